@@ -1,0 +1,100 @@
+// The way in on a fresh clone: plain JavaScript that runs on Node 20 before any package is installed.
+// It installs packages, prepares the servers and the web console, and hands over to TypeScript under Node 24.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { buildConsole } from './prepare/console.mjs';
+import { installPackages, markLive } from './prepare/packages.mjs';
+import { checkout, isProgram, programName } from './prepare/places.mjs';
+import { postgresPrograms } from './prepare/postgres.mjs';
+import { PlainError, say } from './prepare/progress.mjs';
+import { serverProgram } from './prepare/servers.mjs';
+
+const LEAST_NODE_MAJOR = 24;
+const USAGE = `Usage: node local/bootstrap.mjs <command> [arguments]
+  start                  the whole platform on this machine
+  demo                   a recording from upload to dashboard, against a running start
+  test [arguments]       types, lint and tests; arguments go to vitest
+  stack --data-dir DIR   the three servers alone, for tests that share them (TEST_STACK_DIR=DIR)
+  prepare                only get everything ready
+  <file.ts> [arguments]  any other script of the checkout`;
+
+const SCRIPTS = {
+  start: 'local/start.ts',
+  demo: 'cli/demo.ts',
+  test: 'local/run-tests.ts',
+  stack: 'local/run-stack.ts',
+};
+const NEEDS_SERVERS = new Set(['start', 'test', 'stack', 'prepare']);
+const NEEDS_CONSOLE = new Set(['start', 'test', 'prepare']);
+
+/** Node 24: the one that came with the packages, else this one when it is new enough. */
+function nodeProgram() {
+  const bundled = join(checkout, 'node_modules', '.bin', programName('node'));
+  if (isProgram(bundled)) return bundled;
+  if (Number(process.versions.node.split('.')[0]) >= LEAST_NODE_MAJOR) return process.execPath;
+  throw new PlainError(
+    `The packages bring no Node ${LEAST_NODE_MAJOR} for ${process.platform} ${process.arch}, and this is Node ` +
+      `${process.versions.node}. Install Node ${LEAST_NODE_MAJOR} or newer and start again.`,
+  );
+}
+
+/** Finds or builds the servers; `without` names those that the caller brings. */
+async function prepareServers(without) {
+  const postgres = without.includes('postgres') ? undefined : await postgresPrograms();
+  const versitygw = without.includes('objectStore') ? undefined : await serverProgram('versitygw');
+  const temporal = without.includes('temporal') ? undefined : await serverProgram('temporal');
+  return { postgres, versitygw, temporal };
+}
+
+/** What the person's own settings replace. */
+function replacedBySettings() {
+  const settings = { postgres: 'DATABASE_URL', temporal: 'TEMPORAL_ADDRESS', objectStore: 'S3_ENDPOINT' };
+  return Object.keys(settings).filter((part) => process.env[settings[part]]);
+}
+
+function scriptFile(command) {
+  const file = Object.hasOwn(SCRIPTS, command) ? SCRIPTS[command] : command;
+  const path = resolve(checkout, file);
+  if (!path.endsWith('.ts') || !existsSync(path))
+    throw new PlainError(`There is no command "${command}".\n${USAGE}`);
+  return path;
+}
+
+/** Runs the script, passes signals on and ends as it ends. */
+function handOver(script, args) {
+  // Over the channel the script notices when this process is killed outright, and stops what it started.
+  const child = spawn(nodeProgram(), [script, ...args], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => fail(error));
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code ?? 1);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}
+
+function fail(error) {
+  say(error instanceof PlainError ? error.message : (error.stack ?? String(error)));
+  process.exit(1);
+}
+
+async function main([command, ...args]) {
+  if (command === undefined || command === '--help' || command === '-h') {
+    say(USAGE);
+    process.exit(command === undefined ? 1 : 0);
+  }
+  // Asked by the TypeScript (local/programs.ts): where the servers are, as JSON.
+  if (command === 'servers') return process.stdout.write(`${JSON.stringify(await prepareServers(args))}\n`);
+  const script = command === 'prepare' ? undefined : scriptFile(command);
+  await installPackages();
+  if (NEEDS_CONSOLE.has(command)) await buildConsole(nodeProgram());
+  if (NEEDS_SERVERS.has(command)) await prepareServers(replacedBySettings());
+  if (script === undefined) return say('Everything is ready.');
+  markLive();
+  handOver(script, args);
+}
+
+main(process.argv.slice(2)).catch(fail);

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { PlainError } from './plain-error.ts';
+import { identityOf, isAlive, readPidFile } from './process-identity.ts';
+
+const KEY_BYTES = 32;
+
+/** Secrets made at the first start. Losing them makes stored secrets and tokens unreadable, so they lie beside the data. */
+export interface Keys {
+  postgresPassword: string;
+  s3AccessKeyId: string;
+  s3SecretAccessKey: string;
+  tokenKey: string;
+  secretsKey: string;
+  participantKey: string;
+  authServiceKey: string;
+}
+
+const KEY_NAMES = [
+  'postgresPassword',
+  's3AccessKeyId',
+  's3SecretAccessKey',
+  'tokenKey',
+  'secretsKey',
+  'participantKey',
+  'authServiceKey',
+] as const satisfies (keyof Keys)[];
+
+/** Makes the folder with `logs` and `run` in it. As root it may be passed by all, because PostgreSQL runs as `nobody`. */
+export function makeDataFolder(dataDir: string): void {
+  const isNew = mkdirSync(dataDir, { recursive: true }) !== undefined;
+  if (isNew) chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
+  for (const name of ['logs', 'run']) mkdirSync(join(dataDir, name), { recursive: true, mode: 0o700 });
+}
+
+/**
+ * Takes the folder for this process. Throws PlainError while another process holds it; takes over from one that
+ * was killed. Returns the release.
+ */
+export function lockDataFolder(dataDir: string): () => void {
+  const file = join(dataDir, 'lock');
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    try {
+      writeFileSync(file, `${JSON.stringify(identityOf(process.pid))}\n`, { flag: 'wx', mode: 0o600 });
+      return () => rmSync(file, { force: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const holder = readPidFile(file);
+    if (holder !== undefined && isAlive(holder))
+      throw new PlainError(
+        `The data in ${dataDir} are in use by another start (process ${holder.pid}). ` +
+          'Stop that one first, or choose another folder by DATA_DIR.',
+      );
+    rmSync(file, { force: true });
+  }
+  throw new PlainError(
+    `The lock of ${dataDir} could not be taken; another start is taking it at this moment.`,
+  );
+}
+
+/** Reads the keys of this folder, or makes them at its first start. */
+export function readOrMakeKeys(dataDir: string): Keys {
+  const file = join(dataDir, 'keys.json');
+  if (!existsSync(file)) {
+    if (existsSync(join(dataDir, 'postgres.json')) || existsSync(join(dataDir, 'objects')))
+      throw new PlainError(
+        `${file} is missing although data stand beside it; they cannot be read without it. ` +
+          'Put the file back, or choose another folder by DATA_DIR.',
+      );
+    const made = Object.fromEntries(KEY_NAMES.map((name) => [name, randomBytes(KEY_BYTES).toString('hex')]));
+    made.s3AccessKeyId = randomBytes(10).toString('hex');
+    writeDurably(file, `${JSON.stringify(made, null, 2)}\n`);
+  }
+  return parseKeys(file);
+}
+
+function parseKeys(file: string): Keys {
+  const value = parseJson(file);
+  for (const name of KEY_NAMES) {
+    if (typeof value[name] !== 'string' || value[name] === '')
+      throw new PlainError(
+        `${file} holds no "${name}". Put the right file back, or choose another folder by DATA_DIR.`,
+      );
+  }
+  return value as unknown as Keys;
+}
+
+function parseJson(file: string): Record<string, unknown> {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+  } catch {
+    throw new PlainError(
+      `${file} cannot be read as JSON. Put the right file back, or choose another folder by DATA_DIR.`,
+    );
+  }
+}
+
+/** Writes a file for this user's eyes only that is either whole or absent after a power cut. */
+export function writeDurably(file: string, text: string): void {
+  const temporary = `${file}.${process.pid}.partial`;
+  const handle = openSync(temporary, 'w', 0o600);
+  try {
+    writeFileSync(handle, text);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+  renameSync(temporary, file);
+}

@@ -1,0 +1,104 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { CreateBucketCommand, HeadBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { PlainError } from './plain-error.ts';
+import { Supervised } from './supervised.ts';
+
+/** Where an object store is and how to sign in; the bucket is the platform's own. */
+export interface ObjectStoreAccess {
+  endpoint: string;
+  region: string;
+  bucket: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+}
+
+/** What the object store of a stack is started with. */
+export interface ObjectStoreOptions {
+  dataDir: string;
+  program: string;
+  port: number;
+  accessKeyId: string;
+  secretAccessKey: string;
+  log: (line: string) => void;
+}
+
+export const DEFAULT_REGION = 'us-east-1';
+export const DEFAULT_BUCKET = 'platform';
+
+const READY_MILLISECONDS = 2_000;
+const BUCKET_MILLISECONDS = 10_000;
+
+/** Starts the S3 gateway over a plain folder, under supervision. */
+export async function startObjectStore(options: ObjectStoreOptions): Promise<Supervised> {
+  const objects = join(options.dataDir, 'objects');
+  const metadata = join(options.dataDir, 'object-metadata');
+  for (const folder of [objects, metadata]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const address = `127.0.0.1:${options.port}`;
+  const server = new Supervised({
+    name: 'Object store',
+    command: options.program,
+    args: [
+      ...['--port', address, '--region', DEFAULT_REGION, '--health', '/health', '--keep-alive', '--quiet'],
+      // Metadata in files of their own: extended attributes are missing on some file systems.
+      ...['posix', '--sidecar', metadata, objects],
+    ],
+    // The keys go by environment, since every user of the machine may read a command line.
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: join(options.dataDir, 'run'),
+      ROOT_ACCESS_KEY: options.accessKeyId,
+      ROOT_SECRET_KEY: options.secretAccessKey,
+    },
+    programName: 'versitygw',
+    mark: objects,
+    logFile: join(options.dataDir, 'logs', 'object-store.log'),
+    pidFile: join(options.dataDir, 'run', 'object-store.pid'),
+    stopSignal: 'SIGTERM',
+    stopSeconds: 10,
+    readySeconds: 30,
+    isReady: async () =>
+      (await fetch(`http://${address}/health`, { signal: AbortSignal.timeout(READY_MILLISECONDS) })).ok,
+    log: options.log,
+  });
+  await server.start();
+  return server;
+}
+
+/** Makes the platform's bucket when it is not there. Throws PlainError when the store refuses or does not answer. */
+export async function ensureBucket(access: ObjectStoreAccess): Promise<void> {
+  const client = new S3Client({
+    endpoint: access.endpoint,
+    region: access.region,
+    forcePathStyle: true,
+    credentials: { accessKeyId: access.accessKeyId, secretAccessKey: access.secretAccessKey },
+  });
+  const options = { abortSignal: AbortSignal.timeout(BUCKET_MILLISECONDS) };
+  try {
+    if (await hasBucket(client, access.bucket, options)) return;
+    await client.send(new CreateBucketCommand({ Bucket: access.bucket }), options);
+  } catch (error) {
+    const { name, message } = error as Error;
+    if (name === 'BucketAlreadyOwnedByYou') return;
+    throw new PlainError(
+      `The bucket "${access.bucket}" at ${access.endpoint} can be neither reached nor made: ${name}: ${message}`,
+    );
+  } finally {
+    client.destroy();
+  }
+}
+
+async function hasBucket(
+  client: S3Client,
+  bucket: string,
+  options: { abortSignal: AbortSignal },
+): Promise<boolean> {
+  try {
+    await client.send(new HeadBucketCommand({ Bucket: bucket }), options);
+    return true;
+  } catch (error) {
+    if ((error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 404)
+      return false;
+    throw error;
+  }
+}

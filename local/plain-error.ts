@@ -1,0 +1,4 @@
+/** A fault the person at the keyboard can mend. Its message is one or more whole sentences and is shown without a stack. */
+export class PlainError extends Error {
+  override readonly name = 'PlainError';
+}

@@ -1,0 +1,49 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+
+/** The ports of the embedded servers, by name. */
+export type PortName = 'postgres' | 'temporal' | 'temporalUi' | 's3';
+
+/** True when nobody listens on the port at that address. */
+export function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+/** A free port of the system's choosing. Another process may take it before it is used: start again with another. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen({ port: 0, host: '127.0.0.1' }, () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** Ports as they were chosen last time, so that an address written down (the Temporal UI) stays good. */
+export function rememberedPorts(dataDir: string): Partial<Record<PortName, number>> {
+  try {
+    const value: unknown = JSON.parse(readFileSync(join(dataDir, 'ports.json'), 'utf8'));
+    if (typeof value !== 'object' || value === null) return {};
+    return Object.fromEntries(
+      Object.entries(value).filter(([, port]) => Number.isInteger(port) && port > 0 && port < 65_536),
+    );
+  } catch {
+    return {};
+  }
+}
+
+/** Keeps the ports for the next start. */
+export function rememberPorts(dataDir: string, ports: Partial<Record<PortName, number>>): void {
+  writeFileSync(
+    join(dataDir, 'ports.json'),
+    `${JSON.stringify({ ...rememberedPorts(dataDir), ...ports })}\n`,
+  );
+}

@@ -1,0 +1,204 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { writeDurably } from './data-folder.ts';
+import { PlainError } from './plain-error.ts';
+import { endProcess, identityOf, runsProgram } from './process-identity.ts';
+import { Supervised } from './supervised.ts';
+
+/** What the PostgreSQL of a stack is started with. */
+export interface PostgresOptions {
+  dataDir: string;
+  /** The folder with `initdb` and `postgres`. */
+  programs: { folder: string; runAs?: { uid: number; gid: number } };
+  port: number;
+  password: string;
+  /** True for data that need not survive a power cut (tests): no fsync. A killed process loses nothing either way. */
+  temporary: boolean;
+  log: (line: string) => void;
+}
+
+export const POSTGRES_USER = 'platform';
+export const POSTGRES_DATABASE = 'platform';
+
+const OUTSIDE_ROOT = '/var/lib/simulation-data-platform';
+const CONNECT_MILLISECONDS = 2_000;
+const ANYONE_MAY_PASS = 0o001;
+
+/** The address of the database as a client needs it. */
+export function postgresUrl(options: PostgresOptions, database = POSTGRES_DATABASE): string {
+  return `postgresql://${POSTGRES_USER}:${options.password}@127.0.0.1:${options.port}/${database}`;
+}
+
+/** Makes the database folder when there is none, and starts PostgreSQL under supervision. */
+export async function startPostgres(options: PostgresOptions): Promise<Supervised> {
+  const folder = databaseFolder(options);
+  if (!existsSync(join(folder, 'data', 'PG_VERSION'))) await makeDatabaseFolder(options, folder);
+  const data = join(folder, 'data');
+  await endEarlierServer(data, options.log);
+  const server = new Supervised({
+    name: 'PostgreSQL',
+    command: join(options.programs.folder, 'postgres'),
+    args: ['-D', data, ...settings(options)],
+    env: { LC_ALL: 'C', TZ: 'UTC', PATH: process.env.PATH ?? '' },
+    cwd: data,
+    ...(options.programs.runAs === undefined ? {} : { user: options.programs.runAs }),
+    programName: 'postgres',
+    mark: data,
+    logFile: join(options.dataDir, 'logs', 'postgres.log'),
+    pidFile: join(options.dataDir, 'run', 'postgres.pid'),
+    // "Fast" shutdown: open transactions are rolled back, the data are left clean.
+    stopSignal: 'SIGINT',
+    stopSeconds: 20,
+    readySeconds: 120,
+    isReady: () => answers(postgresUrl(options, 'postgres')),
+    log: options.log,
+  });
+  await server.start();
+  await makeDatabase(options);
+  return server;
+}
+
+function settings(options: PostgresOptions): string[] {
+  const values: Record<string, string> = {
+    listen_addresses: '127.0.0.1',
+    port: String(options.port),
+    // The path of a socket has a length limit that deep folders exceed, and nobody needs it.
+    unix_socket_directories: '',
+    max_connections: '200',
+    shared_buffers: '256MB',
+    max_wal_size: '2GB',
+    // A statement whose caller was killed ends within a second, and with it the locks that it holds.
+    client_connection_check_interval: '1s',
+    // Short transactional statements: compiling them costs more than it saves.
+    jit: 'off',
+    random_page_cost: '1.1',
+    log_line_prefix: '%m [%p] %d ',
+    log_timezone: 'UTC',
+    timezone: 'UTC',
+    ...(options.temporary ? { fsync: 'off', full_page_writes: 'off' } : {}),
+  };
+  return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+/**
+ * The folder that holds `data`. It lies in the data folder unless PostgreSQL's user cannot get there (started as
+ * root, data below a private home): then it lies outside, and `postgres.json` in the data folder says where.
+ */
+function databaseFolder(options: PostgresOptions): string {
+  const dataDir = realpathSync(options.dataDir);
+  const note = join(dataDir, 'postgres.json');
+  // `resolve` leaves an outside (absolute) folder as it is; an inside one moves with the data folder.
+  if (existsSync(note))
+    return resolve(dataDir, String((JSON.parse(readFileSync(note, 'utf8')) as { folder: unknown }).folder));
+  const user = options.programs.runAs;
+  const isOutside = user !== undefined && !mayBePassed(dataDir);
+  const named = isOutside ? join(OUTSIDE_ROOT, randomBytes(8).toString('hex')) : 'postgres';
+  const folder = resolve(dataDir, named);
+  mkdirSync(folder, { recursive: true });
+  if (user !== undefined) chownSync(folder, user.uid, user.gid);
+  chmodSync(folder, 0o700);
+  writeDurably(note, `${JSON.stringify({ folder: named })}\n`);
+  return folder;
+}
+
+function mayBePassed(folder: string): boolean {
+  for (let path = folder; ; path = dirname(path)) {
+    if ((statSync(path).mode & ANYONE_MAY_PASS) === 0) return false;
+    if (path === dirname(path)) return true;
+  }
+}
+
+async function makeDatabaseFolder(options: PostgresOptions, folder: string): Promise<void> {
+  const { folder: programs, runAs } = options.programs;
+  const partial = join(folder, 'data.partial');
+  const passwordFile = join(folder, 'password.partial');
+  rmSync(partial, { recursive: true, force: true });
+  rmSync(join(folder, 'data'), { recursive: true, force: true });
+  writeFileSync(passwordFile, options.password, { mode: 0o600 });
+  if (runAs !== undefined) chownSync(passwordFile, runAs.uid, runAs.gid);
+  try {
+    await promisify(execFile)(
+      join(programs, 'initdb'),
+      [
+        ...[
+          '-D',
+          partial,
+          '-U',
+          POSTGRES_USER,
+          '-A',
+          'scram-sha-256',
+          '--pwfile',
+          passwordFile,
+          '-E',
+          'UTF8',
+        ],
+        // The operating system's locales differ between machines; with "C" non-ASCII letters are not lower-cased.
+        ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--no-instructions'],
+        ...(options.temporary ? ['--no-sync'] : []),
+      ],
+      { cwd: folder, env: { LC_ALL: 'C', TZ: 'UTC', PATH: process.env.PATH ?? '' }, ...runAs },
+    );
+  } catch (error) {
+    const text = (error as { stderr?: string }).stderr?.trim() ?? String(error);
+    throw new PlainError(`PostgreSQL could not make its database folder ${partial}:\n${text}`);
+  } finally {
+    rmSync(passwordFile, { force: true });
+  }
+  renameSync(partial, join(folder, 'data'));
+}
+
+/**
+ * Our own pid file tells of an orphan in most cases; PostgreSQL's tells even when ours was lost. A pid in it that
+ * now belongs to another program would make PostgreSQL refuse to start, so such a file is removed.
+ */
+async function endEarlierServer(data: string, log: (line: string) => void): Promise<void> {
+  const file = join(data, 'postmaster.pid');
+  if (!existsSync(file)) return;
+  const pid = Number(readFileSync(file, 'utf8').split('\n')[0]);
+  if (!Number.isInteger(pid) || pid <= 0 || !existsSync(`/proc/${pid}`)) return;
+  if (runsProgram(pid, 'postgres', data)) {
+    await endProcess(identityOf(pid), 'SIGINT', 20);
+    log(`PostgreSQL of an earlier start was still running (process ${pid}); it has been stopped.`);
+  } else rmSync(file, { force: true });
+}
+
+/** True when the database server takes a connection. */
+export async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MILLISECONDS });
+  // A connection that breaks while it is idle must not end this process.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('SELECT 1');
+    return true;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function makeDatabase(options: PostgresOptions): Promise<void> {
+  const client = new pg.Client({ connectionString: postgresUrl(options, 'postgres') });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [POSTGRES_DATABASE]);
+    if (found.rowCount === 0) await client.query(`CREATE DATABASE "${POSTGRES_DATABASE}"`);
+  } finally {
+    await client.end();
+  }
+}

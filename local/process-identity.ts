@@ -1,0 +1,136 @@
+import { existsSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * Which process a pid meant when it was written down. A pid alone is not enough: the system gives it to another
+ * process later. `startTime` is in clock ticks since boot, so `bootId` is needed beside it; both are empty where
+ * the system does not tell.
+ */
+export interface ProcessIdentity {
+  pid: number;
+  startTime: string;
+  bootId: string;
+}
+
+const POLL_MILLISECONDS = 50;
+
+/** The identity of a process that lives now. */
+export function identityOf(pid: number): ProcessIdentity {
+  return { pid, startTime: startTimeOf(pid), bootId: bootId() };
+}
+
+/** True while exactly that process lives. A process that has ended but was not yet collected does not count. */
+export function isAlive(identity: ProcessIdentity): boolean {
+  if (!Number.isInteger(identity.pid) || identity.pid <= 0) return false;
+  try {
+    process.kill(identity.pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
+  }
+  const stat = statFields(identity.pid);
+  if (stat === undefined) return true;
+  return stat.state !== 'Z' && stat.startTime === identity.startTime && identity.bootId === bootId();
+}
+
+function startTimeOf(pid: number): string {
+  return statFields(pid)?.startTime ?? '';
+}
+
+function statFields(pid: number): { state: string; startTime: string } | undefined {
+  const text = readQuietly(`/proc/${pid}/stat`);
+  if (text === undefined) return undefined;
+  // The name in parentheses may hold blanks and parentheses itself, so the fields are counted after the last one.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return { state: fields[0] ?? '', startTime: fields[19] ?? '' };
+}
+
+function bootId(): string {
+  return readQuietly('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
+}
+
+function readQuietly(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** True when the process runs the program of that file name and its command line holds `mark` (a path of ours). */
+export function runsProgram(pid: number, programName: string, mark: string): boolean {
+  try {
+    // A program replaced on disk while it runs is shown as "... (deleted)".
+    const executable = basename(readlinkSync(`/proc/${pid}/exe`)).replace(/ \(deleted\)$/, '');
+    return executable === programName && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark);
+  } catch {
+    return false;
+  }
+}
+
+/** Writes down a child that this process has just started. */
+export function writePidFile(file: string, pid: number): void {
+  writeFileSync(file, `${JSON.stringify(identityOf(pid))}\n`);
+}
+
+/** The identity in a pid or lock file; undefined when there is none or it cannot be read. */
+export function readPidFile(file: string): ProcessIdentity | undefined {
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (typeof value !== 'object' || value === null) return undefined;
+    const { pid, startTime, bootId: boot } = value as Record<string, unknown>;
+    if (typeof pid !== 'number' || typeof startTime !== 'string' || typeof boot !== 'string')
+      return undefined;
+    return { pid, startTime, bootId: boot };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A child that outlived the process that started it: how to know it for certain, and how to end it. */
+export interface Orphan {
+  pidFile: string;
+  programName: string;
+  /** A path that stands in the command line of this child and of no other. */
+  mark: string;
+  stopSignal: NodeJS.Signals;
+  stopSeconds: number;
+}
+
+/**
+ * Ends the child that an earlier start left behind when it was killed, and waits until it is gone. A process that
+ * is not certainly that child is left alone. Returns the pid that was ended.
+ */
+export async function endOrphan(orphan: Orphan): Promise<number | undefined> {
+  if (!existsSync(orphan.pidFile)) return undefined;
+  const identity = readPidFile(orphan.pidFile);
+  const isOurs =
+    identity !== undefined && isAlive(identity) && runsProgram(identity.pid, orphan.programName, orphan.mark);
+  if (isOurs) await endProcess(identity, orphan.stopSignal, orphan.stopSeconds);
+  rmSync(orphan.pidFile, { force: true });
+  return isOurs ? identity.pid : undefined;
+}
+
+/** Asks a process to end, ends it by force after `stopSeconds`, and resolves when it is gone. */
+export async function endProcess(
+  identity: ProcessIdentity,
+  stopSignal: NodeJS.Signals,
+  stopSeconds: number,
+): Promise<void> {
+  signalQuietly(identity.pid, stopSignal);
+  // A stopped process takes no signal but these two.
+  signalQuietly(identity.pid, 'SIGCONT');
+  const deadline = Date.now() + stopSeconds * 1000;
+  while (isAlive(identity)) {
+    if (Date.now() > deadline) signalQuietly(identity.pid, 'SIGKILL');
+    await sleep(POLL_MILLISECONDS);
+  }
+}
+
+function signalQuietly(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It ended in between.
+  }
+}

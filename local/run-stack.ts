@@ -1,0 +1,31 @@
+import { rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { writeDurably } from './data-folder.ts';
+import { onEnd } from './parent.ts';
+import { PlainError } from './plain-error.ts';
+import { startStack } from './stack.ts';
+
+/** The file in which a shared stack says how to reach it; tests read it by TEST_STACK_DIR. */
+const ENVIRONMENT_FILE = 'environment.json';
+
+/** `stack --data-dir DIR`: the three servers alone, until it is stopped, so that test runs can share them. */
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { 'data-dir': { type: 'string' } } });
+  const given = values['data-dir'];
+  if (given === undefined) throw new PlainError('Name the folder for its data: stack --data-dir DIR');
+  const dataDir = resolve(given);
+  const stack = await startStack({ dataDir, log: console.error, temporary: true });
+  const file = join(dataDir, ENVIRONMENT_FILE);
+  writeDurably(file, `${JSON.stringify(stack.environment, null, 2)}\n`);
+  console.log(`The servers are ready. For tests: TEST_STACK_DIR=${dataDir}`);
+  onEnd(() => {
+    rmSync(file, { force: true });
+    void stack.stop().then(() => process.exit(0));
+  });
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof PlainError ? error.message : error);
+  process.exit(1);
+});

@@ -1,0 +1,171 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, existsSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { endOrphan, endProcess, identityOf, writePidFile } from './process-identity.ts';
+
+/** How a child is started, known to be ready, and stopped. */
+export interface ChildPlan {
+  /** Shown in messages, for example `PostgreSQL`. */
+  name: string;
+  command: string;
+  args: string[];
+  env: Record<string, string>;
+  cwd?: string;
+  user?: { uid: number; gid: number };
+  /** The program's own file name and a path in its command line: what makes an orphan recognisable. */
+  programName: string;
+  mark: string;
+  logFile: string;
+  pidFile: string;
+  stopSignal: NodeJS.Signals;
+  stopSeconds: number;
+  readySeconds: number;
+  /** True once the child serves. Errors count as "not yet". */
+  isReady: () => Promise<boolean>;
+  log: (line: string) => void;
+}
+
+const FIRST_WAIT_MILLISECONDS = 200;
+const LONGEST_WAIT_MILLISECONDS = 10_000;
+const STEADY_MILLISECONDS = 30_000;
+const READY_POLL_MILLISECONDS = 50;
+const LOG_TAIL_BYTES = 2_000;
+const LOG_KEPT_BYTES = 20 * 1024 * 1024;
+
+/** The child ended before it was ready; `logTail` is the end of what it wrote. */
+export class ChildStartError extends Error {
+  readonly logTail: string;
+  constructor(message: string, logTail: string) {
+    super(message);
+    this.logTail = logTail;
+  }
+}
+
+/** A child process that is started again whenever it ends, until it is stopped on purpose. */
+export class Supervised {
+  readonly #plan: ChildPlan;
+  #child: ChildProcess | undefined;
+  #wanted = false;
+  #restartTimer: NodeJS.Timeout | undefined;
+  #waitMilliseconds = FIRST_WAIT_MILLISECONDS;
+
+  constructor(plan: ChildPlan) {
+    this.#plan = plan;
+  }
+
+  /** The pid while it runs. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Starts the child and resolves when it is ready. Rejects with ChildStartError when it ends or stays silent. */
+  async start(): Promise<void> {
+    if (this.#wanted) return;
+    this.#wanted = true;
+    try {
+      await this.#endEarlierOne();
+      this.#spawn();
+      await this.#untilReady(false);
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  /** Sends a signal to the child; a child that ends by it is started again. */
+  kill(signal: NodeJS.Signals): void {
+    this.#child?.kill(signal);
+  }
+
+  /** Stops the child for good (until `start`) and resolves when it is gone. */
+  async stop(): Promise<void> {
+    this.#wanted = false;
+    clearTimeout(this.#restartTimer);
+    const pid = this.#child?.pid;
+    if (pid !== undefined) await endProcess(identityOf(pid), this.#plan.stopSignal, this.#plan.stopSeconds);
+    this.#child = undefined;
+    rmSync(this.#plan.pidFile, { force: true });
+  }
+
+  /** Resolves when the child serves again, for example after a restart. */
+  async untilReady(): Promise<void> {
+    await this.#untilReady(true);
+  }
+
+  async #endEarlierOne(): Promise<void> {
+    const { pidFile, programName, mark, stopSignal, stopSeconds, name, log } = this.#plan;
+    const ended = await endOrphan({ pidFile, programName, mark, stopSignal, stopSeconds });
+    if (ended !== undefined)
+      log(`${name} of an earlier start was still running (process ${ended}); it has been stopped.`);
+  }
+
+  #spawn(): void {
+    const plan = this.#plan;
+    keepLogSmall(plan.logFile);
+    const log = openSync(plan.logFile, 'a', 0o600);
+    // A process group of its own: Ctrl-C in a terminal reaches the whole group, and the order of stopping is ours.
+    const child = spawn(plan.command, plan.args, {
+      stdio: ['ignore', log, log],
+      detached: true,
+      env: plan.env,
+      ...(plan.cwd === undefined ? {} : { cwd: plan.cwd }),
+      ...(plan.user ?? {}),
+    });
+    closeSync(log);
+    this.#child = child;
+    const began = Date.now();
+    child.on('error', () => this.#ended(child, 'it could not be run', began));
+    child.on('exit', (code, signal) => this.#ended(child, signal ?? `code ${code}`, began));
+    if (child.pid !== undefined) writePidFile(plan.pidFile, child.pid);
+  }
+
+  #ended(child: ChildProcess, how: string, began: number): void {
+    if (this.#child !== child) return;
+    this.#child = undefined;
+    if (!this.#wanted) return;
+    if (Date.now() - began > STEADY_MILLISECONDS) this.#waitMilliseconds = FIRST_WAIT_MILLISECONDS;
+    const wait = this.#waitMilliseconds;
+    this.#waitMilliseconds = Math.min(wait * 2, LONGEST_WAIT_MILLISECONDS);
+    this.#plan.log(`${this.#plan.name} ended (${how}); starting it again in ${wait / 1000} s.`);
+    this.#restartTimer = setTimeout(() => {
+      if (this.#wanted && this.#child === undefined) this.#spawn();
+    }, wait);
+  }
+
+  /** `mayRestart`: after a crash the child is started again, so its absence is no failure until the deadline. */
+  async #untilReady(mayRestart: boolean): Promise<void> {
+    const { name, readySeconds, isReady } = this.#plan;
+    const deadline = Date.now() + readySeconds * 1000;
+    while (this.#wanted) {
+      const pid = this.#child?.pid;
+      if (pid === undefined && !mayRestart) throw this.#startError(`${name} ended before it was ready.`);
+      if (pid !== undefined && (await isReady().catch(() => false)) && this.#child?.pid === pid) return;
+      if (Date.now() > deadline) throw this.#startError(`${name} was not ready within ${readySeconds} s.`);
+      await sleep(READY_POLL_MILLISECONDS);
+    }
+    throw this.#startError(`${name} was stopped before it was ready.`);
+  }
+
+  #startError(message: string): ChildStartError {
+    const tail = tailOf(this.#plan.logFile);
+    return new ChildStartError(`${message} The end of ${this.#plan.logFile}:\n${tail}`, tail);
+  }
+}
+
+function keepLogSmall(file: string): void {
+  if (existsSync(file) && statSync(file).size > LOG_KEPT_BYTES) renameSync(file, `${file}.1`);
+}
+
+function tailOf(file: string): string {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const length = Math.min(size, LOG_TAIL_BYTES);
+  if (length === 0) return '(empty)';
+  const buffer = Buffer.alloc(length);
+  const handle = openSync(file, 'r');
+  try {
+    readSync(handle, buffer, 0, length, size - length);
+  } finally {
+    closeSync(handle);
+  }
+  return buffer.toString('utf8').trim();
+}

@@ -1,0 +1,90 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Supervised } from './supervised.ts';
+
+/** What the Temporal server of a stack is started with. */
+export interface TemporalOptions {
+  dataDir: string;
+  program: string;
+  port: number;
+  uiPort: number;
+  log: (line: string) => void;
+}
+
+export const TEMPORAL_NAMESPACE = 'default';
+
+/** What operators filter workflows by; the worker makes sure of the same list on a server that is not ours. */
+const SEARCH_ATTRIBUTES = {
+  SessionId: 'Keyword',
+  ProjectId: 'Int',
+  SessionTemplate: 'Keyword',
+  FailedNodes: 'Int',
+};
+
+const READY_MILLISECONDS = 2_000;
+
+/** The address of the web page in which operators see workflows. */
+export function temporalUiUrl(options: TemporalOptions): string {
+  return `http://127.0.0.1:${options.uiPort}`;
+}
+
+/** Starts Temporal's single-file server (SQLite) with its web page, under supervision. */
+export async function startTemporal(options: TemporalOptions): Promise<Supervised> {
+  const store = storeFile(options.dataDir);
+  const server = new Supervised({
+    name: 'Temporal',
+    command: options.program,
+    args: [
+      ...['server', 'start-dev', '--db-filename', store],
+      // The default journal halves what the server can do; a write-ahead log with this setting survives a crash.
+      ...['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=1'],
+      ...[
+        '--ip',
+        '127.0.0.1',
+        '--port',
+        String(options.port),
+        '--ui-ip',
+        '127.0.0.1',
+        '--ui-port',
+        String(options.uiPort),
+      ],
+      ...['--namespace', TEMPORAL_NAMESPACE, '--log-level', 'warn', '--log-format', 'json'],
+      ...Object.entries(SEARCH_ATTRIBUTES).flatMap(([name, type]) => [
+        '--search-attribute',
+        `${name}=${type}`,
+      ]),
+    ],
+    // Only what it needs: its own settings can also be given by TEMPORAL_... variables, which here mean a client.
+    env: { PATH: process.env.PATH ?? '', HOME: join(options.dataDir, 'run'), TZ: 'UTC' },
+    programName: 'temporal',
+    mark: store,
+    logFile: join(options.dataDir, 'logs', 'temporal.log'),
+    pidFile: join(options.dataDir, 'run', 'temporal.pid'),
+    stopSignal: 'SIGTERM',
+    stopSeconds: 10,
+    readySeconds: 60,
+    isReady: () => hasSearchAttributes(temporalUiUrl(options)),
+    log: options.log,
+  });
+  await server.start();
+  return server;
+}
+
+/** Deletes everything that Temporal knows. It must be stopped. */
+export function wipeTemporalStore(dataDir: string): void {
+  for (const suffix of ['', '-wal', '-shm', '-journal'])
+    rmSync(`${storeFile(dataDir)}${suffix}`, { force: true });
+}
+
+function storeFile(dataDir: string): string {
+  return join(dataDir, 'temporal.db');
+}
+
+/** The server answers before namespace and search attributes are there; a workflow started then would fail. */
+async function hasSearchAttributes(uiUrl: string): Promise<boolean> {
+  const address = `${uiUrl}/api/v1/namespaces/${TEMPORAL_NAMESPACE}/search-attributes`;
+  const response = await fetch(address, { signal: AbortSignal.timeout(READY_MILLISECONDS) });
+  if (!response.ok) return false;
+  const body = (await response.json()) as { customAttributes?: Record<string, unknown> };
+  return Object.keys(SEARCH_ATTRIBUTES).every((name) => body.customAttributes?.[name] !== undefined);
+}
