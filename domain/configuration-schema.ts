@@ -1,0 +1,261 @@
+/**
+ * Node configurations against the JSON Schema (2020-12, inline) that their node template declares (decisions 10).
+ *
+ * Schemas come from strangers and are compiled to code, so all they can cost is bounded:
+ * - size, depth and number of subschemas are limited and references refused, so that each place of a configuration
+ *   meets each subschema at most once;
+ * - patterns run on `linear-pattern.ts`, in linear time and with one bound for all patterns of a schema; what cannot
+ *   run so (look-around, back-references) is refused when the manifest is checked;
+ * - `uniqueItems` is our own, since the compiler's compares every pair;
+ * - `format` is an annotation, as the specification has it;
+ * - all faults of a configuration are listed only where they cannot become many, else the first alone.
+ */
+import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
+import { type Issue, IssueList, jsonPath, quote } from './issue.ts';
+import { limits } from './limits.ts';
+import { type LinearPattern, PatternError, patternLimits, readPattern } from './linear-pattern.ts';
+import { isFreeJson, isJsonObject, type JsonObject, jsonDepthLevels, utf8Bytes } from './text.ts';
+
+export const schemaLimits = {
+  schemaBytes: 64 * 1024,
+  schemaDepthLevels: 40,
+  /** Objects of any kind in the schema: an upper bound of its subschemas. */
+  schemaObjects: 500,
+  /** Automaton states of all patterns of one schema. */
+  schemaPatternStates: 4000,
+  /** Subschemas x places of a configuration, up to which all faults are gathered. */
+  gatherAllProduct: 100_000,
+} as const;
+
+const dialect = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
+const refused = new Set(['$ref', '$dynamicRef', '$recursiveRef', '$async']);
+
+type Steps = readonly (string | number)[];
+
+/**
+ * Checks a schema as a manifest gives it; an empty list means that {@link configurationValidator} takes it.
+ * `steps` lead to the schema in its document and begin each issue's path.
+ */
+export function checkConfigurationSchema(schema: unknown, steps: Steps): Issue[] {
+  const issues = new IssueList();
+  const at = jsonPath(...steps);
+  if (!isJsonObject(schema)) {
+    issues.add(at, 'The configuration schema must be a JSON Schema object.');
+    return issues.items;
+  }
+  const tooLarge = sizeFault(schema);
+  if (tooLarge !== null) {
+    issues.add(at, tooLarge);
+    return issues.items;
+  }
+  if (schema.$schema !== undefined && !(typeof schema.$schema === 'string' && dialect.test(schema.$schema))) {
+    issues.add(jsonPath(...steps, '$schema'), 'The configuration schema must be of the dialect 2020-12.');
+  }
+  findRefusedKeys(schema, steps, issues);
+  if (!issues.isEmpty) return issues.items;
+  const check = metaValidator();
+  if (!check(schema)) {
+    for (const error of check.errors ?? []) issues.add(...describe(error, schema, steps));
+    return issues.items;
+  }
+  try {
+    compile(schema, false);
+  } catch (error) {
+    issues.add(at, compileFault(error));
+  }
+  return issues.items;
+}
+
+/** Gives the issues of a configuration (empty: valid); `steps` lead to the configuration in its document. */
+export type ConfigurationValidator = (configuration: unknown, steps: Steps) => Issue[];
+
+const cache = new Map<string, ConfigurationValidator>();
+const cacheEntries = 100;
+
+/**
+ * The validator of a schema that {@link checkConfigurationSchema} found right. For any other schema it finds fault
+ * with every configuration. Validators are kept by the schema's text, the most recent hundred.
+ */
+export function configurationValidator(schema: unknown): ConfigurationValidator {
+  const text = JSON.stringify(schema) ?? '';
+  const known = cache.get(text);
+  const validator = known ?? makeValidator(schema);
+  cache.delete(text);
+  cache.set(text, validator);
+  if (cache.size > cacheEntries) cache.delete(cache.keys().next().value as string);
+  return validator;
+}
+
+function makeValidator(schema: unknown): ConfigurationValidator {
+  const faults = checkConfigurationSchema(schema, []);
+  if (faults.length > 0 || !isJsonObject(schema)) {
+    return (_, steps) => [
+      { path: jsonPath(...steps), message: 'The schema of the node template is not usable.' },
+    ];
+  }
+  const schemaObjects = countObjects(schema);
+  const first = compile(schema, false);
+  let gathering: ValidateFunction | undefined;
+  return (configuration, steps) => {
+    if (!isFreeJson(configuration)) {
+      return [{ path: jsonPath(...steps), message: freeJsonFault }];
+    }
+    try {
+      if (first(configuration)) return [];
+      let failed: ValidateFunction = first;
+      if (schemaObjects * countPlaces(configuration) <= schemaLimits.gatherAllProduct) {
+        gathering ??= compile(schema, true);
+        gathering(configuration);
+        failed = gathering;
+      }
+      const issues = new IssueList();
+      for (const error of failed.errors ?? []) issues.add(...describe(error, configuration, steps));
+      return issues.items;
+    } catch (error) {
+      // Compiled code of an enormous schema may need more stack than there is.
+      if (!(error instanceof RangeError)) throw error;
+      return [
+        { path: jsonPath(...steps), message: 'The schema of the node template is too complex to be run.' },
+      ];
+    }
+  };
+}
+
+const freeJsonFault = `The configuration must be an object of at most ${limits.freeJsonBytes / 1024} KB and ${limits.freeJsonDepthLevels} levels.`;
+
+function sizeFault(schema: JsonObject): string | null {
+  if (jsonDepthLevels(schema) > schemaLimits.schemaDepthLevels) {
+    return `The configuration schema may be nested at most ${schemaLimits.schemaDepthLevels} levels deep.`;
+  }
+  if (utf8Bytes(JSON.stringify(schema)) > schemaLimits.schemaBytes) {
+    return `The configuration schema may have at most ${schemaLimits.schemaBytes / 1024} KB.`;
+  }
+  if (countObjects(schema) > schemaLimits.schemaObjects) {
+    return `The configuration schema may hold at most ${schemaLimits.schemaObjects} objects.`;
+  }
+  return null;
+}
+
+function compileFault(error: unknown): string {
+  if (error instanceof PatternError) return error.message;
+  return 'The configuration schema cannot be compiled.';
+}
+
+/** Depth is bounded before, so recursion is safe. */
+function findRefusedKeys(value: unknown, steps: Steps, issues: IssueList): void {
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) findRefusedKeys(item, [...steps, index], issues);
+  } else if (isJsonObject(value)) {
+    for (const [key, item] of Object.entries(value)) {
+      if (refused.has(key)) {
+        issues.add(
+          jsonPath(...steps, key),
+          `The configuration schema must be inline: ${key} is not allowed.`,
+        );
+      }
+      findRefusedKeys(item, [...steps, key], issues);
+    }
+  }
+}
+
+function countObjects(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inside = Object.values(value).reduce((sum: number, item) => sum + countObjects(item), 0);
+  return inside + (Array.isArray(value) ? 0 : 1);
+}
+
+function countPlaces(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce((sum: number, item) => sum + countPlaces(item), 1);
+}
+
+const commonOptions: Options = {
+  strict: false,
+  validateFormats: false,
+  logger: false,
+  // `required: ["toString"]` asks for a key of the configuration itself.
+  ownProperties: true,
+  addUsedSchema: false,
+};
+
+let metaSchemaValidator: ValidateFunction | undefined;
+
+function metaValidator(): ValidateFunction {
+  metaSchemaValidator ??= new Ajv2020({ ...commonOptions, allErrors: false }).getSchema(
+    'https://json-schema.org/draft/2020-12/schema',
+  );
+  if (metaSchemaValidator === undefined)
+    throw new Error('The meta-schema of JSON Schema 2020-12 is missing.');
+  return metaSchemaValidator;
+}
+
+/** Compiles in an instance of its own, so that neither identifiers nor memory outlive the validator. */
+function compile(schema: JsonObject, allErrors: boolean): ValidateFunction {
+  const patterns = new Map<string, LinearPattern>();
+  let statesLeft: number = schemaLimits.schemaPatternStates;
+  const regExp = (pattern: string): LinearPattern => {
+    const known = patterns.get(pattern);
+    if (known) return known;
+    const read = readPattern(pattern, Math.min(statesLeft, patternLimits.patternStates));
+    statesLeft -= read.stateCount;
+    patterns.set(pattern, read);
+    return read;
+  };
+  // Only standalone code, which is not made here, would need the text of this function.
+  regExp.code = 'readPattern';
+  const ajv = new Ajv2020({
+    ...commonOptions,
+    allErrors,
+    meta: false,
+    validateSchema: false,
+    code: { regExp },
+  });
+  ajv.removeKeyword('uniqueItems');
+  ajv.addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    errors: false,
+    error: { message: 'must NOT have duplicate items' },
+    validate: (wanted: boolean, items: unknown[]) =>
+      !wanted || new Set(items.map(canonical)).size === items.length,
+  });
+  return ajv.compile(schema);
+}
+
+/** Equal JSON values, and only they, have equal texts: keys sorted. Depth is bounded before. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  const keys = Object.keys(value).sort();
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join()}}`;
+}
+
+/** Path and message of one finding of the compiler's. Its pointer is read along the document to tell index from key. */
+function describe(error: ErrorObject, document: unknown, steps: Steps): [path: string, message: string] {
+  const path: (string | number)[] = [...steps];
+  let current: unknown = document;
+  const pointer = error.instancePath.split('/').slice(1);
+  for (const escaped of pointer) {
+    const key = escaped.replaceAll('~1', '/').replaceAll('~0', '~');
+    path.push(Array.isArray(current) ? Number(key) : key);
+    current = typeof current === 'object' && current !== null ? (current as JsonObject)[key] : undefined;
+  }
+  const extra = error.params.additionalProperty ?? error.params.unevaluatedProperty;
+  if (typeof extra === 'string')
+    return [jsonPath(...path, extra), 'This property is not allowed by the schema.'];
+  const allowed: unknown = error.params.allowedValues;
+  const list =
+    Array.isArray(allowed) && allowed.length <= 20
+      ? ` (${allowed.map((item) => quoteValue(item)).join(', ')})`
+      : '';
+  return [
+    jsonPath(...path),
+    `Does not match the schema: ${quoteMessage(error.message ?? error.keyword)}${list}.`,
+  ];
+}
+
+const quoteValue = (value: unknown) =>
+  typeof value === 'string' ? quote(value) : quote(JSON.stringify(value));
+const longestMessageCharacters = 300;
+const quoteMessage = (message: string) => message.slice(0, longestMessageCharacters).toWellFormed();
