@@ -1,0 +1,5 @@
+/** The one list of all routes of the platform. Each resource folder exports its own list. */
+import { healthRoutes } from './health/routes.ts';
+import type { ApiRoute } from './route.ts';
+
+export const routes: readonly ApiRoute[] = [...healthRoutes];

@@ -1,0 +1,147 @@
+/**
+ * The closed catalogue of what the platform may answer when it refuses (contract: Errors; decisions 2 and 9).
+ * Nothing else reaches a caller: a thrown `Problem` becomes its entry's status and text, anything else becomes
+ * `internal`. `code` is sent by runner routes alone; texts without a full stop stand so in the contract.
+ */
+export type CatalogueEntry = { readonly status: number; readonly code: string; readonly message: string };
+
+const entry = <S extends number, C extends string>(status: S, code: C, message: string) =>
+  ({ status, code, message }) as const;
+
+export const catalogue = {
+  // 400
+  invalidRequest: entry(400, 'invalid_request', 'Invalid request.'),
+  malformedJson: entry(400, 'invalid_request', 'The body is not valid JSON.'),
+  malformedRequest: entry(400, 'invalid_request', 'The request is malformed.'),
+  invalidProjectData: entry(400, 'invalid_request', 'Invalid project data.'),
+  invalidSessionRequest: entry(
+    400,
+    'invalid_request',
+    'Invalid session request. ProjectId and TemplateId are required.',
+  ),
+  invalidSessionEmail: entry(400, 'invalid_request', 'Invalid session request. Email is not valid.'),
+  invalidSessionData: entry(400, 'invalid_request', 'Invalid session data'),
+  invalidScenario: entry(400, 'invalid_request', 'Invalid request. Scenarion name is required.'),
+  invalidConfigurationName: entry(400, 'invalid_request', 'Invalid configuration name'),
+  invalidConfigurationNameOnUpdate: entry(400, 'invalid_request', 'Invalid configuration name.'),
+  invalidTemplate: entry(400, 'invalid_request', 'The template definition is not valid.'),
+  invalidManifest: entry(400, 'invalid_request', 'The manifest is not valid.'),
+  sessionFrozen: entry(400, 'invalid_request', 'Session is frozen.'),
+  nodeHasNoInputs: entry(400, 'invalid_request', 'Node has no inputs.'),
+  invalidNodeConfiguration: entry(400, 'invalid_request', 'Invalid node configuration JSON.'),
+  missingDataSourceName: entry(400, 'invalid_request', 'Missing DataSourceName in node configuration.'),
+  checksumMismatch: entry(400, 'invalid_request', 'The body does not match the checksum sent with it.'),
+  invalidOutputIdentifier: entry(400, 'invalid_output_identifier', 'The output identifier is not valid.'),
+  invalidOutputMetadata: entry(400, 'invalid_output_metadata', 'The output metadata is not valid.'),
+  instanceHeaderMissing: entry(
+    400,
+    'instance_header_missing',
+    'The header X-Platform-Runner-Instance is required.',
+  ),
+  uploadIncomplete: entry(400, 'upload_incomplete', 'The upload has a gap between its parts.'),
+  partTooSmall: entry(400, 'part_too_small', 'A part other than the last is below the smallest part size.'),
+  // 401
+  unauthorized: entry(401, 'unauthorized', 'A valid bearer token is required.'),
+  roleUnauthorized: entry(401, 'unauthorized', 'The token does not allow this operation.'),
+  passwordChangeRequired: entry(
+    401,
+    'unauthorized',
+    'The password must be changed before this account can be used.',
+  ),
+  invalidCredentials: entry(401, 'unauthorized', 'Invalid username or password.'),
+  // 403
+  forbidden: entry(403, 'forbidden', 'The role of this account does not allow this operation.'),
+  offlineTokenRefused: entry(
+    403,
+    'offline_token_refused',
+    'Offline tokens are not accepted for this operation.',
+  ),
+  notAParticipant: entry(403, 'forbidden', 'The caller is not a participant of this session.'),
+  scopeMissing: entry(403, 'scope_missing', 'The runner token lacks the scope for this operation.'),
+  templateNotAllowed: entry(403, 'template_not_allowed', 'The token does not cover this node template.'),
+  // 404
+  notFound: entry(404, 'not_found', 'Not found.'),
+  projectNotFound: entry(404, 'not_found', 'Project not found.'),
+  projectNotFoundOnRead: entry(404, 'not_found', 'Project not found'),
+  sessionNotFound: entry(404, 'not_found', 'Session not found.'),
+  sessionNotFoundOnUpdate: entry(404, 'not_found', 'Session not found'),
+  sessionIdNotFound: entry(404, 'not_found', 'SessionId not found.'),
+  sessionTemplateNotFound: entry(404, 'not_found', 'Session template not found.'),
+  nodeInstanceNotFound: entry(404, 'not_found', 'Node instance not found.'),
+  nodeInstanceOrOutputsNotFound: entry(404, 'not_found', 'Node instance or outputs not found.'),
+  nodeOutputNotFound: entry(404, 'not_found', 'Node output not found.'),
+  latestOutputNotFound: entry(404, 'not_found', 'Node instance not found, or it has no output yet.'),
+  dataSourceNotFound: entry(404, 'not_found', 'Data source not found.'),
+  dimensionNotFound: entry(404, 'not_found', 'Dimension not found.'),
+  configurationNotFound: entry(404, 'not_found', 'Configuration not found'),
+  reportNotFound: entry(404, 'not_found', 'Report not found.'),
+  tokenNotFound: entry(404, 'not_found', 'Token not found.'),
+  userNotFound: entry(404, 'not_found', 'User not found.'),
+  taskNotFound: entry(404, 'task_not_found', 'Task not found.'),
+  inputNotFound: entry(404, 'input_not_found', 'Input not found.'),
+  uploadNotFound: entry(404, 'upload_not_found', 'Upload not found.'),
+  nodeNotFound: entry(404, 'node_not_found', 'Node not found.'),
+  templateUnknown: entry(404, 'template_unknown', 'Node template not registered.'),
+  // 405 to 431
+  methodNotAllowed: entry(405, 'method_not_allowed', 'Method not allowed.'),
+  requestTimeout: entry(408, 'request_timeout', 'The request did not arrive in time.'),
+  conflict: entry(409, 'conflict', 'The request conflicts with what is stored.'),
+  templateExists: entry(409, 'conflict', 'A session template with the same name already exists.'),
+  configurationExists: entry(409, 'conflict', 'Configuration with the same name already exists.'),
+  usernameTaken: entry(409, 'conflict', 'A user with the same username or email already exists.'),
+  lastAdministrator: entry(409, 'conflict', 'The last active Administrator must stay.'),
+  outputMissing: entry(409, 'output_missing', 'The run has written no output.'),
+  taskFinished: entry(409, 'task_finished', 'The task has already ended.'),
+  watermarkRegression: entry(409, 'watermark_regression', 'The watermark may only move forward.'),
+  watermarkUnknownInput: entry(409, 'watermark_unknown_input', 'The id is not an input of this task.'),
+  bodyTooLarge: entry(413, 'body_too_large', 'The body is too large.'),
+  outputTooLarge: entry(413, 'output_too_large', 'The output is too large for one request.'),
+  unsupportedMediaType: entry(415, 'unsupported_media_type', 'Unsupported media type.'),
+  compressedBody: entry(415, 'unsupported_media_type', 'Compressed JSON bodies are not accepted.'),
+  rangeNotSatisfiable: entry(416, 'range_not_satisfiable', 'The requested range cannot be served.'),
+  tooManyRequests: entry(429, 'too_many_requests', 'Too many attempts. Try again later.'),
+  headersTooLarge: entry(431, 'headers_too_large', 'The request headers are too large.'),
+  // 500 to 503
+  internal: entry(500, 'internal', 'Internal server error.'),
+  nodeOutputFailed: entry(500, 'internal', 'Failed to create node output.'),
+  upstreamFailed: entry(502, 'unavailable', 'An upstream service failed.'),
+  unavailable: entry(503, 'unavailable', 'Service unavailable. Please try again later.'),
+  sharedSessionBusy: entry(503, 'unavailable', 'Another request for the same session is in progress.'),
+} as const satisfies Record<string, CatalogueEntry>;
+
+export type ProblemKey = keyof typeof catalogue;
+
+/** What a `Problem` may carry beside its catalogue entry. */
+export type ProblemOptions = {
+  /** Replaces the entry's public text, for texts with a name in them (`Data source 'x' not found.`). */
+  readonly message?: string;
+  /** Response headers, for example `{ 'retry-after': '1' }`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Further fields of the error body, for example `{ errors: [{ path, message }] }`. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+  /** What really happened; goes to the log, never to the caller. */
+  readonly cause?: unknown;
+};
+
+/** A refusal that the caller is meant to see. Throw it anywhere below a route. */
+export class Problem extends Error {
+  readonly key: ProblemKey;
+  readonly status: number;
+  readonly code: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fields: Readonly<Record<string, unknown>>;
+
+  constructor(key: ProblemKey, options: ProblemOptions = {}) {
+    const found: CatalogueEntry = catalogue[key];
+    super(
+      options.message ?? found.message,
+      options.cause === undefined ? undefined : { cause: options.cause },
+    );
+    this.name = 'Problem';
+    this.key = key;
+    this.status = found.status;
+    this.code = found.code;
+    this.headers = options.headers ?? {};
+    this.fields = options.fields ?? {};
+  }
+}

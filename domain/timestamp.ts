@@ -1,0 +1,41 @@
+/** Timestamps as callers send them: ISO 8601 with any offset, read strictly (decisions 2). */
+import { limits } from './limits.ts';
+
+const shape =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:([Zz])|([+-])(\d{2}):?(\d{2}))?)?$/;
+
+const daysInMonth = (year: number, month: number) => new Date(Date.UTC(year, month, 0)).getUTCDate();
+
+/**
+ * Reads a date or date-time; without an offset it is UTC, a date alone is its midnight. Returns null for anything
+ * else: days that do not exist, years outside 1970 to 9999, bare numbers, 24:00, leap seconds. Digits below the
+ * millisecond are cut off.
+ */
+export function parseTimestamp(text: string): Date | null {
+  const match = shape.exec(text);
+  if (match === null) return null;
+  const number = (index: number) => Number(match[index] ?? '0');
+  const [year, month, day] = [number(1), number(2), number(3)];
+  const [hour, minute, second] = [number(4), number(5), number(6)];
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return null;
+  if (hour > 23 || minute > 59 || second > 59) return null;
+  const [offsetHours, offsetMinutes] = [number(10), number(11)];
+  if (offsetHours > 23 || offsetMinutes > 59) return null;
+  const milliseconds = Number((match[7] ?? '').slice(0, 3).padEnd(3, '0'));
+  const offset = (match[9] === '-' ? -1 : 1) * (offsetHours * 60 + offsetMinutes) * 60_000;
+  const result = new Date(Date.UTC(year, month - 1, day, hour, minute, second, milliseconds) - offset);
+  const resultYear = result.getUTCFullYear();
+  return year >= limits.earliestYear && resultYear >= limits.earliestYear && resultYear <= limits.latestYear
+    ? result
+    : null;
+}
+
+/** True for `YYYY-MM-DD` alone, which some parameters read as the whole day. */
+export function isDateOnly(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && parseTimestamp(text) !== null;
+}
+
+/** The wire form: UTC, milliseconds, `Z`. */
+export function formatTimestamp(value: Date): string {
+  return value.toISOString();
+}

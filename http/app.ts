@@ -1,0 +1,167 @@
+/** The Koa app around a dispatcher: request ids, security headers, one log line a request, the reply. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import Koa from 'koa';
+import helmet from 'koa-helmet';
+import type { Logger } from 'pino';
+import { Problem } from '../domain/errors.ts';
+import type { Dispatcher, Outcome } from './dispatcher.ts';
+import { errorReply, toProblem } from './errors.ts';
+import { readJsonBody } from './json-body.ts';
+import { requestIdFrom } from './request-id.ts';
+import type { Reply } from './route.ts';
+import { sendReply } from './send.ts';
+import { openBody } from './upload.ts';
+
+/** Answers GET and HEAD for paths that no route knows; null where it has nothing. */
+export type Fallback = (request: IncomingMessage) => Promise<Reply | null>;
+
+export type AppOptions = {
+  readonly dispatcher: Dispatcher;
+  readonly log: Logger;
+  readonly shutdown: AbortSignal;
+  readonly fallback?: Fallback;
+  /** Called after each request, for metrics. */
+  readonly observe?: (routeId: string, status: number, seconds: number) => void;
+};
+
+const security = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'self'"],
+      // Charts set sizes on their elements.
+      styleSrc: ["'self'", "'unsafe-inline'"],
+      imgSrc: ["'self'", 'data:', 'blob:'],
+      objectSrc: ["'none'"],
+      baseUri: ["'none'"],
+      formAction: ["'self'"],
+      frameAncestors: ["'none'"],
+    },
+  },
+  // TLS ends at whatever stands in front of us; it knows whether the whole host name may be bound to it.
+  strictTransportSecurity: false,
+  referrerPolicy: { policy: 'no-referrer' },
+});
+
+export function createApp(options: AppOptions): Koa {
+  const app = new Koa();
+  app.silent = true;
+  app.on('error', (error) => options.log.error({ err: error }, 'app error'));
+  app.use(security);
+  app.use(async (context) => {
+    context.respond = false;
+    await answer(context.req, context.res, options);
+  });
+  return app;
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: AppOptions,
+): Promise<void> {
+  const startedAt = performance.now();
+  const requestId = requestIdFrom(one(request.headers['x-request-id']));
+  const log = options.log.child({ requestId });
+  response.setHeader('x-request-id', requestId);
+  if (options.shutdown.aborted) response.setHeader('connection', 'close');
+  const outcome = await findOutcome(request, response, requestId, log, options);
+  let delivered = false;
+  try {
+    delivered = await sendReply(request, response, outcome.reply, log);
+  } catch (thrown) {
+    log.error({ err: thrown }, 'reply failed');
+    delivered = await sendReply(request, response, errorReply(toProblem(thrown), 'common'), log).catch(
+      () => false,
+    );
+  }
+  try {
+    await outcome.reply.settled?.(delivered);
+  } catch (error) {
+    log.error({ err: error }, 'after the reply');
+  }
+  const seconds = (performance.now() - startedAt) / 1000;
+  const route = outcome.routeId ?? 'none';
+  options.observe?.(route, response.statusCode, seconds);
+  const line = {
+    route,
+    method: request.method,
+    status: response.statusCode,
+    ms: Math.round(seconds * 1000),
+    delivered,
+  };
+  if (response.statusCode >= 500) log.error(line, 'request');
+  else log.info(line, 'request');
+}
+
+async function findOutcome(
+  request: IncomingMessage,
+  response: ServerResponse,
+  requestId: string,
+  log: Logger,
+  options: AppOptions,
+): Promise<Outcome> {
+  if (request.headers.host === undefined && request.httpVersion !== '1.0') {
+    return { reply: errorReply(new Problem('malformedRequest'), 'common'), routeId: null, problem: null };
+  }
+  const outcome = await dispatchSocket(request, response, requestId, log, options);
+  if (outcome.routeId !== null || options.fallback === undefined) return outcome;
+  if (request.method !== 'GET' && request.method !== 'HEAD') return outcome;
+  try {
+    const reply = await options.fallback(request);
+    return reply === null ? outcome : { reply, routeId: 'static', problem: null };
+  } catch (thrown) {
+    log.error({ err: thrown }, 'static file failed');
+    return { reply: errorReply(toProblem(thrown), 'common'), routeId: 'static', problem: null };
+  }
+}
+
+async function dispatchSocket(
+  request: IncomingMessage,
+  response: ServerResponse,
+  requestId: string,
+  log: Logger,
+  options: AppOptions,
+): Promise<Outcome> {
+  const hangUp = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) hangUp.abort();
+  });
+  const onSlow = async (problem: Problem) => {
+    // The stream is about to be destroyed with its socket, so the answer goes out first.
+    if (response.headersSent) return;
+    response.setHeader('connection', 'close');
+    await sendReply(request, response, errorReply(problem, 'common'), log);
+  };
+  const open = () => openBody(request, response, onSlow);
+  return await options.dispatcher.dispatch({
+    method: request.method ?? 'GET',
+    url: request.url ?? '/',
+    headers: singleHeaders(request),
+    remoteAddress: request.socket.remoteAddress ?? '',
+    requestId,
+    log,
+    signal: hangUp.signal,
+    shutdown: options.shutdown,
+    readJson: () => readJsonBody(open, request.headers),
+    upload: { open, declaredBytes: declaredBytes(request) },
+  });
+}
+
+/** Node joins repeated headers itself, except Set-Cookie, which no request carries. */
+function singleHeaders(request: IncomingMessage): Record<string, string | undefined> {
+  return request.headers as Record<string, string | undefined>;
+}
+
+function one(value: string | string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function declaredBytes(request: IncomingMessage): number | null {
+  const header = request.headers['content-length'];
+  return header === undefined
+    ? request.headers['transfer-encoding'] === undefined
+      ? 0
+      : null
+    : Number(header);
+}

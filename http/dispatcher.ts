@@ -1,0 +1,131 @@
+/** Routes by path, and one call through its route to an outcome. Serves sockets and calls within the process alike. */
+import type { Logger } from 'pino';
+import { Problem } from '../domain/errors.ts';
+import { type ErrorStyle, errorReply, toProblem } from './errors.ts';
+import { type Call, type GuardOptions, runRoute } from './guard.ts';
+import { parseJsonBytes } from './json-body.ts';
+import { allPaths, PathTree } from './paths.ts';
+import { requestIdFrom } from './request-id.ts';
+import type { Reply, Route } from './route.ts';
+
+export type Incoming = Omit<Call, 'params' | 'query'>;
+
+/** `routeId` is null where no route answers the path, so that a caller may look elsewhere (static files). */
+export type Outcome = {
+  readonly reply: Reply;
+  readonly routeId: string | null;
+  readonly problem: Problem | null;
+};
+
+export type DispatcherOptions<Services> = GuardOptions<Services> & {
+  /** Under these paths, errors of unknown paths and methods carry `code` too. */
+  readonly codedPrefixes?: readonly string[];
+};
+
+export type Dispatcher = {
+  readonly routes: readonly Route[];
+  /** Never throws: every refusal and failure is an outcome. */
+  dispatch(incoming: Incoming): Promise<Outcome>;
+};
+
+/** Throws when two routes claim the same method and path, or the same id. */
+export function createDispatcher<Services>(
+  routes: readonly Route<Services>[],
+  options: DispatcherOptions<Services>,
+): Dispatcher {
+  const tree = new PathTree<Route<Services>>();
+  const ids = new Set<string>();
+  for (const route of routes) {
+    if (ids.has(route.id)) throw new Error(`Two routes are named ${route.id}.`);
+    ids.add(route.id);
+    for (const path of allPaths(route.path, route.aliases ?? [], route.versions ?? 'versioned')) {
+      tree.add(route.method, path, route);
+    }
+  }
+  const styleOf = (path: string): ErrorStyle =>
+    options.codedPrefixes?.some((prefix) => path.startsWith(prefix)) ? 'coded' : 'common';
+
+  return {
+    routes: routes as unknown as readonly Route[],
+    async dispatch(incoming) {
+      const { path, query } = splitTarget(incoming.url);
+      const match = tree.match(incoming.method, path);
+      if (match.found === 'nothing') return refused(new Problem('notFound'), styleOf(path), null);
+      if (match.found === 'path') {
+        const headers = { allow: match.methods.join(', ') };
+        return refused(new Problem('methodNotAllowed', { headers }), styleOf(path), 'methodNotAllowed');
+      }
+      const route = match.value;
+      const log = incoming.log.child({ route: route.id });
+      try {
+        const reply = await runRoute(route, { ...incoming, log, params: match.params, query }, options);
+        return { reply, routeId: route.id, problem: null };
+      } catch (thrown) {
+        const problem = toProblem(thrown);
+        if (problem.status >= 500)
+          log.error({ err: problem.cause ?? problem, key: problem.key }, 'request failed');
+        return refused(problem, route.errorStyle ?? 'common', route.id);
+      }
+    },
+  };
+}
+
+function refused(problem: Problem, style: ErrorStyle, routeId: string | null): Outcome {
+  return { reply: errorReply(problem, style), routeId, problem };
+}
+
+/** Path and query of a request target, which may also be in absolute form. */
+export function splitTarget(target: string): { readonly path: string; readonly query: string } {
+  const origin = /^https?:\/\/[^/?#]*/i.exec(target)?.[0] ?? '';
+  const rest = target.slice(origin.length);
+  const at = rest.indexOf('?');
+  return at < 0
+    ? { path: rest || '/', query: '' }
+    : { path: rest.slice(0, at) || '/', query: rest.slice(at + 1) };
+}
+
+/** A call from within the process: the same route, guard and checks as over a socket, without the socket. */
+export type LocalCall = {
+  readonly method: string;
+  readonly url: string;
+  readonly bearer?: string;
+  /** Sent as JSON; undefined for no body. */
+  readonly json?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly requestId?: string;
+  readonly remoteAddress?: string;
+  readonly log: Logger;
+  readonly signal?: AbortSignal;
+};
+const never = new AbortController().signal;
+
+export async function callLocally(
+  dispatcher: Dispatcher,
+  call: LocalCall,
+): Promise<{
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+}> {
+  const authorization = call.bearer === undefined ? {} : { authorization: `Bearer ${call.bearer}` };
+  const { reply } = await dispatcher.dispatch({
+    method: call.method,
+    url: call.url,
+    headers: { ...call.headers, ...authorization },
+    remoteAddress: call.remoteAddress ?? '',
+    requestId: requestIdFrom(call.requestId),
+    log: call.log,
+    signal: call.signal ?? never,
+    shutdown: never,
+    // Through text, as over a socket: what JSON cannot carry must not arrive here either.
+    readJson: async () =>
+      call.json === undefined ? undefined : parseJsonBytes(Buffer.from(JSON.stringify(call.json))),
+    upload: {
+      open() {
+        throw new Error('A call within the process carries no stream.');
+      },
+      declaredBytes: 0,
+    },
+  });
+  return { status: reply.status, body: reply.body, headers: reply.headers ?? {} };
+}

@@ -1,0 +1,49 @@
+/** From whatever was thrown to what a caller may see: the one mapper (contract: Errors). */
+import { type ZodError, z } from 'zod';
+import { Problem, type ProblemKey } from '../domain/errors.ts';
+
+export type ErrorStyle = 'common' | 'coded';
+export type ErrorReply = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>>;
+};
+
+/** The common error body; runner routes add the stable `code`. */
+export const errorSchema = z.object({ status: z.literal('error'), message: z.string() }).loose();
+export const codedErrorSchema = z
+  .object({ status: z.literal('error'), code: z.string(), message: z.string() })
+  .loose();
+
+/** Anything that is no `Problem` is `internal`: nothing of the inside gets out. */
+export function toProblem(thrown: unknown): Problem {
+  return thrown instanceof Problem ? thrown : new Problem('internal', { cause: thrown });
+}
+
+export function errorReply(problem: Problem, style: ErrorStyle): ErrorReply {
+  const authenticate = problem.status === 401 ? { 'www-authenticate': 'Bearer' } : {};
+  return {
+    status: problem.status,
+    headers: { ...authenticate, ...problem.headers },
+    body: {
+      ...problem.fields,
+      status: 'error',
+      ...(style === 'coded' ? { code: problem.code } : {}),
+      message: problem.message,
+    },
+  };
+}
+
+/**
+ * The problem for input that a schema refused. A sentence written by the schema's author (it ends in a full stop)
+ * is the message; else the text of `refusal`; else field and fault by name.
+ */
+export function refusedInput(where: string, error: ZodError, refusal: ProblemKey | undefined): Problem {
+  const issue = error.issues[0];
+  const key = refusal ?? 'invalidRequest';
+  if (issue === undefined) return new Problem(key);
+  if (issue.message.endsWith('.')) return new Problem(key, { message: issue.message });
+  if (refusal !== undefined) return new Problem(refusal);
+  const path = [where, ...issue.path.map(String)].join('.').slice(0, 200);
+  return new Problem(key, { message: `${path}: ${issue.message.slice(0, 300)}.` });
+}

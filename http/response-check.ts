@@ -1,0 +1,76 @@
+/** Responses are held to the route's own words as strictly as requests are. */
+import { z } from 'zod';
+import { type CatalogueEntry, catalogue, type Problem, type ProblemKey } from '../domain/errors.ts';
+import type { Reply, Route } from './route.ts';
+
+/** What every route may answer without saying so. */
+const always: readonly ProblemKey[] = [
+  'internal',
+  'unavailable',
+  'unauthorized',
+  'malformedRequest',
+  'malformedJson',
+  'invalidRequest',
+  'requestTimeout',
+  'bodyTooLarge',
+  'compressedBody',
+  'unsupportedMediaType',
+  'headersTooLarge',
+  'tooManyRequests',
+];
+const ofAccess: readonly ProblemKey[] = [
+  'roleUnauthorized',
+  'passwordChangeRequired',
+  'forbidden',
+  'offlineTokenRefused',
+  'scopeMissing',
+];
+
+/** Every refusal a route may answer with, its declared ones first. */
+export function problemsOf(route: Route): ProblemKey[] {
+  const refusals = Object.values(route.refusals ?? {}).filter((key) => key !== undefined);
+  const params =
+    route.params !== undefined && route.refusals?.params === undefined ? ['notFound' as const] : [];
+  const guarded = route.access.open ? [] : ofAccess;
+  return [...new Set([...(route.errors ?? []), ...refusals, ...params, ...guarded, ...always])];
+}
+
+/** What is wrong with a reply, or null; `body` is the JSON to send, as parsed by the schema. */
+export type CheckedReply = { readonly fault: string | null; readonly body: unknown };
+
+export function checkReply(route: Route, reply: Reply): CheckedReply {
+  const spec = route.responses[reply.status];
+  if (spec === undefined) return { fault: `status ${reply.status} is not declared`, body: reply.body };
+  if (spec.schema === undefined) {
+    return {
+      fault: reply.body === undefined ? null : `status ${reply.status} declares no body`,
+      body: reply.body,
+    };
+  }
+  const result = spec.schema.safeParse(reply.body);
+  if (!result.success) return { fault: z.prettifyError(result.error).slice(0, 1000), body: reply.body };
+  const extra = undeclaredField(reply.body, result.data, '$');
+  return { fault: extra === null ? null : `undeclared field ${extra}`, body: result.data };
+}
+
+export function checkProblem(route: Route, problem: Problem): string | null {
+  const declared = problemsOf(route);
+  const known = declared.some((key) => {
+    const entry: CatalogueEntry = catalogue[key];
+    return key === problem.key || (entry.status === problem.status && entry.code === problem.code);
+  });
+  return known ? null : `error ${problem.key} (${problem.status}) is not declared`;
+}
+
+/** The path of the first field that the schema dropped, because it does not know it; null when there is none. */
+function undeclaredField(given: unknown, parsed: unknown, path: string): string | null {
+  if (given === parsed || typeof given !== 'object' || given === null) return null;
+  if (typeof parsed !== 'object' || parsed === null) return null;
+  for (const [key, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    if (!Object.hasOwn(parsed, key)) return `${path}.${key}`;
+    const below = undeclaredField(value, (parsed as Record<string, unknown>)[key], `${path}.${key}`);
+    if (below !== null) return below;
+  }
+  return null;
+}

@@ -1,0 +1,206 @@
+/**
+ * A route is one value. Validation, access, the OpenAPI document, the handler's types and the tests derive from it.
+ *
+ *   export const getProject = defineRoute({
+ *     id: 'getProject',
+ *     method: 'GET',
+ *     path: '/projects/{id}',                          // also answers under /api/v2 and /api/v2.0
+ *     summary: 'One project',
+ *     tags: ['Projects'],
+ *     access: access.projectRead,                      // a row of domain/access.ts
+ *     params: z.object({ id: pathId() }),              // a wrong form is the 404 that `refusals.params` names
+ *     query: z.object({ page: queryInteger({ min: 1, initial: 1 }) }),
+ *     responses: { 200: { description: 'The project.', schema: projectSchema } },
+ *     errors: ['projectNotFound'],                     // keys of domain/errors.ts that the handler throws
+ *     refusals: { params: 'projectNotFound', body: 'invalidProjectData' },
+ *     async handler({ params, query, principal, services, signal }) {
+ *       const row = await services.projects.find(params.id);
+ *       if (row === null) throw new Problem('projectNotFound');
+ *       return { status: 200, body: presentProject(row) };   // typed by `responses`
+ *     },
+ *   });
+ *
+ * `body: z.object(...)` parses JSON; `body: 'stream'` hands over the bytes (`body.open()`); without it a body is
+ * ignored. `bodyNames: 'PascalCase'` also accepts the same names in camelCase. A response with `media` instead of
+ * `schema` carries bytes: return `{ status, stream, headers }`, where `stream` is a Readable, a Buffer, or a function
+ * that opens one (not called for HEAD). A response with neither has no body.
+ *
+ * A schema's own message that ends in a full stop reaches the caller as it stands; otherwise the entry named in
+ * `refusals` is the message; with neither, the message names field and fault.
+ */
+import type { Readable } from 'node:stream';
+import type { Logger } from 'pino';
+import type { z } from 'zod';
+import type { AccessRule, Caller, TokenKind } from '../domain/access.ts';
+import type { ProblemKey } from '../domain/errors.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export type ResponseSpec = {
+  readonly description: string;
+  /** The JSON body. */
+  readonly schema?: z.ZodType;
+  /** Media type of a body that is bytes, for example `application/octet-stream`. */
+  readonly media?: string;
+  /** Response headers by lower-case name, with a description each. */
+  readonly headers?: Readonly<Record<string, string>>;
+};
+export type ResponseSpecs = Readonly<Record<number, ResponseSpec>>;
+
+export type ReplyHeaders = Readonly<Record<string, string>>;
+export type ByteSource = Readable | Uint8Array | (() => Promise<Readable> | Readable);
+
+/** `settled(true)` runs when the whole reply was handed to the network, `settled(false)` when the caller was gone. */
+type ReplyExtras = {
+  readonly headers?: ReplyHeaders;
+  readonly settled?: (delivered: boolean) => void | Promise<void>;
+};
+
+/** Replies may be made of readonly lists and objects; nothing changes them. */
+type Frozen<T> = T extends readonly (infer Item)[]
+  ? readonly Frozen<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Frozen<T[Key]> }
+    : T;
+
+type ReplyFor<Status, Spec> = Spec extends { readonly schema: infer Schema extends z.ZodType }
+  ? { readonly status: Status; readonly body: Frozen<z.input<Schema>> } & ReplyExtras
+  : Spec extends { readonly media: string }
+    ? { readonly status: Status; readonly stream: ByteSource } & ReplyExtras
+    : { readonly status: Status } & ReplyExtras;
+
+export type ReplyOf<Specs> = { [S in keyof Specs & number]: ReplyFor<S, Specs[S]> }[keyof Specs & number];
+
+/** What the machinery knows of any handler's reply. */
+export type Reply = {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly stream?: ByteSource;
+} & ReplyExtras;
+
+/** The bytes of a request. Nothing is read, and no `100 Continue` is sent, before `open` is called. */
+export type UploadBody = {
+  /** The stream of bytes as they arrive; cut with 408 while it stays below 1 KB/s for 30 s. Call once. */
+  open(): Readable;
+  /** From Content-Length, or null for a chunked body. */
+  readonly declaredBytes: number | null;
+};
+
+type BodyOf<Body> = Body extends z.ZodType ? z.output<Body> : Body extends 'stream' ? UploadBody : undefined;
+type OutputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : Readonly<Record<string, never>>;
+type WhoFor<Principal, Rule> = Rule extends { readonly open: false; readonly tokens: readonly (infer Kind)[] }
+  ? Extract<Principal, { readonly kind: Kind & TokenKind }>
+  : null;
+
+export type RouteContext<Params, Query, Headers, Body, Who, Services> = {
+  readonly params: Params;
+  readonly query: Query;
+  /** Parsed by the route's `headers` schema; `request.headers` holds all of them. */
+  readonly headers: Headers;
+  readonly body: Body;
+  /** Who calls; null on open routes. Only the kinds of token that the route's access row admits. */
+  readonly principal: Who;
+  readonly services: Services;
+  readonly request: {
+    readonly method: string;
+    /** Path and query as sent. */
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string | undefined>>;
+    /** The peer's address, for rate limits only; never logged or stored. */
+    readonly remoteAddress: string;
+    /** The bearer token as sent, to pass on to the authentication service; null without one. */
+    readonly bearer: string | null;
+  };
+  readonly requestId: string;
+  readonly log: Logger;
+  /** Aborted when the caller hangs up. */
+  readonly signal: AbortSignal;
+  /** Aborted when the process begins to stop: answer what waits (204 for a claim) at once. */
+  readonly shutdown: AbortSignal;
+};
+
+export type RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, Services, Result> = {
+  /** Unique; the OpenAPI operation id. */
+  readonly id: string;
+  readonly method: Method;
+  /** As the document lists it, `{name}` for one segment, `{name+}` for the rest of the path. */
+  readonly path: string;
+  /** Further paths, as they stand. Version prefixes are added by themselves (see paths.ts). */
+  readonly aliases?: readonly string[];
+  /** `as-listed`: no further paths under /api/v2 or /api/v2.0. Default: `versioned`. */
+  readonly versions?: 'versioned' | 'as-listed';
+  readonly summary: string;
+  readonly description?: string;
+  readonly tags: readonly string[];
+  readonly access: Rule;
+  readonly params?: Params;
+  readonly query?: Query;
+  readonly headers?: Headers;
+  readonly body?: Body;
+  readonly bodyNames?: 'PascalCase';
+  readonly responses: Responses;
+  /** What the handler throws, beside what every route can answer. Strict checks refuse others. */
+  readonly errors?: readonly ProblemKey[];
+  /** Error that a part of the request gets when its schema refuses it. Params: default `notFound`; others: `invalidRequest`. */
+  readonly refusals?: {
+    readonly params?: ProblemKey;
+    readonly query?: ProblemKey;
+    readonly headers?: ProblemKey;
+    readonly body?: ProblemKey;
+  };
+  /** `coded`: error bodies carry `code` (runner routes). Default `common`. */
+  readonly errorStyle?: 'common' | 'coded';
+  /** Not in the OpenAPI document (pages for people). */
+  readonly hidden?: boolean;
+  readonly handler: (
+    context: RouteContext<
+      OutputOf<Params>,
+      OutputOf<Query>,
+      OutputOf<Headers>,
+      BodyOf<Body>,
+      WhoFor<Principal, Rule>,
+      Services
+    >,
+  ) => Promise<Result> | Result;
+};
+
+/** A route as the machinery holds it: what the schemas make is checked at run time, so it is `unknown` here. */
+export type Route<Services = never> = Omit<
+  RouteSpec<
+    z.ZodType,
+    z.ZodType,
+    z.ZodType,
+    z.ZodType | 'stream',
+    ResponseSpecs,
+    AccessRule,
+    Caller,
+    Services,
+    Reply
+  >,
+  'handler'
+> & {
+  readonly handler: (
+    context: RouteContext<unknown, unknown, unknown, unknown, unknown, Services>,
+  ) => Promise<Reply> | Reply;
+};
+
+/**
+ * Gives a service its `defineRoute`, with its own services and principals:
+ * `export const defineRoute = routeFactory<Services, Principal>();`
+ */
+export function routeFactory<Services, Principal extends Caller>() {
+  return function defineRoute<
+    const Responses extends ResponseSpecs,
+    const Rule extends AccessRule,
+    Params extends z.ZodType | undefined = undefined,
+    Query extends z.ZodType | undefined = undefined,
+    Headers extends z.ZodType | undefined = undefined,
+    Body extends z.ZodType | 'stream' | undefined = undefined,
+    const Result extends ReplyOf<NoInfer<Responses>> = ReplyOf<NoInfer<Responses>>,
+  >(
+    spec: RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, Services, Result>,
+  ): Route<Services> {
+    // The one place where the schemas' types are given up: the guard calls the handler with what they parsed.
+    return Object.freeze(spec) as unknown as Route<Services>;
+  };
+}

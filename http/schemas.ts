@@ -1,0 +1,157 @@
+/** Building blocks for route schemas, with the bounds of decisions 2. Messages that are sentences reach the caller. */
+import { z } from 'zod';
+import { limits } from '../domain/limits.ts';
+import {
+  isFreeJson,
+  isName,
+  isStorableText,
+  type JsonObject,
+  utf8Bytes,
+  withinCharacters,
+} from '../domain/text.ts';
+import { formatTimestamp, parseTimestamp } from '../domain/timestamp.ts';
+
+const integerText = /^-?(0|[1-9]\d{0,15})$/;
+
+/** An id in a path: digits alone, 1 to 2^53 - 1. Parsed to a number. */
+export function pathId() {
+  return z
+    .string()
+    .regex(/^[1-9]\d{0,15}$/)
+    .transform(Number)
+    .refine((value) => value <= limits.largestId)
+    .meta({ type: 'integer', minimum: 1, maximum: limits.largestId });
+}
+
+/** A UUID of any version, in a path or elsewhere; lower-cased. */
+export function uuid() {
+  return z
+    .guid()
+    .transform((value) => value.toLowerCase())
+    .meta({ type: 'string', format: 'uuid' });
+}
+
+/** An id in a JSON body. */
+export function bodyId() {
+  return z.number().int().min(limits.smallestId).max(limits.largestId);
+}
+
+/** A signed 32-bit integer in a JSON body. */
+export function int32() {
+  return z.number().int().min(limits.smallestInt32).max(limits.largestInt32);
+}
+
+/** An integer in a query or header; `message` (a sentence) is what the caller reads when it is out of range. */
+export function integerParameter(options: {
+  readonly min?: number;
+  readonly max?: number;
+  readonly initial: number;
+  readonly message?: string;
+}) {
+  const min = options.min ?? limits.smallestInt32;
+  const max = options.max ?? limits.largestInt32;
+  const error = options.message ?? `must be an integer from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(integerText, { error })
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, { error })
+    .meta({ type: 'integer', minimum: min, maximum: max, default: options.initial })
+    .prefault(String(options.initial));
+}
+
+/** An optional id in a query (`?projectId=`); an empty one counts as absent. */
+export function idParameter(message = 'must be a positive integer') {
+  return z
+    .union([z.literal('').transform(() => undefined), pathIdWith(message)])
+    .optional()
+    .meta({ type: 'integer', minimum: 1 });
+}
+
+function pathIdWith(message: string) {
+  return z
+    .string()
+    .regex(/^[1-9]\d{0,15}$/, { error: message })
+    .transform(Number)
+    .refine((value) => value <= limits.largestId, { error: message });
+}
+
+/** A required name or title: 1 to 255 characters after trimming, no control characters. */
+export function nameText(maxCharacters: number = limits.nameCharacters) {
+  return z
+    .string()
+    .refine((value) => isName(value, maxCharacters), {
+      error: `must hold 1 to ${maxCharacters} characters and no control characters`,
+    })
+    .transform((value) => value.trim())
+    .meta({ type: 'string', minLength: 1, maxLength: maxCharacters });
+}
+
+/** Text that may be empty, up to `maxCharacters`. */
+export function optionalText(maxCharacters: number = limits.descriptionCharacters) {
+  return z
+    .string()
+    .refine((value) => isStorableText(value) && withinCharacters(value, maxCharacters), {
+      error: `must hold at most ${maxCharacters} characters`,
+    })
+    .meta({ type: 'string', maxLength: maxCharacters });
+}
+
+/** Icons, logos, configuration values, expressions: up to 64 KB. */
+export function longText(maxBytes: number = limits.longTextBytes) {
+  return z
+    .string()
+    .refine((value) => isStorableText(value) && utf8Bytes(value) <= maxBytes, {
+      error: `must hold at most ${maxBytes} bytes`,
+    })
+    .meta({ type: 'string' });
+}
+
+/** A timestamp that a caller sends, read strictly; parsed to a Date. */
+export function timestamp() {
+  return z
+    .string()
+    .max(64)
+    .transform((value, context) => {
+      const date = parseTimestamp(value);
+      if (date !== null) return date;
+      context.addIssue({ code: 'custom', message: 'must be an ISO 8601 timestamp', input: value });
+      return z.NEVER;
+    })
+    .meta({ type: 'string', format: 'date-time' });
+}
+
+/** A timestamp that we send: write it with `formatTimestamp`. */
+export function timestampOut() {
+  return z
+    .string()
+    .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    .meta({ type: 'string', format: 'date-time' });
+}
+
+/** Free JSON such as `Metadata`: an object within its bounds, handed on as it is (`__proto__` is data). */
+export function freeJson(maxBytes: number = limits.freeJsonBytes) {
+  return z
+    .custom<JsonObject>((value) => isFreeJson(value, maxBytes), {
+      error: `must be an object of at most ${maxBytes} bytes and ${limits.freeJsonDepthLevels} levels`,
+    })
+    .meta({ type: 'object', additionalProperties: true });
+}
+
+/** Any JSON object that we send. */
+export function jsonObjectOut() {
+  return z
+    .custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value))
+    .meta({ type: 'object', additionalProperties: true });
+}
+
+/** `yes`/`no` parameters: `true`, `false`, `1`, `0`. */
+export function booleanParameter(initial: boolean) {
+  return z
+    .enum(['true', 'false', '1', '0'])
+    .transform((value) => value === 'true' || value === '1')
+    .meta({ type: 'boolean', default: initial })
+    .prefault(initial ? 'true' : 'false');
+}
+
+export { formatTimestamp };

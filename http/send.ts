@@ -1,0 +1,86 @@
+/** From a reply to the network. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { finished, pipeline } from 'node:stream/promises';
+import type { Logger } from 'pino';
+import type { ByteSource, Reply } from './route.ts';
+
+const unreadBodyGraceSeconds = 10;
+
+/**
+ * Sends a reply and resolves when it is out or the caller is gone; true when all of it was handed over. Never
+ * rejects. A stream that fails after the head was sent breaks the connection, so that nobody takes half for whole.
+ */
+export async function sendReply(
+  request: IncomingMessage,
+  response: ServerResponse,
+  reply: Reply,
+  log: Logger,
+): Promise<boolean> {
+  if (response.destroyed || response.headersSent) return false;
+  response.statusCode = reply.status;
+  for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
+  limitUnreadBody(request, response);
+  const bare = request.method === 'HEAD' || reply.status === 204 || reply.status === 304;
+  try {
+    if (reply.stream !== undefined) await sendBytes(response, reply.stream, bare);
+    else await sendJson(response, reply.body, bare);
+    return response.writableFinished;
+  } catch (error) {
+    if (response.headersSent || response.destroyed) {
+      if (!response.destroyed && !response.writableFinished) log.error({ err: error }, 'reply broke off');
+      response.destroy();
+      return false;
+    }
+    throw error;
+  }
+}
+
+async function sendJson(response: ServerResponse, body: unknown, bare: boolean): Promise<void> {
+  if (body === undefined) {
+    if (response.statusCode !== 204 && response.statusCode !== 304 && !response.hasHeader('content-length')) {
+      response.setHeader('content-length', '0');
+    }
+    response.end();
+  } else {
+    const bytes = Buffer.from(JSON.stringify(body));
+    if (!response.hasHeader('content-type'))
+      response.setHeader('content-type', 'application/json; charset=utf-8');
+    response.setHeader('content-length', String(bytes.length));
+    response.end(bare ? undefined : bytes);
+  }
+  await finished(response, { readable: false });
+}
+
+async function sendBytes(response: ServerResponse, source: ByteSource, bare: boolean): Promise<void> {
+  if (source instanceof Uint8Array) {
+    response.setHeader('content-length', String(source.length));
+    response.end(bare ? undefined : source);
+    await finished(response, { readable: false });
+    return;
+  }
+  if (bare) {
+    if (source instanceof Readable) source.destroy();
+    response.end();
+    await finished(response, { readable: false });
+    return;
+  }
+  const stream = source instanceof Readable ? source : await source();
+  await pipeline(stream, response);
+}
+
+/**
+ * A reply may go out before the request's body is in (a refused upload). Node then reads and drops the rest, which
+ * keeps the connection; but not for longer than a moment.
+ */
+function limitUnreadBody(request: IncomingMessage, response: ServerResponse): void {
+  if (request.complete) return;
+  response.once('finish', () => {
+    if (request.complete) return;
+    request.resume();
+    const timer = setTimeout(() => {
+      if (!request.complete) request.socket.destroy();
+    }, unreadBodyGraceSeconds * 1000).unref();
+    request.once('close', () => clearTimeout(timer));
+  });
+}

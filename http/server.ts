@@ -1,0 +1,85 @@
+/** A listening server with its limits, and its orderly end (decisions 8 and 14). */
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { limits } from '../domain/limits.ts';
+import { answerClientError, answerRaw } from './client-errors.ts';
+import { rememberContinue } from './upload.ts';
+
+export type RunningServer = {
+  readonly server: Server;
+  readonly port: number;
+  /** `http://127.0.0.1:<port>` for a server on every interface. */
+  readonly url: string;
+  /**
+   * Stops taking connections, tells `shutdown` listeners to answer what waits, lets requests in flight finish for
+   * `graceSeconds`, then cuts. Resolves when every connection is closed. Safe to call twice.
+   */
+  stop(graceSeconds?: number): Promise<void>;
+};
+
+export type ListenOptions = {
+  /** 0 picks a free port. */
+  readonly port: number;
+  /** Absent: every interface. */
+  readonly host?: string;
+  /** Made aborted when `stop` begins. */
+  readonly shutdown: AbortController;
+};
+
+/** Rejects with the listen error, for example `EADDRINUSE`. */
+export async function listen(handler: RequestListener, options: ListenOptions): Promise<RunningServer> {
+  const server = createServer({
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headersTimeoutSeconds * 1000,
+    keepAliveTimeout: limits.keepAliveSeconds * 1000,
+    // A total time would cut slow uploads; upload.ts watches their speed instead.
+    requestTimeout: 0,
+    connectionsCheckingInterval: 5000,
+    // The app answers for a missing Host itself, with the common body.
+    requireHostHeader: false,
+  });
+  server.on('request', handler);
+  server.on('checkContinue', (request, response) => {
+    rememberContinue(request);
+    handler(request, response);
+  });
+  server.on('checkExpectation', handler);
+  server.on('clientError', answerClientError);
+  server.on('connect', (_request, socket) => answerRaw(socket, 'methodNotAllowed'));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(
+      { port: options.port, ...(options.host === undefined ? {} : { host: options.host }) },
+      () => {
+        server.off('error', reject);
+        resolve();
+      },
+    );
+  });
+  const { port } = server.address() as AddressInfo;
+  const host = options.host === undefined || options.host === '0.0.0.0' ? '127.0.0.1' : options.host;
+  let stopping: Promise<void> | null = null;
+  return {
+    server,
+    port,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    stop(graceSeconds = limits.shutdownGraceSeconds) {
+      stopping ??= stopServer(server, options.shutdown, graceSeconds);
+      return stopping;
+    },
+  };
+}
+
+function stopServer(server: Server, shutdown: AbortController, graceSeconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    const sweep = setInterval(() => server.closeIdleConnections(), 100);
+    const cut = setTimeout(() => server.closeAllConnections(), graceSeconds * 1000);
+    server.close(() => {
+      clearInterval(sweep);
+      clearTimeout(cut);
+      resolve();
+    });
+    server.closeIdleConnections();
+    shutdown.abort();
+  });
+}
