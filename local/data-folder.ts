@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { PlainError } from './plain-error.ts';
-import { identityOf, isAlive, readPidFile } from './process-identity.ts';
+import { identityOf, isAlive, readIdentity } from './process-identity.ts';
 
 const KEY_BYTES = 32;
 
@@ -58,7 +58,7 @@ export function lockDataFolder(dataDir: string): () => void {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
-    const holder = readPidFile(file);
+    const holder = readIdentity(file);
     if (holder !== undefined && isAlive(holder))
       throw new PlainError(
         `The data in ${dataDir} are in use by another start (process ${holder.pid}). ` +

@@ -116,6 +116,14 @@ function databaseFolder(options: PostgresOptions): string {
   return folder;
 }
 
+/** Removes a database folder that lies outside the data folder; for data that are to be deleted for good. */
+export function removeOutsideDatabase(dataDir: string): void {
+  const note = join(dataDir, 'postgres.json');
+  if (!existsSync(note)) return;
+  const folder = String((JSON.parse(readFileSync(note, 'utf8')) as { folder: unknown }).folder);
+  if (dirname(folder) === OUTSIDE_ROOT) rmSync(folder, { recursive: true, force: true });
+}
+
 function mayBePassed(folder: string): boolean {
   for (let path = folder; ; path = dirname(path)) {
     if ((statSync(path).mode & ANYONE_MAY_PASS) === 0) return false;

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -68,28 +68,9 @@ export function runsProgram(pid: number, programName: string, mark: string): boo
   }
 }
 
-/** Writes down a child that this process has just started. */
-export function writePidFile(file: string, pid: number): void {
-  writeFileSync(file, `${JSON.stringify(identityOf(pid))}\n`);
-}
-
-/** The identity in a pid or lock file; undefined when there is none or it cannot be read. */
-export function readPidFile(file: string): ProcessIdentity | undefined {
-  try {
-    const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    if (typeof value !== 'object' || value === null) return undefined;
-    const { pid, startTime, bootId: boot } = value as Record<string, unknown>;
-    if (typeof pid !== 'number' || typeof startTime !== 'string' || typeof boot !== 'string')
-      return undefined;
-    return { pid, startTime, bootId: boot };
-  } catch {
-    return undefined;
-  }
-}
-
-/** A child that outlived the process that started it: how to know it for certain, and how to end it. */
-export interface Orphan {
-  pidFile: string;
+/** A child as it is written down, so that a later start knows it for certain and knows how to end it. */
+export interface ChildNote extends ProcessIdentity {
+  name: string;
   programName: string;
   /** A path that stands in the command line of this child and of no other. */
   mark: string;
@@ -97,17 +78,42 @@ export interface Orphan {
   stopSeconds: number;
 }
 
+/** Writes down a child that this process has just started. */
+export function writeChildNote(
+  file: string,
+  pid: number,
+  note: Omit<ChildNote, keyof ProcessIdentity>,
+): void {
+  writeFileSync(file, `${JSON.stringify({ ...identityOf(pid), ...note })}\n`, { mode: 0o600 });
+}
+
+/** The identity in a pid or lock file; undefined when there is none or it cannot be read. */
+export function readIdentity(file: string): ProcessIdentity | undefined {
+  const { pid, startTime, bootId: boot } = readObject(file);
+  if (typeof pid !== 'number' || typeof startTime !== 'string' || typeof boot !== 'string') return undefined;
+  return { pid, startTime, bootId: boot };
+}
+
+function readObject(file: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
 /**
  * Ends the child that an earlier start left behind when it was killed, and waits until it is gone. A process that
  * is not certainly that child is left alone. Returns the pid that was ended.
  */
-export async function endOrphan(orphan: Orphan): Promise<number | undefined> {
-  if (!existsSync(orphan.pidFile)) return undefined;
-  const identity = readPidFile(orphan.pidFile);
-  const isOurs =
-    identity !== undefined && isAlive(identity) && runsProgram(identity.pid, orphan.programName, orphan.mark);
-  if (isOurs) await endProcess(identity, orphan.stopSignal, orphan.stopSeconds);
-  rmSync(orphan.pidFile, { force: true });
+export async function endOrphan(noteFile: string): Promise<number | undefined> {
+  const identity = readIdentity(noteFile);
+  if (identity === undefined) return undefined;
+  const note = readObject(noteFile) as unknown as ChildNote;
+  const isOurs = isAlive(identity) && runsProgram(identity.pid, note.programName, note.mark);
+  if (isOurs) await endProcess(identity, note.stopSignal, note.stopSeconds);
+  rmSync(noteFile, { force: true });
   return isOurs ? identity.pid : undefined;
 }
 

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { type Keys, lockDataFolder, makeDataFolder, readOrMakeKeys } from './data-folder.ts';
 import {
   DEFAULT_BUCKET,
@@ -9,7 +10,8 @@ import {
 } from './object-store.ts';
 import { PlainError } from './plain-error.ts';
 import { freePort, isPortFree, type PortName, rememberedPorts, rememberPorts } from './ports.ts';
-import { answers, postgresUrl, startPostgres } from './postgres.ts';
+import { answers, postgresUrl, removeOutsideDatabase, startPostgres } from './postgres.ts';
+import { endOrphan } from './process-identity.ts';
 import { findPrograms, type Programs } from './programs.ts';
 import { ChildStartError, type Supervised } from './supervised.ts';
 import { startTemporal, TEMPORAL_NAMESPACE, temporalUiUrl, wipeTemporalStore } from './temporal.ts';
@@ -92,6 +94,20 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     release();
     throw error;
   }
+}
+
+/**
+ * Deletes a data folder for good, with servers that a killed process left running on it. Throws PlainError while
+ * a live process holds it.
+ */
+export async function removeData(dataDir: string): Promise<void> {
+  if (!existsSync(dataDir)) return;
+  makeDataFolder(dataDir);
+  lockDataFolder(dataDir);
+  const notes = join(dataDir, 'run');
+  await Promise.all(readdirSync(notes).map((name) => endOrphan(join(notes, name))));
+  removeOutsideDatabase(dataDir);
+  rmSync(dataDir, { recursive: true, force: true });
 }
 
 async function startParts(options: StackOptions, started: Supervised[], release: () => void): Promise<Stack> {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endOrphan, endProcess, identityOf, writePidFile } from './process-identity.ts';
+import { endOrphan, endProcess, identityOf, writeChildNote } from './process-identity.ts';
 
 /** How a child is started, known to be ready, and stopped. */
 export interface ChildPlan {
@@ -93,8 +93,8 @@ export class Supervised {
   }
 
   async #endEarlierOne(): Promise<void> {
-    const { pidFile, programName, mark, stopSignal, stopSeconds, name, log } = this.#plan;
-    const ended = await endOrphan({ pidFile, programName, mark, stopSignal, stopSeconds });
+    const { pidFile, name, log } = this.#plan;
+    const ended = await endOrphan(pidFile);
     if (ended !== undefined)
       log(`${name} of an earlier start was still running (process ${ended}); it has been stopped.`);
   }
@@ -116,7 +116,7 @@ export class Supervised {
     const began = Date.now();
     child.on('error', () => this.#ended(child, 'it could not be run', began));
     child.on('exit', (code, signal) => this.#ended(child, signal ?? `code ${code}`, began));
-    if (child.pid !== undefined) writePidFile(plan.pidFile, child.pid);
+    if (child.pid !== undefined) writeChildNote(plan.pidFile, child.pid, noteOf(plan));
   }
 
   #ended(child: ChildProcess, how: string, began: number): void {
@@ -150,6 +150,11 @@ export class Supervised {
     const tail = tailOf(this.#plan.logFile);
     return new ChildStartError(`${message} The end of ${this.#plan.logFile}:\n${tail}`, tail);
   }
+}
+
+function noteOf(plan: ChildPlan) {
+  const { name, programName, mark, stopSignal, stopSeconds } = plan;
+  return { name, programName, mark, stopSignal, stopSeconds };
 }
 
 function keepLogSmall(file: string): void {

@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, inject } from 'vitest';
+import { removeData, type Stack, startStack } from '../../local/stack.ts';
+import { makeBucket, removeBucket } from './bucket.ts';
+import { temporaryDataFolder } from './global-setup.ts';
+import { ADMINISTRATOR, cloneTemplate, dropClone } from './template.ts';
+
+/** What one test file has for itself on the real servers. */
+export interface TestEnvironment {
+  /** A database of this file, migrated and empty; the administrator below is in it. */
+  databaseUrl: string;
+  temporalAddress: string;
+  /** Put before every task queue name, so that workers of other files never take this file's tasks. */
+  taskQueuePrefix: string;
+  s3: { endpoint: string; region: string; bucket: string; accessKeyId: string; secretAccessKey: string };
+  administrator: { username: string; password: string };
+  /** All of it by the names of the platform's variables (TASK_QUEUE_PREFIX among them), for its processes. */
+  environment: Record<string, string>;
+  /** Handles on the servers, only with `ownStack`. */
+  stack: Stack | undefined;
+  /** Removes all of it; called by itself after the file's last test. */
+  cleanup: () => Promise<void>;
+}
+
+/** How much of the servers a file needs for itself. */
+export interface TestEnvironmentOptions {
+  /**
+   * True for tests that kill, stop or wipe servers: they get servers of their own (about three seconds), because
+   * other files run at the same time on the shared ones.
+   */
+  ownStack?: boolean;
+}
+
+/**
+ * Makes a database, a bucket and a task queue prefix for this test file. Call it once at the top of the file:
+ * `const platform = await testEnvironment();`. After the last test everything is removed, and the file fails when
+ * it left database connections open.
+ */
+export async function testEnvironment(options: TestEnvironmentOptions = {}): Promise<TestEnvironment> {
+  const own = options.ownStack === true ? await ownStack() : undefined;
+  const servers = own?.environment ?? inject('stackEnvironment');
+  const isShared = own === undefined && inject('isStackShared');
+  const name = `test-${randomBytes(6).toString('hex')}`;
+  const [databaseUrl] = await Promise.all([cloneTemplate(servers), makeBucket(servers, name)]);
+  const environment = {
+    ...servers,
+    DATABASE_URL: databaseUrl,
+    S3_BUCKET: name,
+    TASK_QUEUE_PREFIX: `${name}-`,
+  };
+  const cleanup = once(async () => {
+    if (own !== undefined) {
+      await own.stop();
+      await removeData(own.dataDir);
+      return;
+    }
+    // Servers of this run alone are deleted as a whole at its end.
+    if (isShared) await removeBucket(servers, name);
+    await dropClone(servers, databaseUrl);
+  });
+  afterAll(cleanup);
+  return {
+    databaseUrl,
+    temporalAddress: environment.TEMPORAL_ADDRESS ?? '',
+    taskQueuePrefix: `${name}-`,
+    s3: {
+      endpoint: environment.S3_ENDPOINT ?? '',
+      region: environment.S3_REGION ?? '',
+      bucket: name,
+      accessKeyId: environment.S3_ACCESS_KEY_ID ?? '',
+      secretAccessKey: environment.S3_SECRET_ACCESS_KEY ?? '',
+    },
+    administrator: { ...ADMINISTRATOR },
+    environment,
+    stack: own,
+    cleanup,
+  };
+}
+
+async function ownStack(): Promise<Stack> {
+  return await startStack({ dataDir: temporaryDataFolder(), log: () => undefined, temporary: true });
+}
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let result: Promise<void> | undefined;
+  return () => {
+    result ??= work();
+    return result;
+  };
+}
