@@ -1,0 +1,91 @@
+/** Reading the items of a manifest: each field is checked as it is read, and each fault keeps its path. */
+import { checkConfigurationSchema } from './configuration-schema.ts';
+import { type IssueList, jsonPath, quote } from './issue.ts';
+import { limits } from './limits.ts';
+import { isJsonObject, isStorableText, type JsonObject, withinCharacters } from './text.ts';
+
+/** Names of runner types and node templates (decisions 10). */
+export const runnerNames = { minCharacters: 2, maxCharacters: 64 } as const;
+
+type Steps = readonly (string | number)[];
+
+/** Reads the fields of one item, adding an error for each that is wrong. */
+export class Fields {
+  private readonly value: JsonObject;
+  private readonly steps: Steps;
+  private readonly errors: IssueList;
+
+  constructor(value: unknown, steps: Steps, errors: IssueList) {
+    if (!isJsonObject(value)) errors.add(jsonPath(...steps), 'The item must be an object.');
+    this.value = isJsonObject(value) ? value : {};
+    this.steps = steps;
+    this.errors = errors;
+  }
+
+  fault(key: string, message: string): void {
+    this.errors.add(jsonPath(...this.steps, key), message);
+  }
+
+  /** Lowercase latin letters, digits and single hyphens, beginning with a letter; '' with an error otherwise. */
+  name(key: string): string {
+    const value = this.value[key];
+    const fits =
+      typeof value === 'string' &&
+      value.length >= runnerNames.minCharacters &&
+      value.length <= runnerNames.maxCharacters &&
+      /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(value);
+    if (fits) return value;
+    this.fault(
+      key,
+      `${key} must have ${runnerNames.minCharacters} to ${runnerNames.maxCharacters} lowercase latin letters, digits and single hyphens, and start with a letter.`,
+    );
+    return '';
+  }
+
+  oneOf<const T extends string>(key: string, allowed: readonly T[], fallback?: T): T {
+    const value = this.value[key] ?? fallback;
+    const found = allowed.find((item) => item === value);
+    if (found === undefined) this.fault(key, `${key} must be one of ${allowed.map(quote).join(', ')}.`);
+    return found ?? allowed[0]!;
+  }
+
+  flag(key: string): boolean {
+    const value = this.value[key] ?? false;
+    if (typeof value !== 'boolean') this.fault(key, `${key} must be true or false.`);
+    return value === true;
+  }
+
+  integer<T>(key: string, least: number, most: number, fallback: T): number | T {
+    const value = this.value[key] ?? fallback;
+    if (value === fallback) return fallback;
+    if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
+    this.fault(key, `${key} must be a whole number from ${least} to ${most}.`);
+    return fallback;
+  }
+
+  description(): string {
+    const value = this.value.description ?? '';
+    if (
+      typeof value === 'string' &&
+      isStorableText(value) &&
+      withinCharacters(value, limits.descriptionCharacters)
+    )
+      return value;
+    this.fault(
+      'description',
+      `description must be text of at most ${limits.descriptionCharacters} characters.`,
+    );
+    return '';
+  }
+
+  schema(key: string): JsonObject {
+    const value = this.value[key];
+    const faults = checkConfigurationSchema(value, [...this.steps, key]);
+    for (const { path, message } of faults) this.errors.add(path, message);
+    return isJsonObject(value) && faults.length === 0 ? value : {};
+  }
+
+  raw(key: string): unknown {
+    return this.value[key] ?? undefined;
+  }
+}

@@ -1,0 +1,275 @@
+/**
+ * Runner manifests (contract: Manifest checks; decisions 10): what a feature registers, and what is checked before.
+ * A node template or runner type stays with the feature that registered it first.
+ */
+import { type Issue, IssueList, jsonPath, quote } from './issue.ts';
+import { limits } from './limits.ts';
+import { Fields } from './manifest-fields.ts';
+import type { NodeTemplateType } from './template-file.ts';
+import { isJsonObject, isName, type JsonObject } from './text.ts';
+import { compareVersions, parseVersion } from './version.ts';
+
+export const manifestLimits = {
+  manifestRunnerTypes: 100,
+  manifestNodeTemplates: 500,
+  featureNameCharacters: 64,
+  timeoutMaxSeconds: 30 * 24 * 3600,
+} as const;
+
+export interface ManifestRunnerType {
+  readonly name: string;
+  readonly runtime: 'sdk' | 'external';
+  readonly entrypoint: string | null;
+  readonly description: string;
+}
+
+export interface ManifestNodeTemplate {
+  readonly name: string;
+  readonly runnerType: string;
+  readonly type: NodeTemplateType;
+  readonly description: string;
+  readonly configurationSchema: JsonObject;
+  readonly trigger: 'all' | 'any';
+  readonly incremental: boolean;
+  readonly reprocess: 'latest' | 'all';
+  readonly maxAttempts: number;
+  readonly timeoutSeconds: number | null;
+  readonly leaseSeconds: number | null;
+}
+
+export interface Manifest {
+  readonly feature: { readonly name: string; readonly version: string };
+  readonly runnerTypes: readonly ManifestRunnerType[];
+  readonly nodeTemplates: readonly ManifestNodeTemplate[];
+}
+
+/** What is registered already. `featureName` null: the platform's own. */
+export interface Registered {
+  /** Version of the manifest's feature, null when it is new. */
+  readonly featureVersion: string | null;
+  readonly runnerTypes: ReadonlyMap<
+    string,
+    { readonly featureName: string | null; readonly retired: boolean }
+  >;
+  readonly nodeTemplates: ReadonlyMap<
+    string,
+    { readonly featureName: string | null; readonly type: NodeTemplateType; readonly retired: boolean }
+  >;
+}
+
+export interface ManifestCheck {
+  /** Null when there are errors. */
+  readonly manifest: Manifest | null;
+  /** Names as far as they could be read, for the reply. */
+  readonly runnerTypes: readonly string[];
+  readonly templates: readonly string[];
+  readonly errors: readonly Issue[];
+  readonly warnings: readonly Issue[];
+}
+
+/** The feature's name as far as it can be read: for loading what is registered before the check. */
+export function featureNameOf(manifest: unknown): string | null {
+  const feature = isJsonObject(manifest) ? manifest.feature : undefined;
+  const name = isJsonObject(feature) ? feature.name : undefined;
+  return typeof name === 'string' && isName(name, manifestLimits.featureNameCharacters) ? name.trim() : null;
+}
+
+/** @param sdkHostIsOn whether the platform runs deployed runners */
+export function checkManifest(
+  manifest: unknown,
+  registered: Registered,
+  sdkHostIsOn: boolean,
+): ManifestCheck {
+  const errors = new IssueList();
+  const warnings = new IssueList();
+  if (!isJsonObject(manifest)) {
+    errors.add('$', 'The manifest must be a JSON object.');
+    return { manifest: null, runnerTypes: [], templates: [], errors: errors.items, warnings: [] };
+  }
+  if (manifest.manifestVersion !== 1) errors.add('$.manifestVersion', 'manifestVersion must be 1.');
+  const feature = checkFeature(manifest.feature, registered, errors);
+  const runnerTypes = items(manifest, 'runnerTypes', 1, manifestLimits.manifestRunnerTypes, errors).map(
+    (item, index) => readRunnerType(item, ['runnerTypes', index], errors, warnings, sdkHostIsOn),
+  );
+  const runnerTypeNames = new Set(runnerTypes.map((item) => item.name));
+  const nodeTemplates = items(manifest, 'nodeTemplates', 0, manifestLimits.manifestNodeTemplates, errors).map(
+    (item, index) => readNodeTemplate(item, ['nodeTemplates', index], runnerTypeNames, errors),
+  );
+  checkOwners('runnerTypes', 'Runner type', runnerTypes, registered.runnerTypes, feature.name, errors);
+  checkOwners(
+    'nodeTemplates',
+    'Node template',
+    nodeTemplates,
+    registered.nodeTemplates,
+    feature.name,
+    errors,
+  );
+  checkTypeChanges(nodeTemplates, registered, errors);
+  warnOfRetired(runnerTypes, nodeTemplates, registered, feature.name, warnings);
+  return {
+    manifest: errors.isEmpty ? { feature, runnerTypes, nodeTemplates } : null,
+    runnerTypes: runnerTypes.map((item) => item.name).filter((name) => name !== ''),
+    templates: nodeTemplates.map((item) => item.name).filter((name) => name !== ''),
+    errors: errors.items,
+    warnings: warnings.items,
+  };
+}
+
+function checkFeature(value: unknown, registered: Registered, errors: IssueList): Manifest['feature'] {
+  const feature = isJsonObject(value) ? value : {};
+  if (!isJsonObject(value)) errors.add('$.feature', 'feature must be an object.');
+  const name = featureNameOf({ feature });
+  if (name === null) {
+    errors.add(
+      '$.feature.name',
+      `The feature's name must be text of 1 to ${manifestLimits.featureNameCharacters} characters.`,
+    );
+  }
+  const version = typeof feature.version === 'string' ? parseVersion(feature.version) : null;
+  const before = registered.featureVersion === null ? null : parseVersion(registered.featureVersion);
+  if (version === null) errors.add('$.feature.version', 'The version must be like 1.2.3 or 1.2.3-beta.1.');
+  else if (before !== null && compareVersions(version, before) < 0) {
+    errors.add(
+      '$.feature.version',
+      `The version is below ${registered.featureVersion}, which is published already.`,
+    );
+  }
+  if (feature.ownershipType !== 'ThirdParty') {
+    errors.add('$.feature.ownershipType', "The feature's ownershipType must be 'ThirdParty'.");
+  }
+  return { name: name ?? '', version: typeof feature.version === 'string' ? feature.version : '' };
+}
+
+function items(manifest: JsonObject, key: string, least: number, most: number, errors: IssueList): unknown[] {
+  const value = manifest[key] ?? [];
+  if (Array.isArray(value) && value.length >= least && value.length <= most) return value;
+  errors.add(jsonPath(key), `${key} must be a list of ${least} to ${most} items.`);
+  return [];
+}
+
+type Steps = readonly (string | number)[];
+
+function readRunnerType(
+  item: unknown,
+  steps: Steps,
+  errors: IssueList,
+  warnings: IssueList,
+  sdkHostIsOn: boolean,
+): ManifestRunnerType {
+  const fields = new Fields(item, steps, errors);
+  const name = fields.name('name');
+  const runtime = fields.oneOf('runtime', ['sdk', 'external']);
+  const entrypoint = fields.raw('entrypoint');
+  // A name in the operator's folder: never a path out of it.
+  const fits = typeof entrypoint === 'string' && /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(entrypoint);
+  if (entrypoint !== undefined && !fits) {
+    fields.fault(
+      'entrypoint',
+      'entrypoint must be a file name of letters, digits, dots, underscores and hyphens.',
+    );
+  }
+  const isSdk = isJsonObject(item) && item.runtime === 'sdk';
+  if (isSdk && entrypoint === undefined) {
+    warnings.add(jsonPath(...steps), 'Without an entrypoint the platform does not start this runner.');
+  }
+  if (isSdk && !sdkHostIsOn) {
+    warnings.add(
+      jsonPath(...steps, 'runtime'),
+      'The runner host of this platform is off: the runner is registered but not started.',
+    );
+  }
+  return { name, runtime, entrypoint: fits ? entrypoint : null, description: fields.description() };
+}
+
+function readNodeTemplate(
+  item: unknown,
+  steps: Steps,
+  runnerTypeNames: ReadonlySet<string>,
+  errors: IssueList,
+): ManifestNodeTemplate {
+  const fields = new Fields(item, steps, errors);
+  const name = fields.name('name');
+  const runnerType = fields.name('runnerType');
+  if (runnerType !== '' && !runnerTypeNames.has(runnerType)) {
+    fields.fault('runnerType', `The manifest has no runner type ${quote(runnerType)}.`);
+  }
+  return {
+    name,
+    runnerType,
+    type: fields.oneOf('type', ['Input', 'Transform', 'Processing', 'Aggregation']),
+    description: fields.description(),
+    configurationSchema: fields.schema('configurationSchema'),
+    trigger: fields.oneOf('trigger', ['all', 'any'], 'all'),
+    incremental: fields.flag('incremental'),
+    reprocess: fields.oneOf('reprocess', ['latest', 'all'], 'latest'),
+    maxAttempts: fields.integer('maxAttempts', 1, limits.maxAttemptsMax, limits.maxAttemptsDefault),
+    timeoutSeconds: fields.integer('timeoutSeconds', 1, manifestLimits.timeoutMaxSeconds, null),
+    leaseSeconds: fields.integer('leaseSeconds', limits.leaseMinSeconds, limits.leaseMaxSeconds, null),
+  };
+}
+
+function checkOwners(
+  key: string,
+  kind: string,
+  listed: readonly { readonly name: string }[],
+  registered: ReadonlyMap<string, { readonly featureName: string | null }>,
+  featureName: string,
+  errors: IssueList,
+): void {
+  const seen = new Set<string>();
+  for (const [index, { name }] of listed.entries()) {
+    if (name === '') continue;
+    const path = jsonPath(key, index, 'name');
+    const owner = registered.get(name);
+    if (seen.has(name)) errors.add(path, `${kind} ${quote(name)} is listed twice.`);
+    seen.add(name);
+    if (owner !== undefined && owner.featureName !== featureName) {
+      errors.add(
+        path,
+        `${kind} ${quote(name)} is registered by ${owner.featureName === null ? 'the platform' : 'another feature'}.`,
+      );
+    }
+  }
+}
+
+/** Stored graphs rest on which nodes are Input nodes. */
+function checkTypeChanges(
+  nodeTemplates: readonly ManifestNodeTemplate[],
+  registered: Registered,
+  errors: IssueList,
+): void {
+  for (const [index, { name, type }] of nodeTemplates.entries()) {
+    const before = registered.nodeTemplates.get(name);
+    if (before !== undefined && (before.type === 'Input') !== (type === 'Input')) {
+      errors.add(
+        jsonPath('nodeTemplates', index, 'type'),
+        `The type of ${quote(name)} is ${before.type} and cannot become ${type}.`,
+      );
+    }
+  }
+}
+
+function warnOfRetired(
+  runnerTypes: readonly ManifestRunnerType[],
+  nodeTemplates: readonly ManifestNodeTemplate[],
+  registered: Registered,
+  featureName: string,
+  warnings: IssueList,
+): void {
+  const lists = [
+    ['runnerTypes', 'Runner type', new Set(runnerTypes.map((item) => item.name)), registered.runnerTypes],
+    [
+      'nodeTemplates',
+      'Node template',
+      new Set(nodeTemplates.map((item) => item.name)),
+      registered.nodeTemplates,
+    ],
+  ] as const;
+  for (const [key, kind, listed, known] of lists) {
+    for (const [name, item] of known) {
+      if (item.featureName === featureName && featureName !== '' && !item.retired && !listed.has(name)) {
+        warnings.add(jsonPath(key), `${kind} ${quote(name)} is no longer listed and is retired.`);
+      }
+    }
+  }
+}
