@@ -1,0 +1,28 @@
+/** The activities of the session workflow: looking, and waiting for outside runners. */
+import { CompleteAsyncError } from '@temporalio/activity';
+import type { Advanced } from '../domain/session-look.ts';
+import { advanceSession, attemptOutcome } from '../store/advance.ts';
+import type { Database } from '../store/database.ts';
+
+export interface SessionActivities {
+  /** Plans the session and says what is open, due and has ended; null when the session is gone. */
+  advance(sessionId: string): Promise<Advanced | null>;
+  /**
+   * Ends when the attempt has ended: at once when it already has, else by its id, told after the commit that ends it.
+   * Names the session and node for whoever reads the history.
+   */
+  awaitOutcome(sessionId: string, runId: string, attempt: number): Promise<{ outcome: string }>;
+}
+
+export function createSessionActivities(services: { database: Database }): SessionActivities {
+  return {
+    async advance(sessionId) {
+      return (await advanceSession(services.database, sessionId)) ?? null;
+    },
+    async awaitOutcome(_sessionId, runId, attempt) {
+      const outcome = await attemptOutcome(services.database, runId, attempt);
+      if (outcome === undefined) throw new CompleteAsyncError();
+      return { outcome };
+    },
+  };
+}

@@ -1,0 +1,156 @@
+/**
+ * What happens to runs, decided from facts alone. The store reads the facts under the session's lock and writes what
+ * these functions answer; the workflow only makes sure that somebody asks.
+ *
+ * A run (one execution of a node) is
+ *   queued   may be claimed            -> held | done (cancelled)
+ *   held     a claim has a live lease  -> done | waiting | queued (lease lost, released)
+ *   waiting  due at a time             -> queued
+ *   done     ended for good
+ * A node has at most one run that is not done.
+ */
+import type { NodeState } from './node-state.ts';
+
+export type RunState = 'queued' | 'held' | 'waiting' | 'done';
+export type RunReason = 'input' | 'reprocess' | 'follow-up';
+export type FailureCategory = 'error' | 'validation' | 'memory' | 'timeout';
+export type CompleteOutcome = 'completed' | 'no-output' | 'suspended';
+
+/** What planning needs to know of one node. Positions count publications of the session, 0 means none. */
+export interface NodeFacts {
+  /** Input nodes take uploads and never run. */
+  readonly isInput: boolean;
+  readonly trigger: 'all' | 'any';
+  /** The newest published position of each parent, 0 where it has none. */
+  readonly parentPositions: readonly number[];
+  readonly consumedPosition: number;
+  readonly hasOpenRun: boolean;
+  readonly followUpWanted: boolean;
+  readonly reprocessWanted: boolean;
+}
+
+/** The reason for which the node gets a run now, or undefined when it gets none (decisions, section 7). */
+export function runWanted(node: NodeFacts): RunReason | undefined {
+  if (node.isInput || node.hasOpenRun) return undefined;
+  if (node.followUpWanted) return 'follow-up';
+  const newest = Math.max(0, ...node.parentPositions);
+  if (newest === 0) return undefined;
+  if (node.reprocessWanted) return 'reprocess';
+  const parentsReady = node.trigger === 'any' || node.parentPositions.every((position) => position > 0);
+  return parentsReady && newest > node.consumedPosition ? 'input' : undefined;
+}
+
+/** How an attempt ended, and what follows. */
+export type AttemptEnd =
+  | {
+      readonly kind: 'done';
+      readonly outcome: RunOutcome;
+      readonly nodeState: NodeState;
+      readonly statusDetails: string;
+    }
+  | { readonly kind: 'retry'; readonly delayMs: number; readonly statusDetails: string };
+
+export type RunOutcome = 'completed' | 'no-output' | 'suspended' | 'failed' | 'cancelled';
+
+/** What ends an attempt: the runner's word, or the loss of its lease. */
+export type AttemptReport =
+  | {
+      readonly kind: 'complete';
+      readonly outcome: CompleteOutcome;
+      readonly statusDetails?: string | undefined;
+    }
+  | { readonly kind: 'fail'; readonly category: FailureCategory; readonly reason: string }
+  | { readonly kind: 'lost' };
+
+export interface RunFacts {
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  /** Leases that this run has lost before. */
+  readonly lostCount: number;
+  readonly cancelRequested: boolean;
+}
+
+export const retryFirstDelayMs = 5_000;
+export const retryMaxDelayMs = 300_000;
+export const maxLostLeases = 3;
+
+/**
+ * Decides what the end of an attempt means (decisions, section 7).
+ * @param jitter a random number in [0, 1): spreads retries over the upper half of their delay
+ */
+export function endAttempt(run: RunFacts, report: AttemptReport, jitter: number): AttemptEnd {
+  if (run.cancelRequested) return failed('cancelled', 'cancelled');
+  switch (report.kind) {
+    case 'complete':
+      return completed(report.outcome, report.statusDetails);
+    case 'lost':
+      if (run.lostCount + 1 >= maxLostLeases || run.attempt >= run.maxAttempts) {
+        return failed('failed', 'timeout: The runner stopped answering.');
+      }
+      return {
+        kind: 'retry',
+        delayMs: 0,
+        statusDetails: retryDetails(run, 'timeout', 'The runner stopped answering.'),
+      };
+    case 'fail': {
+      const details = `${report.category}: ${report.reason}`;
+      if (report.category === 'validation' || run.attempt >= run.maxAttempts)
+        return failed('failed', details);
+      return {
+        kind: 'retry',
+        delayMs: retryDelayMs(run.attempt, jitter),
+        statusDetails: retryDetails(run, report.category, report.reason),
+      };
+    }
+  }
+}
+
+/** Exponential back-off after the given attempt: 5 s, 10 s, 20 s ... at most 5 minutes, jittered downwards by up to half. */
+export function retryDelayMs(attempt: number, jitter: number): number {
+  const full = Math.min(retryMaxDelayMs, retryFirstDelayMs * 2 ** (attempt - 1));
+  return Math.round(full * (1 - jitter / 2));
+}
+
+/** How long a released run waits before it may be claimed again: nothing twice, then 1, 2, 4 ... 60 seconds. */
+export function releaseDelayMs(releaseCount: number): number {
+  return releaseCount < 3 ? 0 : Math.min(60_000, 1_000 * 2 ** (releaseCount - 3));
+}
+
+/** Whether a `hasMore` makes a follow-up run, and why not (decisions, section 9). */
+export function followUpDecision(request: {
+  readonly hasMore: boolean;
+  readonly outcome: CompleteOutcome;
+  readonly watermarkMoved: boolean;
+}): { readonly followUp: boolean; readonly why?: string } {
+  if (!request.hasMore) return { followUp: false };
+  if (request.outcome === 'suspended')
+    return { followUp: false, why: 'No follow-up: the node is suspended.' };
+  if (!request.watermarkMoved) {
+    return { followUp: false, why: 'No follow-up: the watermark did not move in this task.' };
+  }
+  return { followUp: true };
+}
+
+function completed(outcome: CompleteOutcome, statusDetails: string | undefined): AttemptEnd {
+  switch (outcome) {
+    case 'completed':
+      return { kind: 'done', outcome, nodeState: 'Succeeded', statusDetails: statusDetails ?? '' };
+    case 'no-output':
+      return {
+        kind: 'done',
+        outcome,
+        nodeState: 'Succeeded',
+        statusDetails: statusDetails || 'Finished without an output.',
+      };
+    case 'suspended':
+      return { kind: 'done', outcome, nodeState: 'Suspended', statusDetails: statusDetails ?? '' };
+  }
+}
+
+function failed(outcome: 'failed' | 'cancelled', statusDetails: string): AttemptEnd {
+  return { kind: 'done', outcome, nodeState: 'Failed', statusDetails };
+}
+
+function retryDetails(run: RunFacts, category: string, reason: string): string {
+  return `Attempt ${run.attempt} of ${run.maxAttempts} failed, waiting for the next: ${category}: ${reason}`;
+}

@@ -1,0 +1,204 @@
+/**
+ * Claiming tasks. A claim is one statement over run, attempt, claim and runner-instance rows, never session or node:
+ * `Processing` is derived from the held claim when a node is read.
+ */
+import type { Database, Queryable, Tx } from './database.ts';
+import { newId } from './ids.ts';
+import { requeueRun } from './requeue.ts';
+import { type Effects, lockSession, saveSession } from './session-lock.ts';
+
+/** Who holds a task: a token (or account), and the instance name that its program chose. */
+export interface RunnerIdentity {
+  readonly holder: string;
+  readonly instanceId: string;
+}
+
+/** A task as its claimant gets it. Times are `Date`s of the database's clock. */
+export interface ClaimedTask {
+  readonly taskId: string;
+  readonly runId: string;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly reason: 'input' | 'reprocess' | 'follow-up';
+  readonly projectId: number;
+  readonly sessionId: string;
+  readonly sessionName: string;
+  readonly nodeInstanceId: number;
+  readonly nodeName: string;
+  readonly nodeTemplate: string;
+  readonly runnerType: string;
+  /** Json-string, as stored. */
+  readonly configuration: string;
+  readonly parents: ReadonlyArray<{ nodeInstanceId: number; name: string }>;
+  readonly claimedAt: Date;
+  readonly leaseExpiresAt: Date;
+  readonly leaseSeconds: number;
+  readonly incremental: boolean;
+  readonly timeoutSeconds: number | null;
+  readonly watermarkOutputId: number | null;
+  readonly watermarkPosition: number;
+  readonly upperPosition: number;
+}
+
+/** Announces the instance's newest claim, so that an older waiting one of it can win no more. */
+export async function arrive(
+  database: Database,
+  identity: RunnerIdentity,
+): Promise<{ claimSeq: number; holdsTask: boolean }> {
+  const [row] = await database.query<{ claimSeq: number; holdsTask: boolean }>(
+    `insert into runner_instance (holder, instance_id, claim_seq) values ($1, $2, 1)
+     on conflict (holder, instance_id)
+       do update set claim_seq = runner_instance.claim_seq + 1, last_seen_at = clock_timestamp()
+     returning claim_seq as "claimSeq",
+       exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 and c.ended_at is null) as "holdsTask"`,
+    [identity.holder, identity.instanceId],
+  );
+  return row!;
+}
+
+const claimColumns = `
+  claim.task_id as "taskId", run.id as "runId", run.attempt, run.max_attempts as "maxAttempts", run.reason,
+  s.project_id as "projectId", s.id as "sessionId", s.name as "sessionName", n.id as "nodeInstanceId",
+  n.name as "nodeName", run.template_name as "nodeTemplate", run.runner_type as "runnerType", n.configuration,
+  coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name) order by p.ordinal)
+              from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
+  claim.claimed_at as "claimedAt", claim.lease_until as "leaseExpiresAt", claim.lease_seconds as "leaseSeconds",
+  t.incremental, t.timeout_seconds as "timeoutSeconds", claim.watermark_output_id as "watermarkOutputId",
+  claim.watermark_position as "watermarkPosition", run.upper_position as "upperPosition"`;
+
+/**
+ * @param pick a `select` of one `node_run`'s id, locked, skipping what others hold
+ * $1 holder, $2 instance, $3 task id, $4 default lease seconds, $5 claim sequence or null
+ */
+function claimStatement(pick: string): string {
+  return `
+  with pick as materialized (${pick}),
+  instance as materialized (
+    select 1 from runner_instance i, pick
+     where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i
+  ), run as (
+    update node_run r
+       set state = 'held', due_at = null,
+           upper_position = coalesce(r.upper_position, (
+             select coalesce(max(p.newest_position), 0) from node_instance n
+               join node_instance p on p.id = any (n.parent_ids) where n.id = r.node_instance_id))
+      from pick, instance where r.id = pick.id
+    returning r.*
+  ), attempt as (
+    update node_attempt a set started_at = coalesce(a.started_at, clock_timestamp())
+      from run where a.run_id = run.id and a.number = run.attempt
+  ), claim as (
+    insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
+                            timeout_at, watermark_position, watermark_output_id)
+    select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
+           clock_timestamp() + make_interval(secs => coalesce(t.lease_seconds, $4)),
+           clock_timestamp() + make_interval(secs => t.timeout_seconds),
+           n.watermark_position, n.watermark_output_id
+      from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
+    returning *
+  )
+  select ${claimColumns}
+    from run, claim, node_instance n, node_template t, session s
+   where n.id = run.node_instance_id and t.id = n.node_template_id and s.id = run.session_id`;
+}
+
+const claimByTemplate = claimStatement(`
+  select r.id from node_run r where r.state = 'queued' and r.template_name = $6
+   order by r.fair_rank limit 1 for update skip locked`);
+const claimById = claimStatement(`
+  select r.id from node_run r where r.state = 'queued' and r.id = $6::uuid and r.attempt = $7
+   for update skip locked`);
+
+/**
+ * Takes the oldest ready task (by fair rank) of one of the templates; undefined when there is none,
+ * or when a newer claim of the same instance has arrived.
+ */
+export async function claimNext(
+  database: Queryable,
+  identity: RunnerIdentity,
+  request: { claimSeq: number; templates: readonly string[]; leaseSeconds: number },
+): Promise<ClaimedTask | undefined> {
+  for (const template of await byOldestTask(database, request.templates)) {
+    const [task] = await database.query<ClaimedTask>(claimByTemplate, [
+      identity.holder,
+      identity.instanceId,
+      newId(),
+      request.leaseSeconds,
+      request.claimSeq,
+      template,
+    ]);
+    if (task) return task;
+  }
+  return undefined;
+}
+
+/** Those of the templates that have a ready task, the one with the oldest first. */
+async function byOldestTask(database: Queryable, templates: readonly string[]): Promise<readonly string[]> {
+  if (templates.length <= 1) return templates;
+  const rows = await database.query<{ name: string }>(
+    `select t.name from unnest($1::text[]) as t (name)
+       cross join lateral (
+         select r.fair_rank from node_run r
+          where r.state = 'queued' and r.template_name = t.name order by r.fair_rank limit 1) head
+      order by head.fair_rank`,
+    [templates],
+  );
+  return rows.map((row) => row.name);
+}
+
+/** Claims one attempt of one run for a built-in node's activity; undefined when it is held or ended. */
+export async function claimRun(
+  database: Database,
+  identity: RunnerIdentity,
+  request: { runId: string; attempt: number; leaseSeconds: number },
+): Promise<ClaimedTask | undefined> {
+  const { claimSeq } = await arrive(database, identity);
+  const [task] = await database.query<ClaimedTask>(claimById, [
+    identity.holder,
+    identity.instanceId,
+    newId(),
+    request.leaseSeconds,
+    claimSeq,
+    request.runId,
+    request.attempt,
+  ]);
+  return task;
+}
+
+/**
+ * Gives up what the instance still holds, because it claims again (interface, runner rule 2).
+ * Counts as a lost lease unless no call for the task was ever made.
+ */
+export async function giveUpHeldTask(database: Database, identity: RunnerIdentity): Promise<Effects | undefined> {
+  return database.transaction(async (tx) => {
+    const [held] = await tx.query<{ taskId: string }>(
+      `select task_id as "taskId" from node_claim where holder = $1 and instance_id = $2 and ended_at is null`,
+      [identity.holder, identity.instanceId],
+    );
+    return held && endClaimAndRequeue(tx, held.taskId, 'given-up');
+  });
+}
+
+/** Takes a claim back whose reply could not be written: as if it had never been made. */
+export async function undoClaim(database: Database, taskId: string): Promise<Effects | undefined> {
+  return database.transaction((tx) => endClaimAndRequeue(tx, taskId, 'undone'));
+}
+
+async function endClaimAndRequeue(tx: Tx, taskId: string, ending: 'given-up' | 'undone') {
+  const session = await lockSession(tx, 'task', taskId);
+  if (!session) return undefined;
+  const [claim] = await tx.query<{ runId: string; used: boolean }>(
+    `with run as materialized (
+       select r.id from node_run r
+        where r.id = (select c.run_id from node_claim c where c.task_id = $1) for update
+     )
+     update node_claim c set ended_at = clock_timestamp(), ending = $2 from run
+      where c.task_id = $1 and c.run_id = run.id and c.ended_at is null
+      returning c.run_id as "runId", c.used`,
+    [taskId, ending],
+  );
+  if (!claim) return undefined;
+  const counts = ending === 'given-up' && claim.used;
+  const ended = await requeueRun(tx, session, claim.runId, counts ? { kind: 'lost' } : { kind: 'unused' });
+  return saveSession(tx, session, ended);
+}

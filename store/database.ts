@@ -1,0 +1,176 @@
+/**
+ * The one way to PostgreSQL: MikroORM over a pool of our own.
+ *
+ * Transactions hand out a {@link Tx}: `query` for named statements on hot paths (prepared once a connection), `em` for
+ * entities. Serialisation failures, deadlocks and lock time-outs are tried again, so work in a transaction must be free
+ * of effects outside the database.
+ */
+import { createHash } from 'node:crypto';
+import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
+import { CompiledQuery, type Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import { entities } from './entities.ts';
+import { migrationsList } from './migrations.ts';
+
+export type Row = Record<string, unknown>;
+
+/** What both a transaction and the database itself offer. */
+export interface Queryable {
+  /** Runs one statement with `$1`-style parameters. Statements are constant texts: nothing of a caller's stands in them. */
+  query<R = Row>(statement: string, parameters?: readonly unknown[]): Promise<R[]>;
+}
+
+/** One transaction. */
+export interface Tx extends Queryable {
+  /** Entities of this transaction; changes are written by `flush`, at the latest before the commit. */
+  readonly em: SqlEntityManager;
+}
+
+export interface DatabaseSettings {
+  /** `postgres://user:password@host:port/database` */
+  databaseUrl: string;
+  /** Connections of this process at the most. */
+  poolSize?: number;
+}
+
+/** PostgreSQL error codes after which the same transaction may succeed. */
+const retryableCodes = new Set(['40P01', '40001', '55P03']);
+const maxTries = 6;
+
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+// Arrays of int8 (OID 1016).
+pg.types.setTypeParser(1016 as pg.types.TypeId, (text: string) =>
+  text === '{}' ? [] : text.slice(1, -1).split(',').map(Number),
+);
+
+/** Names every parameterised statement by its text, so that PostgreSQL parses it once a connection. */
+class PreparingClient extends pg.Client {
+  // biome-ignore lint/suspicious/noExplicitAny: pg's overloads cannot be written otherwise; the values pass through.
+  override query(config: any, values?: any, callback?: any): any {
+    const parameters = values as unknown[] | undefined;
+    if (typeof config === 'string' && Array.isArray(parameters) && parameters.length > 0) {
+      return super.query({ name: statementName(config), text: config, values: parameters }, callback);
+    }
+    return super.query(config, values, callback);
+  }
+}
+
+const statementNames = new Map<string, string>();
+/** Texts beyond this many are not prepared: entity queries have varying texts. */
+const maxPreparedStatements = 500;
+
+function statementName(text: string): string | undefined {
+  let name = statementNames.get(text);
+  if (name === undefined && statementNames.size < maxPreparedStatements) {
+    name = createHash('sha1').update(text).digest('base64url');
+    statementNames.set(text, name);
+  }
+  return name;
+}
+
+export class Database implements Queryable {
+  readonly pool: pg.Pool;
+  private readonly orm: MikroORM;
+  private readonly kysely: Kysely<unknown>;
+
+  private constructor(orm: MikroORM, pool: pg.Pool) {
+    this.orm = orm;
+    this.pool = pool;
+    this.kysely = orm.em.getConnection().getClient() as unknown as Kysely<unknown>;
+  }
+
+  /** Opens the pool; the first connection is made by the first query. */
+  static async open(settings: DatabaseSettings): Promise<Database> {
+    const pool = new pg.Pool({
+      connectionString: settings.databaseUrl,
+      max: settings.poolSize ?? 16,
+      connectionTimeoutMillis: 5_000,
+      idleTimeoutMillis: 60_000,
+      options: '-c lock_timeout=2000 -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000',
+      // pg's types of `Client` in a pool's options are of its own class.
+      Client: PreparingClient,
+    } as pg.PoolConfig);
+    // A connection that the server drops while idle must not end the process; the pool makes a new one.
+    pool.on('error', () => {});
+    pool.on('connect', (client) => client.on('error', () => {}));
+    const orm = await MikroORM.init({
+      entities,
+      dbName: new URL(settings.databaseUrl).pathname.slice(1) || 'postgres',
+      driverOptions: new PostgresDialect({ pool }),
+      migrations: { migrationsList, snapshot: false, tableName: 'platform_migration', snapshotName: 'platform' },
+      discovery: { checkDuplicateTableNames: true },
+      forceUtcTimezone: true,
+      ...(await migratorExtension()),
+    });
+    return new Database(orm, pool);
+  }
+
+  async query<R = Row>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
+    const result = await this.pool.query(statement, parameters as unknown[]);
+    return result.rows as R[];
+  }
+
+  /** A fresh entity manager outside a transaction, for reads. */
+  get em(): SqlEntityManager {
+    return this.orm.em.fork() as SqlEntityManager;
+  }
+
+  /** The migrator over `store/migrations`. */
+  get migrator() {
+    return this.orm.migrator;
+  }
+
+  /**
+   * Runs `work` in one transaction (READ COMMITTED), again when the database asks for it.
+   * What `work` throws rolls back and passes on.
+   */
+  async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.once(work);
+      } catch (error) {
+        if (tries >= maxTries || !retryableCodes.has((error as { code?: string }).code ?? '')) throw error;
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * 2 ** tries));
+      }
+    }
+  }
+
+  private async once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const trx = await this.kysely.startTransaction().execute();
+    let em: SqlEntityManager | undefined;
+    const orm = this.orm;
+    const tx: Tx = {
+      async query<R>(statement: string, parameters: readonly unknown[] = []) {
+        const result = await trx.executeQuery(CompiledQuery.raw(statement, [...parameters]));
+        return result.rows as R[];
+      },
+      get em() {
+        if (!em) {
+          em = orm.em.fork() as SqlEntityManager;
+          em.setTransactionContext(trx);
+        }
+        return em;
+      },
+    };
+    try {
+      const result = await work(tx);
+      if (em) await em.flush();
+      await trx.commit().execute();
+      return result;
+    } catch (error) {
+      // The first error is the one to tell; a broken connection cannot roll back and need not.
+      await trx.rollback().execute().catch(() => {});
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.orm.close(true);
+    if (!this.pool.ended) await this.pool.end();
+  }
+}
+
+async function migratorExtension() {
+  const { Migrator } = await import('@mikro-orm/migrations');
+  return { extensions: [Migrator] };
+}

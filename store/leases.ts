@@ -1,0 +1,108 @@
+/**
+ * Leases that ended, attempts past their time, and the beat of the API processes.
+ *
+ * Heartbeats of outside runners arrive through API processes. While none was up, nobody could renew a lease: such
+ * leases get one full lease more before anything is refused.
+ */
+import { endAttempt } from '../domain/run-plan.ts';
+import type { Database, Tx } from './database.ts';
+import { planSession } from './plan-session.ts';
+import { requeueRun } from './requeue.ts';
+import { dropStaged, writeDone, writeRetry } from './run-end.ts';
+import { type Effects, type EndedAttempt, type LockedSession, lockSession, saveSession } from './session-lock.ts';
+
+/** The holder of built-in runs; its leases are renewed by workers, not through an API process. */
+export const builtinHolder = 'system';
+const gapSeconds = 5;
+const aliveLock = 7_306_292;
+
+/**
+ * Tells that this API process is up. The first to find that none was, for more than 5 seconds, gives every lease that
+ * was alive at the last beat a full lease more.
+ * @returns the number of leases prolonged
+ */
+export async function beatAlive(database: Database, processId: string): Promise<number> {
+  return database.transaction(async (tx) => {
+    await tx.query('select pg_advisory_xact_lock($1)', [aliveLock]);
+    const prolonged = await tx.query(
+      `update node_claim c set lease_until = clock_timestamp() + make_interval(secs => c.lease_seconds)
+         from (select max(beat_at) as beat_at from platform_alive) last
+        where c.ended_at is null and last.beat_at < clock_timestamp() - make_interval(secs => $1)
+          and c.lease_until > last.beat_at
+       returning 1`,
+      [gapSeconds],
+    );
+    await tx.query(
+      `insert into platform_alive (process_id, beat_at) values ($1, clock_timestamp())
+       on conflict (process_id) do update set beat_at = clock_timestamp()`,
+      [processId],
+    );
+    await tx.query(`delete from platform_alive where beat_at < clock_timestamp() - interval '1 hour'`);
+    return prolonged.length;
+  });
+}
+
+/**
+ * Ends the claims whose lease or time is over, at most `limit`, each in a transaction of its own.
+ * Leases of outside runners are left alone while no API process beats.
+ */
+export async function endOverdueClaims(database: Database, limit: number, jitter: () => number): Promise<Effects[]> {
+  const overdue = await database.query<{ taskId: string }>(
+    `select task_id as "taskId" from node_claim
+      where ended_at is null and (lease_until < clock_timestamp() or timeout_at < clock_timestamp())
+        and (holder = '${builtinHolder}' or exists (
+          select 1 from platform_alive where beat_at > clock_timestamp() - make_interval(secs => $2)))
+      order by lease_until limit $1`,
+    [limit, gapSeconds],
+  );
+  const effects: Effects[] = [];
+  for (const { taskId } of overdue) {
+    const effect = await database.transaction((tx) => endOverdueClaim(tx, taskId, jitter()));
+    if (effect) effects.push(effect);
+  }
+  return effects;
+}
+
+async function endOverdueClaim(tx: Tx, taskId: string, jitter: number): Promise<Effects | undefined> {
+  const session = await lockSession(tx, 'task', taskId);
+  if (!session) return undefined;
+  const [claim] = await tx.query<{ runId: string; timedOut: boolean }>(
+    `with run as materialized (
+       select r.id from node_run r where r.id = (select c.run_id from node_claim c where c.task_id = $1) for update
+     )
+     update node_claim c set ended_at = clock_timestamp(), ending = 'lost' from run
+      where c.task_id = $1 and c.run_id = run.id and c.ended_at is null
+        and (c.lease_until < clock_timestamp() or c.timeout_at < clock_timestamp())
+      returning c.run_id as "runId", coalesce(c.timeout_at < clock_timestamp(), false) as "timedOut"`,
+    [taskId],
+  );
+  if (!claim) return undefined;
+  const ended = claim.timedOut
+    ? await endTimedOut(tx, session, claim.runId, jitter)
+    : await requeueRun(tx, session, claim.runId, { kind: 'lost' });
+  return saveSession(tx, session, ended);
+}
+
+async function endTimedOut(tx: Tx, session: LockedSession, runId: string, jitter: number): Promise<EndedAttempt[]> {
+  const [run] = await tx.query<{
+    runId: string;
+    nodeInstanceId: number;
+    attempt: number;
+    maxAttempts: number;
+    lostCount: number;
+    cancelRequested: boolean;
+  }>(
+    `select id as "runId", node_instance_id as "nodeInstanceId", attempt, max_attempts as "maxAttempts",
+            lost_count as "lostCount", cancel_requested as "cancelRequested"
+       from node_run where id = $1 and state = 'held'`,
+    [runId],
+  );
+  if (!run) return [];
+  const report = { kind: 'fail', category: 'timeout', reason: 'The attempt took longer than the node template allows.' } as const;
+  const end = endAttempt(run, report, jitter);
+  if (end.kind === 'retry') return [await writeRetry(tx, run, end, 'failed')];
+  await dropStaged(tx, run.runId);
+  const ended = await writeDone(tx, run, end);
+  await planSession(tx, session, run.nodeInstanceId);
+  return [ended];
+}

@@ -1,0 +1,96 @@
+/**
+ * The next step of a session's graph: which nodes get a run now.
+ *
+ * Called by every transaction that writes a fact (upload published, outcome, reprocess, unfreeze) for the changed node
+ * and its children, and by the session's workflow for the whole session. Twice in a row does nothing the second time.
+ */
+import { nodeStateCodes } from '../domain/node-state.ts';
+import { type NodeFacts, type RunReason, runWanted } from '../domain/run-plan.ts';
+import type { Tx } from './database.ts';
+import { newId } from './ids.ts';
+import type { LockedSession } from './session-lock.ts';
+
+/** The distance, in milliseconds, between the ranks of two runs of one session: what a session with many runs gives way. */
+export const fairStepMs = 50;
+/** The channel on which queued tasks are announced; the payload is the node template's name. */
+export const taskReadyChannel = 'task_ready';
+
+interface NodeRow extends NodeFacts {
+  readonly id: number;
+  readonly templateName: string;
+  readonly runnerType: string;
+  readonly maxAttempts: number;
+}
+
+const nodeColumns = `
+  select n.id, t.type = 'Input' as "isInput", t.trigger, n.consumed_position as "consumedPosition",
+         n.follow_up_wanted as "followUpWanted", n.reprocess_wanted as "reprocessWanted",
+         t.name as "templateName", t.runner_type as "runnerType", t.max_attempts as "maxAttempts",
+         coalesce((select array_agg(p.newest_position) from node_instance p where p.id = any (n.parent_ids)), '{}')
+           as "parentPositions",
+         exists (select 1 from node_run r where r.node_instance_id = n.id and r.state <> 'done') as "hasOpenRun"
+    from node_instance n join node_template t on t.id = n.node_template_id`;
+const wholeSession = `${nodeColumns} where n.session_id = $1 order by n.ordinal`;
+const changedNodeAndChildren = `${nodeColumns}
+   where n.id = $1 or n.id = any (array(select unnest(c.child_ids) from node_instance c where c.id = $1))
+   order by n.ordinal`;
+
+const queueRuns = `
+  with wanted as (
+    select * from unnest($2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::int[], $8::float8[])
+      as w (run_id, node_id, template_name, runner_type, reason, max_attempts, rank_ms)
+  ), runs as (
+    insert into node_run (id, session_id, node_instance_id, template_name, runner_type, reason, state, max_attempts, fair_rank)
+    select run_id, $1, node_id, template_name, runner_type, reason, 'queued', max_attempts, to_timestamp(rank_ms / 1000)
+      from wanted
+  ), attempts as (
+    insert into node_attempt (run_id, number, session_id) select run_id, 1, $1 from wanted
+  ), nodes as (
+    update node_instance n
+       set state = ${nodeStateCodes.Pending}, status_details = '', follow_up_wanted = false,
+           reprocess_wanted = n.reprocess_wanted and w.reason <> 'reprocess'
+      from wanted w where n.id = w.node_id
+  )
+  select pg_notify('${taskReadyChannel}', template_name)
+    from (select distinct template_name from wanted where runner_type <> 'system') d`;
+
+/**
+ * Queues the runs that are wanted.
+ * @param session locked; its fair rank moves on, so {@link saveSession} must follow
+ * @param changedNodeId the node whose fact was written; without it the whole session is planned
+ * @returns the ids of the node instances that got a run
+ */
+export async function planSession(
+  tx: Tx,
+  session: LockedSession,
+  changedNodeId?: number,
+): Promise<readonly number[]> {
+  if (session.frozen) return [];
+  const nodes =
+    changedNodeId === undefined
+      ? await tx.query<NodeRow>(wholeSession, [session.sessionId])
+      : await tx.query<NodeRow>(changedNodeAndChildren, [changedNodeId]);
+  const wanted: Array<{ node: NodeRow; reason: RunReason; rankMs: number }> = [];
+  for (const node of nodes) {
+    const reason = runWanted(node);
+    if (reason) wanted.push({ node, reason, rankMs: takeRank(session) });
+  }
+  if (wanted.length === 0) return [];
+  await tx.query(queueRuns, [
+    session.sessionId,
+    wanted.map(() => newId()),
+    wanted.map(({ node }) => node.id),
+    wanted.map(({ node }) => node.templateName),
+    wanted.map(({ node }) => node.runnerType),
+    wanted.map(({ reason }) => reason),
+    wanted.map(({ node }) => node.maxAttempts),
+    wanted.map(({ rankMs }) => rankMs),
+  ]);
+  return wanted.map(({ node }) => node.id);
+}
+
+/** The next fair rank of the session, milliseconds since 1970. */
+export function takeRank(session: LockedSession): number {
+  session.fairRankMs = Math.max(session.nowMs, session.fairRankMs + fairStepMs);
+  return session.fairRankMs;
+}

@@ -1,0 +1,112 @@
+/** Writing what the end of an attempt means for its run, its attempt row and its node. The session is locked. */
+import { type NodeState, nodeStateCodes } from '../domain/node-state.ts';
+import type { AttemptEnd } from '../domain/run-plan.ts';
+import type { Tx } from './database.ts';
+import { taskReadyChannel } from './plan-session.ts';
+import type { EndedAttempt } from './session-lock.ts';
+
+/** A run that an attempt of which has just ended; its row is locked. */
+export interface EndingRun {
+  readonly runId: string;
+  readonly nodeInstanceId: number;
+  readonly attempt: number;
+}
+
+export interface DoneEffects {
+  /** What the run published last, when it published something at its end. */
+  readonly newest?: { readonly id: number; readonly position: number } | undefined;
+  /** The incremental state to keep; undefined leaves what is stored. */
+  readonly state?: Record<string, unknown> | undefined;
+  readonly followUpWanted?: boolean | undefined;
+  /** Set for a node that is not incremental when its run succeeds: the watermark follows the run's upper bound. */
+  readonly watermarkToUpper?: boolean | undefined;
+}
+
+type Done = Extract<AttemptEnd, { kind: 'done' }>;
+type Retry = Extract<AttemptEnd, { kind: 'retry' }>;
+
+const endRun = `
+  with run as (
+    update node_run set state = 'done', outcome = $4, status_details = $5, ended_at = clock_timestamp(), due_at = null
+     where id = $1 returning upper_position
+  ), attempt as (
+    update node_attempt set ended_at = clock_timestamp(), outcome = $4, details = $5 where run_id = $1 and number = $2
+  )
+  update node_instance n
+     set state = $6, status_details = $5, last_processed = clock_timestamp(),
+         consumed_position = greatest(n.consumed_position, coalesce(run.upper_position, 0)),
+         newest_position = coalesce($7, n.newest_position), newest_output_id = coalesce($8, n.newest_output_id),
+         runner_state = coalesce($9::jsonb, n.runner_state), follow_up_wanted = $10,
+         watermark_position = case when $11 then greatest(n.watermark_position, coalesce(run.upper_position, 0))
+                                   else n.watermark_position end,
+         watermark_output_id = case when $11 and coalesce(run.upper_position, 0) > n.watermark_position then (
+             select v.output_id from output_version v
+              where v.node_instance_id = any (n.parent_ids) and v.position <= run.upper_position
+              order by v.position desc limit 1)
+           else n.watermark_output_id end
+    from run where n.id = $3`;
+
+/** Ends the run for good. Staged outputs must have been published or dropped before. */
+export async function writeDone(tx: Tx, run: EndingRun, end: Done, effects: DoneEffects = {}): Promise<EndedAttempt> {
+  await tx.query(endRun, [
+    run.runId,
+    run.attempt,
+    run.nodeInstanceId,
+    end.outcome,
+    end.statusDetails,
+    nodeStateCodes[end.nodeState satisfies NodeState],
+    effects.newest?.position ?? null,
+    effects.newest?.id ?? null,
+    effects.state === undefined ? null : JSON.stringify(effects.state),
+    effects.followUpWanted ?? false,
+    effects.watermarkToUpper ?? false,
+  ]);
+  return { runId: run.runId, attempt: run.attempt, outcome: end.outcome };
+}
+
+const retryRun = `
+  with run as (
+    update node_run
+       set state = $4, attempt = $2 + 1, status_details = $5, lost_count = lost_count + $6,
+           due_at = case when $4 = 'waiting' then clock_timestamp() + make_interval(secs => $7) end
+     where id = $1 returning session_id, template_name, runner_type, due_at
+  ), ended as (
+    update node_attempt set ended_at = clock_timestamp(), outcome = $8, details = $5 where run_id = $1 and number = $2
+  ), next as (
+    insert into node_attempt (run_id, number, session_id, available_at)
+    select $1, $2 + 1, session_id, coalesce(due_at, clock_timestamp()) from run
+  ), node as (
+    update node_instance set state = ${nodeStateCodes.Pending}, status_details = $5 where id = $3
+  )
+  select pg_notify('${taskReadyChannel}', template_name) from run where $4 = 'queued' and runner_type <> 'system'`;
+
+/** Ends the attempt and lines the run up for its next one: at once, or after the delay. */
+export async function writeRetry(
+  tx: Tx,
+  run: EndingRun,
+  end: Retry,
+  cause: 'failed' | 'lost',
+): Promise<EndedAttempt> {
+  await tx.query(retryRun, [
+    run.runId,
+    run.attempt,
+    run.nodeInstanceId,
+    end.delayMs > 0 ? 'waiting' : 'queued',
+    end.statusDetails,
+    cause === 'lost' ? 1 : 0,
+    end.delayMs / 1_000,
+    cause,
+  ]);
+  return { runId: run.runId, attempt: run.attempt, outcome: cause };
+}
+
+/** Drops what the run has staged; the objects go to the deletion queue. */
+export async function dropStaged(tx: Tx, runId: string): Promise<void> {
+  await tx.query(
+    `with dropped as (
+       delete from node_output where run_id = $1 and position is null returning data_source_id, object_key
+     )
+     insert into object_deletion (data_source_id, object_key) select data_source_id, object_key from dropped`,
+    [runId],
+  );
+}

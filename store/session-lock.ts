@@ -1,0 +1,103 @@
+/**
+ * A session under its row lock: every transaction that writes a fact about a session's graph goes through here.
+ *
+ * Lock order, everywhere: match key, session, node, run, attempt, claim, runner instance, output.
+ * `FOR NO KEY UPDATE`, because plain `FOR UPDATE` would block every insert that refers to the session.
+ */
+import type { Tx } from './database.ts';
+
+/** What operators see of a session in the workflow engine: nothing personal. */
+export interface SessionLabel {
+  readonly sessionId: string;
+  readonly projectId: number;
+  readonly templateName: string;
+}
+
+export interface LockedSession extends SessionLabel {
+  readonly frozen: boolean;
+  /** Taken with {@link nextPosition}. */
+  newestPosition: number;
+  /** Milliseconds since 1970 of the last queued run's rank. */
+  fairRankMs: number;
+  /** The database's clock when the lock was had, milliseconds since 1970. */
+  readonly nowMs: number;
+  readonly isClean: boolean;
+}
+
+/** An attempt that ended in a transaction, for the activity that waits for it. */
+export interface EndedAttempt {
+  readonly runId: string;
+  readonly attempt: number;
+  readonly outcome: string;
+}
+
+/** What has to be told after the commit. Losing it loses nothing: the healer finds it. */
+export interface Effects {
+  readonly session: SessionLabel;
+  /** True when this commit turned the session from clean to wanted: somebody must look. */
+  readonly wake: boolean;
+  readonly ended: readonly EndedAttempt[];
+}
+
+type LockBy = 'session' | 'node' | 'task' | 'run';
+
+const sessionIdBy: Record<LockBy, string> = {
+  session: '$1::uuid',
+  node: '(select n.session_id from node_instance n where n.id = $1::bigint)',
+  task: '(select r.session_id from node_claim c join node_run r on r.id = c.run_id where c.task_id = $1::uuid)',
+  run: '(select r.session_id from node_run r where r.id = $1::uuid)',
+};
+
+function lockStatement(by: LockBy): string {
+  return `
+    select s.id as "sessionId", s.project_id as "projectId", t.name as "templateName",
+           s.frozen_at is not null as frozen, s.newest_position as "newestPosition",
+           case when s.fair_rank = '-infinity' then 0 else extract(epoch from s.fair_rank)::float8 * 1000 end as "fairRankMs",
+           s.wanted_seq = s.advanced_seq as "isClean",
+           extract(epoch from clock_timestamp())::float8 * 1000 as "nowMs"
+      from session s join session_template t on t.id = s.session_template_id
+     where s.id = ${sessionIdBy[by]}
+       for no key update of s`;
+}
+
+const lockStatements: Record<LockBy, string> = {
+  session: lockStatement('session'),
+  node: lockStatement('node'),
+  task: lockStatement('task'),
+  run: lockStatement('run'),
+};
+
+/** Locks the session that the id belongs to; undefined when there is none. */
+export async function lockSession(tx: Tx, by: LockBy, id: string | number): Promise<LockedSession | undefined> {
+  const [row] = await tx.query<LockedSession>(lockStatements[by], [id]);
+  return row;
+}
+
+/** The position of the next publication. Written by {@link saveSession}. */
+export function nextPosition(session: LockedSession): number {
+  session.newestPosition += 1;
+  return session.newestPosition;
+}
+
+/**
+ * Writes what the transaction took of the session's counters and marks it wanted.
+ * The last statement before the commit.
+ */
+export async function saveSession(
+  tx: Tx,
+  session: LockedSession,
+  ended: readonly EndedAttempt[] = [],
+): Promise<Effects> {
+  await tx.query(
+    `update session
+        set newest_position = $2, fair_rank = to_timestamp($3::float8 / 1000), wanted_seq = wanted_seq + 1,
+            wanted_at = case when wanted_seq = advanced_seq then clock_timestamp() else wanted_at end
+      where id = $1`,
+    [session.sessionId, session.newestPosition, session.fairRankMs],
+  );
+  return { session: labelOf(session), wake: session.isClean, ended };
+}
+
+export function labelOf(session: SessionLabel): SessionLabel {
+  return { sessionId: session.sessionId, projectId: session.projectId, templateName: session.templateName };
+}

@@ -1,0 +1,176 @@
+/** What the holder of a task reads: its inputs within the run's upper bound, and its incremental counters. */
+import type { RunnerIdentity } from './claims.ts';
+import type { Queryable } from './database.ts';
+
+/** A held task, as every call for it needs it. */
+export interface HeldTask {
+  readonly taskId: string;
+  readonly runId: string;
+  readonly attempt: number;
+  readonly sessionId: string;
+  readonly nodeInstanceId: number;
+  readonly parentIds: readonly number[];
+  readonly incremental: boolean;
+  readonly upperPosition: number;
+  /** As it stood at the claim. */
+  readonly claimWatermarkPosition: number;
+  readonly watermarkPosition: number;
+  readonly watermarkOutputId: number | null;
+  readonly leaseExpiresAt: Date;
+  readonly cancelRequested: boolean;
+  readonly configuration: string;
+}
+
+export interface TaskInput {
+  readonly outputId: number;
+  readonly nodeInstanceId: number;
+  readonly nodeName: string;
+  readonly position: number;
+  readonly dataSourceId: number;
+  readonly objectKey: string;
+  readonly objectOffset: number | null;
+  readonly outputIdentifier: string;
+  readonly contentType: string | null;
+  readonly contentEncoding: string | null;
+  readonly sizeBytes: number;
+  readonly sha256: string | null;
+  readonly etag: string;
+  readonly metadata: Record<string, unknown> | null;
+  readonly createdAt: Date;
+}
+
+/**
+ * Renews the lease of a held task and returns it; undefined when the caller does not hold it (any more).
+ * Every call for a task begins with this; in a transaction it is the fence of what follows.
+ */
+export async function touchTask(
+  database: Queryable,
+  identity: RunnerIdentity,
+  taskId: string,
+): Promise<HeldTask | undefined> {
+  const [task] = await database.query<HeldTask>(
+    `with claim as (
+       update node_claim c
+          set lease_until = clock_timestamp() + make_interval(secs => c.lease_seconds), used = true
+        where c.task_id = $1 and c.holder = $2 and c.instance_id = $3 and c.ended_at is null
+          and c.lease_until > clock_timestamp()
+       returning c.*
+     )
+     select claim.task_id as "taskId", claim.run_id as "runId", claim.attempt, r.session_id as "sessionId",
+            n.id as "nodeInstanceId", n.parent_ids as "parentIds", t.incremental, r.upper_position as "upperPosition",
+            claim.watermark_position as "claimWatermarkPosition", n.watermark_position as "watermarkPosition",
+            n.watermark_output_id as "watermarkOutputId", claim.lease_until as "leaseExpiresAt",
+            r.cancel_requested as "cancelRequested", n.configuration
+       from claim join node_run r on r.id = claim.run_id join node_instance n on n.id = r.node_instance_id
+       join node_template t on t.id = n.node_template_id`,
+    [taskId, identity.holder, identity.instanceId],
+  );
+  return task;
+}
+
+/** Heartbeat: renews the lease and keeps what the runner says of its progress. */
+export async function beatTask(
+  database: Queryable,
+  identity: RunnerIdentity,
+  taskId: string,
+  progress: { phase: string | null; message: string | null; progress: Record<string, unknown> | null },
+): Promise<{ leaseExpiresAt: Date; cancelRequested: boolean } | undefined> {
+  const [row] = await database.query<{ leaseExpiresAt: Date; cancelRequested: boolean }>(
+    `update node_claim c
+        set lease_until = clock_timestamp() + make_interval(secs => c.lease_seconds), used = true,
+            phase = $4, message = $5, progress = $6::jsonb
+       from node_run r
+      where c.task_id = $1 and c.holder = $2 and c.instance_id = $3 and c.ended_at is null
+        and c.lease_until > clock_timestamp() and r.id = c.run_id
+      returning c.lease_until as "leaseExpiresAt", r.cancel_requested as "cancelRequested"`,
+    [
+      taskId,
+      identity.holder,
+      identity.instanceId,
+      progress.phase,
+      progress.message,
+      progress.progress === null ? null : JSON.stringify(progress.progress),
+    ],
+  );
+  return row;
+}
+
+const inputColumns = `
+  v.output_id as "outputId", v.node_instance_id as "nodeInstanceId", n.name as "nodeName", v.position,
+  v.data_source_id as "dataSourceId", v.object_key as "objectKey", v.object_offset as "objectOffset",
+  v.output_identifier as "outputIdentifier", v.content_type as "contentType", v.content_encoding as "contentEncoding",
+  v.size_bytes as "sizeBytes", v.sha256, v.etag, v.metadata, v.created_at as "createdAt"`;
+const withinBound = `
+  v.node_instance_id = any ($1::bigint[]) and v.position <= $2
+  and (v.superseded_at_position is null or v.superseded_at_position > $2)`;
+
+export type InputMode = 'since-watermark' | 'latest' | 'all';
+
+/**
+ * A page of a task's inputs, oldest first, within the run's upper bound (decisions, section 9).
+ * @param page `afterPosition`: where the page before ended, 0 at the beginning; `cap`: the largest number of inputs of
+ *   all pages of `since-watermark` together
+ */
+export async function listInputs(
+  database: Queryable,
+  task: HeldTask,
+  page: { mode: InputMode; afterPosition: number; limit: number; cap: number },
+): Promise<TaskInput[]> {
+  const bounds = [task.parentIds, task.upperPosition];
+  switch (page.mode) {
+    case 'all':
+      return database.query<TaskInput>(
+        `select ${inputColumns} from output_version v join node_instance n on n.id = v.node_instance_id
+          where ${withinBound} and v.position > $3 order by v.position limit $4`,
+        [...bounds, page.afterPosition, page.limit],
+      );
+    case 'since-watermark':
+      return database.query<TaskInput>(
+        `select * from (
+           select ${inputColumns} from output_version v join node_instance n on n.id = v.node_instance_id
+            where ${withinBound} and v.position > $3 order by v.position limit $4) capped
+          where capped.position > $5 order by capped.position limit $6`,
+        [...bounds, task.claimWatermarkPosition, page.cap, page.afterPosition, page.limit],
+      );
+    case 'latest':
+      return database.query<TaskInput>(
+        `select ${inputColumns} from output_version v join node_instance n on n.id = v.node_instance_id
+           join lateral (
+             select o.run_id, x.position from output_version x left join node_output o on o.id = x.output_id
+              where x.node_instance_id = v.node_instance_id and x.position <= $2
+                and (x.superseded_at_position is null or x.superseded_at_position > $2)
+              order by x.position desc limit 1) newest on true
+           left join node_output own on own.id = v.output_id
+          where ${withinBound} and v.position > $3
+            and (v.position = newest.position or (newest.run_id is not null and own.run_id = newest.run_id))
+          order by v.position limit $4`,
+        [...bounds, page.afterPosition, page.limit],
+      );
+  }
+}
+
+/** One input of the task by its output id; undefined when it is none of them. */
+export async function findInput(
+  database: Queryable,
+  task: HeldTask,
+  outputId: number,
+): Promise<TaskInput | undefined> {
+  const [input] = await database.query<TaskInput>(
+    `select ${inputColumns} from output_version v join node_instance n on n.id = v.node_instance_id
+      where ${withinBound} and v.output_id = $3`,
+    [task.parentIds, task.upperPosition, outputId],
+  );
+  return input;
+}
+
+/** Inputs above the watermark, within the bound. */
+export async function countPendingInputs(
+  database: Queryable,
+  bounds: { parentIds: readonly number[]; upperPosition: number; watermarkPosition: number },
+): Promise<number> {
+  const [row] = await database.query<{ count: number }>(
+    `select count(*) as count from output_version v where ${withinBound} and v.position > $3`,
+    [bounds.parentIds, bounds.upperPosition, bounds.watermarkPosition],
+  );
+  return row?.count ?? 0;
+}

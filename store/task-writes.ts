@@ -1,0 +1,148 @@
+/** What the holder of a task writes: outputs and the watermark. Each write repeats the fence in its own transaction. */
+import { judgeWatermark } from '../domain/watermark.ts';
+import type { RunnerIdentity } from './claims.ts';
+import type { Database, Tx } from './database.ts';
+import { findOutputByIdentifier, insertOutput, type NodeOutputRow } from './outputs.ts';
+import { takePendingObject } from './pending-objects.ts';
+import { planSession } from './plan-session.ts';
+import type { UploadedObject } from './publish.ts';
+import { type Effects, type LockedSession, lockSession, nextPosition, saveSession } from './session-lock.ts';
+import { countPendingInputs, findInput, type HeldTask, touchTask } from './task-reads.ts';
+
+export type WriteRefusal = 'task-not-found' | 'watermark-regression' | 'watermark-unknown-input';
+
+/** Thrown inside the transaction: a refused write leaves nothing behind. */
+class Refusal extends Error {
+  readonly why: WriteRefusal;
+  constructor(why: WriteRefusal) {
+    super(why);
+    this.why = why;
+  }
+}
+
+async function refusable<T>(work: () => Promise<T>): Promise<T | { readonly kind: 'refused'; readonly why: WriteRefusal }> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Refusal) return { kind: 'refused', why: error.why };
+    throw error;
+  }
+}
+
+export type OutputWrite =
+  | { readonly kind: 'created' | 'existing'; readonly output: NodeOutputRow; readonly effects?: Effects }
+  | { readonly kind: 'refused'; readonly why: WriteRefusal };
+
+export interface TaskOutput extends Omit<UploadedObject, 'nodeInstanceId' | 'outputIdentifier'> {
+  readonly outputIdentifier: string;
+}
+
+/**
+ * Writes an output of a held task whose bytes stand in storage. Without a watermark it is staged until the task
+ * completes; with one it is published and the watermark moves, in one transaction, at once (decisions, section 9).
+ * An identifier that the node has already gives the existing output, and the object stays with its pending row.
+ */
+export async function writeTaskOutput(
+  database: Database,
+  identity: RunnerIdentity,
+  taskId: string,
+  upload: TaskOutput,
+  watermarkInputId?: number,
+): Promise<OutputWrite> {
+  return refusable(() =>
+    database.transaction(async (tx): Promise<OutputWrite> => {
+      const session = watermarkInputId === undefined ? undefined : await lockSession(tx, 'task', taskId);
+      const task = await fence(tx, identity, taskId);
+      const existing = await findOutputByIdentifier(tx, task.nodeInstanceId, upload.outputIdentifier);
+      const output = existing ?? (await stage(tx, task, upload));
+      await tx.query('update node_run set wrote_output = true where id = $1 and not wrote_output', [task.runId]);
+      const kind = existing ? 'existing' : 'created';
+      if (!session || watermarkInputId === undefined) return { kind, output };
+      const published = await publishOne(tx, session, task, output);
+      await moveWatermark(tx, task, watermarkInputId, undefined);
+      await planSession(tx, session, task.nodeInstanceId);
+      return { kind, output: published, effects: await saveSession(tx, session) };
+    }),
+  );
+}
+
+export type WatermarkWrite =
+  | { readonly kind: 'moved'; readonly watermark: number | null; readonly pendingInputs: number }
+  | { readonly kind: 'refused'; readonly why: WriteRefusal };
+
+/** Advances the watermark without an output. The present watermark again changes nothing. */
+export async function writeWatermark(
+  database: Database,
+  identity: RunnerIdentity,
+  taskId: string,
+  inputId: number,
+  state: Record<string, unknown> | undefined,
+): Promise<WatermarkWrite> {
+  return refusable(() =>
+    database.transaction(async (tx): Promise<WatermarkWrite> => {
+      await lockSession(tx, 'task', taskId);
+      const task = await fence(tx, identity, taskId);
+      const watermarkPosition = await moveWatermark(tx, task, inputId, state);
+      const pendingInputs = await countPendingInputs(tx, { ...task, watermarkPosition });
+      return { kind: 'moved', watermark: inputId, pendingInputs };
+    }),
+  );
+}
+
+async function fence(tx: Tx, identity: RunnerIdentity, taskId: string): Promise<HeldTask> {
+  const task = await touchTask(tx, identity, taskId);
+  if (!task) throw new Refusal('task-not-found');
+  return task;
+}
+
+async function stage(tx: Tx, task: HeldTask, upload: TaskOutput): Promise<NodeOutputRow> {
+  await takePendingObject(tx, upload.objectKey);
+  return insertOutput(tx, {
+    ...upload,
+    sessionId: task.sessionId,
+    nodeInstanceId: task.nodeInstanceId,
+    runId: task.runId,
+    position: null,
+  });
+}
+
+async function publishOne(
+  tx: Tx,
+  session: LockedSession,
+  task: HeldTask,
+  output: NodeOutputRow,
+): Promise<NodeOutputRow> {
+  if (output.position !== null) return output;
+  const position = nextPosition(session);
+  const [row] = await tx.query<{ createdAt: Date }>(
+    `with output as (
+       update node_output set position = $2, created_at = clock_timestamp() where id = $1 returning created_at
+     ), node as (
+       update node_instance set newest_position = $2, newest_output_id = $1 where id = $3
+     )
+     select created_at as "createdAt" from output`,
+    [output.id, position, task.nodeInstanceId],
+  );
+  return { ...output, position, createdAt: row!.createdAt };
+}
+
+/** @returns the node's watermark position afterwards */
+async function moveWatermark(
+  tx: Tx,
+  task: HeldTask,
+  inputId: number,
+  state: Record<string, unknown> | undefined,
+): Promise<number> {
+  const input = await findInput(tx, task, inputId);
+  const present = { position: task.watermarkPosition, outputId: task.watermarkOutputId };
+  const step = judgeWatermark(present, input?.position);
+  if (step === 'unknown-input') throw new Refusal('watermark-unknown-input');
+  if (step === 'regression') throw new Refusal('watermark-regression');
+  await tx.query(
+    `update node_instance
+        set watermark_position = $2, watermark_output_id = $3, runner_state = coalesce($4::jsonb, runner_state)
+      where id = $1`,
+    [task.nodeInstanceId, input!.position, inputId, state === undefined ? null : JSON.stringify(state)],
+  );
+  return input!.position;
+}

@@ -1,0 +1,38 @@
+/** The workflow code as one bundle; kept in a folder under a hash of its sources, because making it takes seconds. */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { bundleWorkflowCode } from '@temporalio/worker';
+
+const root = join(import.meta.dirname, '..');
+const entry = join(root, 'workflows', 'all.ts');
+
+/** The bundle's code, from the folder when it holds the one of these sources. */
+export async function workflowBundle(cacheDir?: string): Promise<{ code: string }> {
+  if (!cacheDir) return bundle();
+  const path = join(cacheDir, `workflows-${sourcesHash()}.js`);
+  if (existsSync(path)) return { code: readFileSync(path, 'utf8') };
+  const made = await bundle();
+  mkdirSync(cacheDir, { recursive: true });
+  writeFileSync(`${path}.${process.pid}`, made.code);
+  renameSync(`${path}.${process.pid}`, path);
+  return made;
+}
+
+function bundle() {
+  const quiet = () => {};
+  const logger = { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet };
+  return bundleWorkflowCode({ workflowsPath: entry, logger });
+}
+
+function sourcesHash(): string {
+  const hash = createHash('sha256');
+  hash.update(createRequire(import.meta.url)('@temporalio/workflow/package.json').version);
+  for (const folder of ['workflows', 'domain']) {
+    for (const file of readdirSync(join(root, folder)).sort()) {
+      if (file.endsWith('.ts')) hash.update(file).update(readFileSync(join(root, folder, file)));
+    }
+  }
+  return hash.digest('hex').slice(0, 32);
+}

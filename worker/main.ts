@@ -1,0 +1,134 @@
+/**
+ * The worker process. `worker/main.ts` runs workflows, their short activities, the healer and the lease loop;
+ * `worker/main.ts --queue builtin` runs built-in nodes, in a process of their own because of their memory.
+ */
+import { parseArgs } from 'node:util';
+import { Runtime, Worker } from '@temporalio/worker';
+import pino, { type Logger } from 'pino';
+import { createBuiltinActivities } from '../activities/run-builtin.ts';
+import { createSessionActivities } from '../activities/session-graph.ts';
+import { readSettings, SettingsError } from '../domain/settings.ts';
+import { Database } from '../store/database.ts';
+import { ObjectStores, objectSettings } from '../store/objects.ts';
+import { databaseSettings } from '../store/settings.ts';
+import { WorkflowClient } from '../workflows/client.ts';
+import { builtinQueueOf } from '../workflows/contract.ts';
+import { temporalSettings } from '../workflows/settings.ts';
+import { workflowBundle } from './bundle.ts';
+import { healOnce } from './healer.ts';
+import { startLeaseLoop } from './lease-loop.ts';
+import { type Loop, startLoop } from './loop.ts';
+import { workerSettings } from './settings.ts';
+import { connectTemporal, ensureNamespace } from './temporal.ts';
+
+const parts = { database: databaseSettings, objects: objectSettings, temporal: temporalSettings, worker: workerSettings };
+type Settings = ReturnType<typeof readSettings<typeof parts>>;
+
+export interface RunningWorker {
+  /** Lets what is under way finish for a while, then ends. */
+  stop(): Promise<void>;
+  /** Rejects when the worker fails. */
+  readonly ended: Promise<void>;
+}
+
+interface Process {
+  readonly settings: Settings;
+  readonly database: Database;
+  readonly workflows: WorkflowClient;
+  readonly log: Logger;
+}
+
+/** Starts one worker with what it needs; resolves when it polls. */
+export async function startWorker(
+  environment: Readonly<Record<string, string | undefined>>,
+  queue: 'workflows' | 'builtin',
+): Promise<RunningWorker> {
+  const settings = readSettings(parts, environment);
+  const log = pino({ level: settings.worker.LOG_LEVEL, base: { process: `worker-${queue}` } });
+  const database = await Database.open({ databaseUrl: settings.database.DATABASE_URL, poolSize: 12 });
+  const workflows = new WorkflowClient(settings.temporal, log);
+  const process = { settings, database, workflows, log };
+  const stopping = new AbortController();
+  const connection = await connectTemporal(settings.temporal, log, stopping.signal);
+  await ensureNamespace(connection, settings.temporal.TEMPORAL_NAMESPACE);
+  const worker = await createWorker(process, connection, queue);
+  const loops = queue === 'workflows' ? startLoops(process, connection) : [];
+  const ended = worker.run().finally(async () => {
+    await Promise.all(loops.map((loop) => loop.stop()));
+    await workflows.close();
+    await connection.close();
+    await database.close();
+  });
+  return {
+    ended,
+    async stop() {
+      stopping.abort();
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await ended;
+    },
+  };
+}
+
+async function createWorker(
+  { settings, database, workflows, log }: Process,
+  connection: Awaited<ReturnType<typeof connectTemporal>>,
+  queue: 'workflows' | 'builtin',
+): Promise<Worker> {
+  const namespace = settings.temporal.TEMPORAL_NAMESPACE;
+  const taskQueue = settings.temporal.TEMPORAL_TASK_QUEUE;
+  if (queue === 'builtin') {
+    const objects = new ObjectStores(database, settings.objects);
+    return Worker.create({
+      connection,
+      namespace,
+      taskQueue: builtinQueueOf(taskQueue),
+      activities: createBuiltinActivities({ database, objects, workflows, log }),
+      maxConcurrentActivityTaskExecutions: 2,
+      shutdownGraceTime: '20s',
+    });
+  }
+  return Worker.create({
+    connection,
+    namespace,
+    taskQueue,
+    workflowBundle: await workflowBundle(settings.worker.WORKFLOW_CACHE_DIR),
+    activities: createSessionActivities({ database }),
+    maxConcurrentLocalActivityExecutions: 10,
+    maxConcurrentActivityTaskExecutions: 50,
+    maxCachedWorkflows: 500,
+    shutdownGraceTime: '10s',
+  });
+}
+
+function startLoops(
+  { settings, database, workflows, log }: Process,
+  connection: Awaited<ReturnType<typeof connectTemporal>>,
+): Loop[] {
+  return [
+    startLeaseLoop(database, workflows, log),
+    startLoop('healer', 2_000, log, () => healOnce(database, workflows, log)),
+    startLoop('namespace', 60_000, log, () => ensureNamespace(connection, settings.temporal.TEMPORAL_NAMESPACE)),
+  ];
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { queue: { type: 'string', default: 'workflows' } } });
+  try {
+    Runtime.install({ logger: quietRuntimeLogger(), shutdownSignals: [] });
+    const running = await startWorker(process.env, values.queue === 'builtin' ? 'builtin' : 'workflows');
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void running.stop());
+    await running.ended;
+  } catch (error) {
+    const lines = error instanceof SettingsError ? error.lines : [String(error)];
+    for (const line of lines) process.stderr.write(`${line}\n`);
+    process.exitCode = 1;
+  }
+}
+
+/** Temporal's own log lines as ours: JSON, warnings and errors only. */
+function quietRuntimeLogger() {
+  const log = pino({ level: 'warn', base: { process: 'worker' } });
+  const line = (level: 'warn' | 'error') => (message: string, meta?: object) => log[level](meta ?? {}, message);
+  const nothing = () => {};
+  return { log: nothing, trace: nothing, debug: nothing, info: nothing, warn: line('warn'), error: line('error') };
+}

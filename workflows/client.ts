@@ -1,0 +1,178 @@
+/**
+ * The only caller of Temporal's client, for the API and the worker; never used by a workflow.
+ *
+ * Everything here is told after a commit and may be lost: whatever is decided stands in the database, and the healer
+ * looks at what nobody told. So every call has a deadline, and a Temporal that is down slows nothing.
+ */
+import {
+  ActivityNotFoundError,
+  AsyncCompletionClient,
+  Client,
+  Connection,
+  defineSearchAttributeKey,
+  SearchAttributeType,
+  TypedSearchAttributes,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import {
+  attemptActivityId,
+  lookAgainSignal,
+  type SessionRunInput,
+  sessionWorkflowId,
+  sessionWorkflowType,
+} from './contract.ts';
+import type { TemporalSettings } from './settings.ts';
+
+/** What operators see of a session: nothing personal. */
+export interface SessionLabel {
+  readonly sessionId: string;
+  readonly projectId: number;
+  readonly templateName: string;
+}
+
+/** What a commit leaves to be told. */
+export interface CommitEffects {
+  readonly session: SessionLabel;
+  readonly wake: boolean;
+  readonly ended: ReadonlyArray<{ readonly runId: string; readonly attempt: number; readonly outcome: string }>;
+}
+
+export type SessionWorkflowHealth = 'running' | 'stuck' | 'ended';
+
+const callDeadlineMs = 2_000;
+/** Calls under way at once; more are left to the healer. */
+const maxCallsUnderWay = 256;
+/** After this many failures in a row no call is made for a while. */
+const breakerFailures = 5;
+const breakerPauseMs = 2_000;
+/** A workflow task that failed this often does not get better by itself. */
+const stuckWorkflowTaskAttempts = 5;
+
+const sessionIdKey = defineSearchAttributeKey('SessionId', SearchAttributeType.KEYWORD);
+const projectIdKey = defineSearchAttributeKey('ProjectId', SearchAttributeType.INT);
+const sessionTemplateKey = defineSearchAttributeKey('SessionTemplate', SearchAttributeType.KEYWORD);
+const failedNodesKey = defineSearchAttributeKey('FailedNodes', SearchAttributeType.INT);
+
+export interface WorkflowClientLog {
+  warn(facts: object, message: string): void;
+}
+
+export class WorkflowClient {
+  private readonly connection: Connection;
+  private readonly client: Client;
+  private readonly completions: AsyncCompletionClient;
+  private readonly taskQueue: string;
+  private readonly log: WorkflowClientLog;
+  private readonly underWay = new Set<Promise<void>>();
+  private failures = 0;
+  private pausedUntilMs = 0;
+
+  constructor(settings: TemporalSettings, log: WorkflowClientLog) {
+    this.connection = Connection.lazy({ address: settings.TEMPORAL_ADDRESS });
+    const options = { connection: this.connection, namespace: settings.TEMPORAL_NAMESPACE };
+    this.client = new Client(options);
+    this.completions = new AsyncCompletionClient(options);
+    this.taskQueue = settings.TEMPORAL_TASK_QUEUE;
+    this.log = log;
+  }
+
+  /** Tells what a commit changed. Not to be awaited by a reply. */
+  afterCommit(effects: CommitEffects): void {
+    for (const { runId, attempt, outcome } of effects.ended) {
+      this.send(() => this.completeAttempt(effects.session, runId, attempt, outcome));
+    }
+    if (effects.wake && effects.ended.length === 0) this.send(() => this.lookAgain(effects.session));
+  }
+
+  /** Shows in the workflow's pending activity who holds the attempt, and what it says of its progress. */
+  showHolder(sessionId: string, runId: string, attempt: number, holder: Readonly<Record<string, unknown>>): void {
+    this.send(async () => {
+      try {
+        await this.completions.heartbeat(activityOf(sessionId, runId, attempt), holder);
+      } catch (error) {
+        // Not waited for yet, or no more: there is nothing to show it in.
+        if (!(error instanceof ActivityNotFoundError)) throw error;
+      }
+    });
+  }
+
+  /** Starts the session's workflow, or tells the running one to look again. */
+  async lookAgain(session: SessionLabel): Promise<void> {
+    await this.client.workflow.signalWithStart(sessionWorkflowType, {
+      workflowId: sessionWorkflowId(session.sessionId),
+      taskQueue: this.taskQueue,
+      args: [{ sessionId: session.sessionId } satisfies SessionRunInput],
+      signal: lookAgainSignal,
+      signalArgs: [],
+      staticSummary: `Session of template ${session.templateName}`,
+      typedSearchAttributes: new TypedSearchAttributes([
+        { key: sessionIdKey, value: session.sessionId },
+        { key: projectIdKey, value: session.projectId },
+        { key: sessionTemplateKey, value: session.templateName },
+        { key: failedNodesKey, value: 0 },
+      ]),
+    });
+  }
+
+  /** How the session's workflow is; `stuck` when its workflow task fails again and again. */
+  async sessionHealth(sessionId: string): Promise<SessionWorkflowHealth> {
+    return this.connection.withDeadline(Date.now() + callDeadlineMs, async () => {
+      try {
+        const { status, raw } = await this.client.workflow.getHandle(sessionWorkflowId(sessionId)).describe();
+        if (status.name !== 'RUNNING') return 'ended';
+        return (raw.pendingWorkflowTask?.attempt ?? 0) >= stuckWorkflowTaskAttempts ? 'stuck' : 'running';
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return 'ended';
+        throw error;
+      }
+    });
+  }
+
+  /** Ends a workflow that cannot go on; safe, because it holds no state. */
+  async terminateSession(sessionId: string, reason: string): Promise<void> {
+    await this.connection.withDeadline(Date.now() + callDeadlineMs, () =>
+      this.client.workflow.getHandle(sessionWorkflowId(sessionId)).terminate(reason),
+    );
+  }
+
+  /** As {@link lookAgain}, with the deadline of every call made here; throws when Temporal does not answer. */
+  async lookAgainNow(session: SessionLabel): Promise<void> {
+    await this.connection.withDeadline(Date.now() + callDeadlineMs, () => this.lookAgain(session));
+  }
+
+  /** Waits for the calls under way and closes the connection. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.underWay);
+    await this.connection.close();
+  }
+
+  private async completeAttempt(session: SessionLabel, runId: string, attempt: number, outcome: string): Promise<void> {
+    try {
+      await this.completions.complete(activityOf(session.sessionId, runId, attempt), { outcome });
+    } catch (error) {
+      if (!(error instanceof ActivityNotFoundError)) throw error;
+      // Nobody waits for it yet, or the workflow is gone or just continued as new: somebody must look.
+      await this.lookAgain(session);
+    }
+  }
+
+  private send(call: () => Promise<void>): void {
+    if (this.underWay.size >= maxCallsUnderWay || Date.now() < this.pausedUntilMs) return;
+    const sent = this.connection.withDeadline(Date.now() + callDeadlineMs, call).then(
+      () => {
+        this.failures = 0;
+      },
+      (error: unknown) => {
+        this.failures += 1;
+        if (this.failures >= breakerFailures) this.pausedUntilMs = Date.now() + breakerPauseMs;
+        this.log.warn({ error: error instanceof Error ? error.message : String(error) }, 'Temporal did not answer');
+      },
+    );
+    this.underWay.add(sent);
+    void sent.finally(() => this.underWay.delete(sent));
+  }
+}
+
+function activityOf(sessionId: string, runId: string, attempt: number) {
+  return { workflowId: sessionWorkflowId(sessionId), activityId: attemptActivityId(runId, attempt) };
+}

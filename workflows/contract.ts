@@ -1,0 +1,47 @@
+/**
+ * What workflows, their client and their workers share: names, ids, messages. Plain values only: the workflow bundle
+ * contains this file.
+ */
+
+/** The queue of session, window and ingest workflows; built-in nodes run on one of their own. */
+export const defaultTaskQueue = 'sdp';
+
+/** The task queue of built-in node runs that belongs to a queue of workflows. */
+export function builtinQueueOf(taskQueue: string): string {
+  return `${taskQueue}-builtin`;
+}
+
+export const sessionWorkflowType = 'sessionRun';
+
+export function sessionWorkflowId(sessionId: string): string {
+  return `session-${sessionId}`;
+}
+
+/** Names an attempt for its activity: a late completion of an earlier attempt can never end the wait of a newer one. */
+export function attemptActivityId(runId: string, attempt: number): string {
+  return `${runId}.${attempt}`;
+}
+
+/**
+ * "Look again." A signal, not an update, because nobody waits for an answer; it carries nothing, because whatever is
+ * decided is decided from the database, so a lost, doubled or late one changes nothing.
+ */
+export const lookAgainSignal = 'lookAgain';
+
+/** What the session's workflow is started with. */
+export interface SessionRunInput {
+  readonly sessionId: string;
+}
+
+/** How an awaited attempt ended, as its activity reports it: a reported failure is a successful completion too. */
+export interface AttemptResult {
+  readonly outcome: string;
+}
+
+/** Search attributes; the local server and every worker make sure that they exist. */
+export const searchAttributes = {
+  SessionId: 'KEYWORD',
+  ProjectId: 'INT',
+  SessionTemplate: 'KEYWORD',
+  FailedNodes: 'INT',
+} as const;

@@ -1,0 +1,133 @@
+/**
+ * The workflow of one session: open only while there is something to do.
+ *
+ * It owns time, waiting and the execution of built-in nodes, and is what operators see and steer. It decides nothing:
+ * `advance` plans from the database, and every wait here is dropped when the database no longer lists its attempt.
+ */
+import {
+  ActivityCancellationType,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  defineSignal,
+  proxyActivities,
+  proxyLocalActivities,
+  setHandler,
+  sleep,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { BuiltinActivities } from '../activities/run-builtin.ts';
+import type { SessionActivities } from '../activities/session-graph.ts';
+import type { Advanced, OpenAttempt } from '../domain/session-look.ts';
+import { attemptActivityId, builtinQueueOf, lookAgainSignal, type SessionRunInput } from './contract.ts';
+
+const lookAgain = defineSignal(lookAgainSignal);
+/** Beyond this many events the workflow goes on in a fresh history. */
+const maxHistoryEvents = 2_000;
+const infrastructureRetry = { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '2s' } as const;
+
+const { advance } = proxyLocalActivities<SessionActivities>({
+  startToCloseTimeout: '10s',
+  localRetryThreshold: '1m',
+  retry: { ...infrastructureRetry, initialInterval: '100ms' },
+});
+
+/** No heartbeat time-out: it would run while the task is still unclaimed. The lease stands in the database. */
+const { awaitOutcome } = proxyActivities<SessionActivities>({
+  startToCloseTimeout: '3650 days',
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  retry: infrastructureRetry,
+});
+
+const { runBuiltin } = proxyActivities<BuiltinActivities>({
+  taskQueue: builtinQueueOf(workflowInfo().taskQueue),
+  startToCloseTimeout: '7 days',
+  heartbeatTimeout: '15s',
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  retry: infrastructureRetry,
+});
+
+interface Wait {
+  readonly scope: CancellationScope;
+  readonly builtin: boolean;
+}
+
+interface Timer {
+  readonly key: string;
+  readonly scope: CancellationScope;
+}
+
+export async function sessionRun(input: SessionRunInput): Promise<void> {
+  const waits = new Map<string, Wait>();
+  let dirty = true;
+  let failedNodes = 0;
+  let timer: Timer | undefined;
+  setHandler(lookAgain, () => {
+    dirty = true;
+  });
+
+  /** Waits for an attempt in the background. Both ends of the promise are handled: a bare `finally` would hang the session on Cancel. */
+  function startWait(id: string, attempt: OpenAttempt): void {
+    const scope = new CancellationScope();
+    const wait = { scope, builtin: attempt.builtin };
+    waits.set(id, wait);
+    const settled = () => {
+      if (waits.get(id) === wait) waits.delete(id);
+      dirty = true;
+    };
+    const options = { activityId: id, summary: summaryOf(attempt) };
+    const args = [input.sessionId, attempt.runId, attempt.attempt] as const;
+    void scope
+      .run(() =>
+        attempt.builtin
+          ? runBuiltin.executeWithOptions(options, [...args])
+          : awaitOutcome.executeWithOptions(options, [...args]),
+      )
+      .then(settled, settled);
+  }
+
+  function keepTimer(due: Advanced['due']): void {
+    const key = due ? `${due.nodeName}.${due.attempt}` : undefined;
+    if (timer?.key === key) return;
+    timer?.scope.cancel();
+    timer = undefined;
+    if (!due || key === undefined) return;
+    const own: Timer = { key, scope: new CancellationScope() };
+    timer = own;
+    const ring = () => {
+      if (timer === own) timer = undefined;
+      dirty = true;
+    };
+    // At least a moment, so that a run that is due but cannot go on makes no busy loop.
+    const waitMs = Math.max(due.dueInMs, 50);
+    void own.scope.run(() => sleep(waitMs, { summary: `${summaryOf(due)} · waits` })).then(ring, () => {});
+  }
+
+  for (;;) {
+    await condition(() => dirty);
+    dirty = false;
+    const advanced = await advance(input.sessionId);
+    if (!advanced) return;
+    const open = new Map(advanced.open.map((attempt) => [attemptActivityId(attempt.runId, attempt.attempt), attempt]));
+    for (const [id, wait] of waits) {
+      if (open.has(id)) continue;
+      waits.delete(id);
+      wait.scope.cancel();
+    }
+    for (const [id, attempt] of open) if (!waits.has(id)) startWait(id, attempt);
+    keepTimer(advanced.due);
+    if (advanced.failedNodes !== failedNodes) {
+      failedNodes = advanced.failedNodes;
+      upsertSearchAttributes({ FailedNodes: [failedNodes] });
+    }
+    if (workflowInfo().historyLength > maxHistoryEvents && ![...waits.values()].some((wait) => wait.builtin)) {
+      await continueAsNew<typeof sessionRun>(input);
+    }
+    if (waits.size === 0 && !advanced.due && !dirty) return;
+  }
+}
+
+function summaryOf(run: { nodeName: string; attempt: number; maxAttempts: number }): string {
+  return `${run.nodeName} · attempt ${run.attempt} of ${run.maxAttempts}`;
+}
