@@ -1,0 +1,80 @@
+/** PostgreSQL for this service: a small pool, entities through MikroORM, named prepared statements where it counts. */
+import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
+import { PostgresDialect } from 'kysely';
+import pg from 'pg';
+import { UserSchema } from './user-entity.ts';
+
+const poolSize = 5;
+
+/** A statement that PostgreSQL prepares once a connection. */
+export type Statement = { readonly name: string; readonly text: string };
+export type Runner = { query<R>(statement: Statement, values: readonly unknown[]): Promise<R[]> };
+
+export class AuthDatabase implements Runner {
+  readonly #pool: pg.Pool;
+  readonly #orm: MikroORM;
+
+  private constructor(pool: pg.Pool, orm: MikroORM) {
+    this.#pool = pool;
+    this.#orm = orm;
+  }
+
+  /** Opens no connection before the first query, so a database that is down is noticed there. */
+  static async open(databaseUrl: string): Promise<AuthDatabase> {
+    const pool = new pg.Pool({
+      connectionString: databaseUrl,
+      max: poolSize,
+      connectionTimeoutMillis: 5_000,
+      idleTimeoutMillis: 60_000,
+      application_name: 'authentication',
+      options: '-c lock_timeout=2000 -c statement_timeout=10000 -c idle_in_transaction_session_timeout=10000',
+    });
+    // A connection that the server drops while idle must not end the process; the pool makes a new one.
+    pool.on('error', () => undefined);
+    const orm = await MikroORM.init({
+      entities: [UserSchema],
+      dbName: new URL(databaseUrl).pathname.slice(1) || 'postgres',
+      driverOptions: new PostgresDialect({ pool }),
+      forceUtcTimezone: true,
+    });
+    return new AuthDatabase(pool, orm);
+  }
+
+  async query<R>(statement: Statement, values: readonly unknown[]): Promise<R[]> {
+    const result = await this.#pool.query({ ...statement, values: [...values] });
+    return result.rows as R[];
+  }
+
+  /** A fresh entity manager, for reads and single writes. */
+  get em(): SqlEntityManager {
+    return this.#orm.em.fork() as SqlEntityManager;
+  }
+
+  /** Runs `work` in one transaction (READ COMMITTED); what it throws rolls back and passes on. */
+  async transaction<T>(work: (tx: Runner) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect();
+    let broken = false;
+    try {
+      await client.query('begin');
+      const result = await work({
+        async query<R>(statement: Statement, values: readonly unknown[]) {
+          return (await client.query({ ...statement, values: [...values] })).rows as R[];
+        },
+      });
+      await client.query('commit');
+      return result;
+    } catch (error) {
+      await client.query('rollback').catch(() => {
+        broken = true;
+      });
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#orm.close(true);
+    if (!this.#pool.ended) await this.#pool.end();
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * Brings the schema `auth` of the database named by `DATABASE_URL` up to date, and makes the first Administrator on
+ * an empty one. Prints one JSON line when it made the Administrator, with the password only when it chose it.
+ */
+import { randomInt, randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { readSettings, SettingsError } from '../domain/settings.ts';
+import { hashPassword } from './passwords.ts';
+import { authMigrateSettings } from './settings.ts';
+
+/** Any number, as long as nothing else locks by it. */
+const migrationLock = 7_306_292;
+const folder = join(import.meta.dirname, 'migrations');
+const passwordAlphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
+const passwordCharacters = 20;
+
+export type FirstAdministrator = { readonly username: 'admin'; readonly password?: string };
+
+/** Runs what is missing, each file in a transaction of its own; waits while another process does the same. */
+export async function migrateAuth(
+  databaseUrl: string,
+  adminPassword: string | undefined,
+): Promise<FirstAdministrator | null> {
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    application_name: 'authentication migration',
+  });
+  await client.connect();
+  try {
+    await client.query('select pg_advisory_lock($1)', [migrationLock]);
+    await client.query('create schema if not exists auth');
+    await client.query(
+      'create table if not exists auth.migrations (name text primary key, ran_at timestamptz not null default now())',
+    );
+    await runMissing(client);
+    return await makeFirstAdministrator(client, adminPassword);
+  } finally {
+    await client.end();
+  }
+}
+
+async function runMissing(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ name: string }>('select name from auth.migrations');
+  const done = new Set(rows.map((row) => row.name));
+  const files = readdirSync(folder).filter((file) => file.endsWith('.sql'));
+  for (const file of files.sort()) {
+    if (done.has(file)) continue;
+    await client.query('begin');
+    await client.query(readFileSync(join(folder, file), 'utf8'));
+    await client.query('insert into auth.migrations (name) values ($1)', [file]);
+    await client.query('commit');
+  }
+}
+
+async function makeFirstAdministrator(
+  client: pg.Client,
+  adminPassword: string | undefined,
+): Promise<FirstAdministrator | null> {
+  const { rows } = await client.query('select 1 from auth.users limit 1');
+  if (rows.length > 0) return null;
+  const password = adminPassword ?? randomPassword();
+  await client.query(
+    `insert into auth.users (id, username, username_key, first_name, role, password_hash)
+     values ($1, 'admin', 'admin', 'Administrator', 'Administrator', $2)`,
+    [randomUUID(), await hashPassword(password)],
+  );
+  return adminPassword === undefined ? { username: 'admin', password } : { username: 'admin' };
+}
+
+/** About 116 bits, without characters that are mistaken for each other. */
+function randomPassword(): string {
+  const characters = Array.from({ length: passwordCharacters }, () =>
+    passwordAlphabet.charAt(randomInt(passwordAlphabet.length)),
+  );
+  return characters.join('');
+}
+
+if (import.meta.main) {
+  try {
+    const { auth } = readSettings({ auth: authMigrateSettings }, process.env);
+    const firstAdministrator = await migrateAuth(auth.DATABASE_URL, auth.ADMIN_PASSWORD);
+    if (firstAdministrator !== null) console.log(JSON.stringify({ firstAdministrator }));
+  } catch (error) {
+    console.error(error instanceof SettingsError ? error.message : error);
+    process.exitCode = 1;
+  }
+}

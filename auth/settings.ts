@@ -1,0 +1,37 @@
+/** Variables of the authentication service. */
+import { z } from 'zod';
+
+const secret = z.string().min(32, 'must hold at least 32 characters');
+
+export const authDatabaseSettings = z.object({
+  /** `postgres://user:password@host:port/database`; its tables stand in the schema `auth`. */
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }),
+});
+
+export const authSettings = authDatabaseSettings.extend({
+  /** Key of the digests under which tokens are stored. Changing it ends every token. */
+  TOKEN_KEY: secret,
+  /** The platform's own credential, for asking which users are active. Absent: nobody may ask. */
+  AUTH_SERVICE_KEY: secret.optional(),
+  /** Proxies in front of this process whose X-Forwarded-For entries count, for rate limits; default none. */
+  TRUSTED_PROXIES: z.coerce.number('must be a number').int().min(0).max(10).default(0),
+});
+export type AuthSettings = z.output<typeof authSettings>;
+
+export const authMigrateSettings = authDatabaseSettings.extend({
+  /** Needed by the service itself; checked here so that a wrong one is found before the first start. */
+  TOKEN_KEY: secret,
+  /** Password of the first Administrator; absent: a random one, told once. */
+  ADMIN_PASSWORD: z
+    .string()
+    .min(12, 'must hold 12 to 256 characters')
+    .max(256, 'must hold 12 to 256 characters')
+    .optional(),
+});
+
+export const authServerSettings = z.object({
+  PORT: z.coerce.number('must be a port number').int().min(0).max(65_535).default(8081),
+  HOST: z.string().optional(),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  RESPONSE_CHECKS: z.enum(['strict', 'log']).default('log'),
+});
