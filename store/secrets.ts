@@ -1,0 +1,54 @@
+/** Secrets that must be read again (keys of object stores): AES-256-GCM under `SECRETS_KEY`. */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+
+const version = 'v1';
+const ivBytes = 12;
+const tagBytes = 16;
+
+/** Thrown when a stored secret cannot be read: another `SECRETS_KEY`, another purpose, or damaged text. */
+export class SecretUnreadable extends Error {
+  constructor(cause?: unknown) {
+    super(
+      'A stored secret cannot be decrypted with this SECRETS_KEY.',
+      cause === undefined ? undefined : { cause },
+    );
+    this.name = 'SecretUnreadable';
+  }
+}
+
+/** Encrypts and decrypts secrets; the text made is `v1.` and base64url of nonce, tag and ciphertext. */
+export class SecretBox {
+  readonly #key: Buffer;
+
+  /** @param secretsKey value of `SECRETS_KEY`, any text with enough randomness in it; the key proper is derived from it */
+  constructor(secretsKey: string) {
+    if (secretsKey.length < 16) throw new Error('SECRETS_KEY must hold at least 16 characters.');
+    this.#key = Buffer.from(hkdfSync('sha256', secretsKey, '', 'platform stored secrets v1', 32));
+  }
+
+  /** @param purpose what the secret is for; decrypting asks for the same, so that texts cannot change places */
+  encrypt(secret: string, purpose: string): string {
+    const iv = randomBytes(ivBytes);
+    const cipher = createCipheriv('aes-256-gcm', this.#key, iv, { authTagLength: tagBytes });
+    cipher.setAAD(Buffer.from(purpose));
+    const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+    return `${version}.${Buffer.concat([iv, cipher.getAuthTag(), ciphertext]).toString('base64url')}`;
+  }
+
+  /** @throws SecretUnreadable */
+  decrypt(text: string, purpose: string): string {
+    const [prefix, body] = text.split('.', 2);
+    const bytes = Buffer.from(body ?? '', 'base64url');
+    if (prefix !== version || bytes.length < ivBytes + tagBytes) throw new SecretUnreadable();
+    try {
+      const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, ivBytes), {
+        authTagLength: tagBytes,
+      });
+      decipher.setAAD(Buffer.from(purpose));
+      decipher.setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
+      return decipher.update(bytes.subarray(ivBytes + tagBytes), undefined, 'utf8') + decipher.final('utf8');
+    } catch (cause) {
+      throw new SecretUnreadable(cause);
+    }
+  }
+}
