@@ -6,6 +6,7 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -13,7 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { PlainError } from './plain-error.ts';
-import { identityOf, isAlive, readIdentity } from './process-identity.ts';
+import { endOrphan, identityOf, isAlive, readIdentity } from './process-identity.ts';
 
 const KEY_BYTES = 32;
 
@@ -69,6 +70,15 @@ export function lockDataFolder(dataDir: string): () => void {
   throw new PlainError(
     `The lock of ${dataDir} could not be taken; another start is taking it at this moment.`,
   );
+}
+
+/** Ends what an earlier start on this folder left running because it was killed outright. The folder must be locked. */
+export async function endOrphans(dataDir: string, log: (line: string) => void): Promise<void> {
+  const folder = join(dataDir, 'run');
+  const notes = readdirSync(folder).filter((name) => name.endsWith('.pid'));
+  const ended = await Promise.all(notes.map((name) => endOrphan(join(folder, name))));
+  for (const name of ended.filter((name) => name !== undefined))
+    log(`${name} of an earlier start was still running; it has been stopped.`);
 }
 
 /** Reads the keys of this folder, or makes them at its first start. */

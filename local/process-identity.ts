@@ -105,16 +105,16 @@ function readObject(file: string): Record<string, unknown> {
 
 /**
  * Ends the child that an earlier start left behind when it was killed, and waits until it is gone. A process that
- * is not certainly that child is left alone. Returns the pid that was ended.
+ * is not certainly that child is left alone. Returns the name of the child that was ended.
  */
-export async function endOrphan(noteFile: string): Promise<number | undefined> {
+export async function endOrphan(noteFile: string): Promise<string | undefined> {
   const identity = readIdentity(noteFile);
   if (identity === undefined) return undefined;
   const note = readObject(noteFile) as unknown as ChildNote;
   const isOurs = isAlive(identity) && runsProgram(identity.pid, note.programName, note.mark);
   if (isOurs) await endProcess(identity, note.stopSignal, note.stopSeconds);
   rmSync(noteFile, { force: true });
-  return isOurs ? identity.pid : undefined;
+  return isOurs ? note.name : undefined;
 }
 
 /** Asks a process to end, ends it by force after `stopSeconds`, and resolves when it is gone. */

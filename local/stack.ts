@@ -1,20 +1,14 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { type Keys, lockDataFolder, makeDataFolder, readOrMakeKeys } from './data-folder.ts';
-import {
-  DEFAULT_BUCKET,
-  DEFAULT_REGION,
-  ensureBucket,
-  type ObjectStoreAccess,
-  startObjectStore,
-} from './object-store.ts';
+import { existsSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { endOrphans, type Keys, lockDataFolder, makeDataFolder, readOrMakeKeys } from './data-folder.ts';
+import { ensureBucket, type ObjectStoreAccess } from './object-store.ts';
+import { objectStorePart, postgresPart, temporalPart } from './parts.ts';
 import { PlainError } from './plain-error.ts';
-import { freePort, isPortFree, type PortName, rememberedPorts, rememberPorts } from './ports.ts';
-import { answers, postgresUrl, removeOutsideDatabase, startPostgres } from './postgres.ts';
-import { endOrphan } from './process-identity.ts';
-import { findPrograms, type Programs } from './programs.ts';
-import { ChildStartError, type Supervised } from './supervised.ts';
-import { startTemporal, TEMPORAL_NAMESPACE, temporalUiUrl, wipeTemporalStore } from './temporal.ts';
+import type { PortName } from './ports.ts';
+import { answers, removeOutsideDatabase } from './postgres.ts';
+import { findPrograms } from './programs.ts';
+import type { Supervised } from './supervised.ts';
+import { TEMPORAL_NAMESPACE, wipeTemporalStore } from './temporal.ts';
 
 /** Servers of the caller's own, each in place of an embedded one. */
 export interface ExternalServers {
@@ -36,6 +30,8 @@ export interface StackOptions {
   external?: ExternalServers;
   /** True for data that need not survive a power cut (tests): no fsync. */
   temporary?: boolean;
+  /** Called when the data folder is held and nothing of an earlier start runs any more, before any server starts. */
+  beforeServers?: () => Promise<void>;
 }
 
 /** One embedded server: it is started again when it dies, until `stop`. It keeps its ports. */
@@ -70,14 +66,6 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
-const PORT_ATTEMPTS = 3;
-const PORT_NAMES: Record<PortName, string> = {
-  postgres: 'POSTGRES_PORT',
-  temporal: 'TEMPORAL_PORT',
-  temporalUi: 'TEMPORAL_UI_PORT',
-  s3: 'S3_PORT',
-};
-
 /**
  * Starts PostgreSQL, Temporal and an object store, or uses the caller's own, and makes the platform's bucket.
  * Throws PlainError when the data folder is in use, a named port is taken, or a caller's server does not answer.
@@ -88,6 +76,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const release = lockDataFolder(dataDir);
   const started: Supervised[] = [];
   try {
+    await endOrphans(dataDir, options.log);
+    await options.beforeServers?.();
     return await startParts({ ...options, dataDir }, started, release);
   } catch (error) {
     await stopAll(started);
@@ -104,8 +94,7 @@ export async function removeData(dataDir: string): Promise<void> {
   if (!existsSync(dataDir)) return;
   makeDataFolder(dataDir);
   lockDataFolder(dataDir);
-  const notes = join(dataDir, 'run');
-  await Promise.all(readdirSync(notes).map((name) => endOrphan(join(notes, name))));
+  await endOrphans(dataDir, () => undefined);
   removeOutsideDatabase(dataDir);
   rmSync(dataDir, { recursive: true, force: true });
 }
@@ -153,11 +142,6 @@ async function startParts(options: StackOptions, started: Supervised[], release:
   };
 }
 
-interface Started<T> {
-  server: Supervised;
-  value: T;
-}
-
 /** As Promise.all, but an error is passed on only when all have ended. */
 async function allEnded<T extends readonly unknown[]>(
   work: T,
@@ -170,88 +154,6 @@ async function allEnded<T extends readonly unknown[]>(
 /** None of the three needs another, so they stop at once. */
 async function stopAll(started: Supervised[]): Promise<void> {
   await Promise.all(started.map((server) => server.stop()));
-}
-
-async function postgresPart(options: StackOptions, programs: Programs, keys: Keys): Promise<Started<string>> {
-  return await withPorts(options, ['postgres'], async ([port]) => {
-    const settings = {
-      dataDir: options.dataDir,
-      programs: programs.postgres as NonNullable<Programs['postgres']>,
-      port,
-      password: keys.postgresPassword,
-      temporary: options.temporary ?? false,
-      log: options.log,
-    };
-    return { server: await startPostgres(settings), value: postgresUrl(settings) };
-  });
-}
-
-async function temporalPart(
-  options: StackOptions,
-  programs: Programs,
-): Promise<Started<{ address: string; uiUrl: string }>> {
-  return await withPorts(options, ['temporal', 'temporalUi'], async ([port, uiPort]) => {
-    const program = programs.temporal as string;
-    const settings = { dataDir: options.dataDir, program, port, uiPort, log: options.log };
-    const server = await startTemporal(settings);
-    return { server, value: { address: `127.0.0.1:${port}`, uiUrl: temporalUiUrl(settings) } };
-  });
-}
-
-async function objectStorePart(
-  options: StackOptions,
-  programs: Programs,
-  keys: Keys,
-): Promise<Started<ObjectStoreAccess>> {
-  return await withPorts(options, ['s3'], async ([port]) => {
-    const credentials = { accessKeyId: keys.s3AccessKeyId, secretAccessKey: keys.s3SecretAccessKey };
-    const program = programs.versitygw as string;
-    const server = await startObjectStore({
-      dataDir: options.dataDir,
-      program,
-      port,
-      ...credentials,
-      log: options.log,
-    });
-    const endpoint = `http://127.0.0.1:${port}`;
-    return { server, value: { endpoint, region: DEFAULT_REGION, bucket: DEFAULT_BUCKET, ...credentials } };
-  });
-}
-
-type PortsOf<Names extends readonly PortName[]> = { -readonly [Index in keyof Names]: number };
-
-/** Chooses ports and starts; a port lost to another process in between is chosen anew unless it was named. */
-async function withPorts<T, const Names extends readonly PortName[]>(
-  options: StackOptions,
-  names: Names,
-  start: (ports: PortsOf<Names>) => Promise<T>,
-): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    const chosen = await Promise.all(names.map((name) => choosePort(options, name, attempt)));
-    try {
-      const result = await start(chosen as PortsOf<Names>);
-      rememberPorts(options.dataDir, Object.fromEntries(names.map((name, index) => [name, chosen[index]])));
-      return result;
-    } catch (error) {
-      const isTaken =
-        error instanceof ChildStartError && /address already in use|could not bind/i.test(error.logTail);
-      if (!isTaken || attempt === PORT_ATTEMPTS) throw error;
-    }
-  }
-}
-
-async function choosePort(options: StackOptions, name: PortName, attempt: number): Promise<number> {
-  const named = options.ports?.[name];
-  if (named !== undefined) return await namedPort(name, named);
-  const last = attempt === 1 ? rememberedPorts(options.dataDir)[name] : undefined;
-  return last !== undefined && (await isPortFree(last)) ? last : await freePort();
-}
-
-async function namedPort(name: PortName, port: number): Promise<number> {
-  if (await isPortFree(port)) return port;
-  throw new PlainError(
-    `${PORT_NAMES[name]}: port ${port} is in use by another program. Choose another, or leave it out.`,
-  );
 }
 
 async function externalDatabase(url: string): Promise<string> {

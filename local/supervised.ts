@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endOrphan, endProcess, identityOf, writeChildNote } from './process-identity.ts';
+import { endProcess, identityOf, writeChildNote } from './process-identity.ts';
 
 /** How a child is started, known to be ready, and stopped. */
 export interface ChildPlan {
@@ -63,7 +63,6 @@ export class Supervised {
     if (this.#wanted) return;
     this.#wanted = true;
     try {
-      await this.#endEarlierOne();
       this.#spawn();
       await this.#untilReady(false);
     } catch (error) {
@@ -90,13 +89,6 @@ export class Supervised {
   /** Resolves when the child serves again, for example after a restart. */
   async untilReady(): Promise<void> {
     await this.#untilReady(true);
-  }
-
-  async #endEarlierOne(): Promise<void> {
-    const { pidFile, name, log } = this.#plan;
-    const ended = await endOrphan(pidFile);
-    if (ended !== undefined)
-      log(`${name} of an earlier start was still running (process ${ended}); it has been stopped.`);
   }
 
   #spawn(): void {

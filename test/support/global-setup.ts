@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -58,8 +58,15 @@ function sharedEnvironment(folder: string): Record<string, string> {
 /** A test run that was killed outright leaves servers and a folder; the next one removes them. */
 async function removeAbandonedStacks(): Promise<void> {
   for (const name of readdirSync(tmpdir())) {
-    if (!name.startsWith(FOLDER_PREFIX)) continue;
+    const folder = join(tmpdir(), name);
+    if (!name.startsWith(FOLDER_PREFIX) || !isOlderThanAMinute(folder)) continue;
     // Refused while its own test run lives.
-    await removeData(join(tmpdir(), name)).catch(() => undefined);
+    await removeData(folder).catch(() => undefined);
   }
+}
+
+/** A younger one may belong to a test run that has not taken its lock yet. */
+function isOlderThanAMinute(folder: string): boolean {
+  const made = statSync(folder, { throwIfNoEntry: false })?.birthtimeMs;
+  return made !== undefined && Date.now() - made > 60_000;
 }

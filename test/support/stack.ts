@@ -1,20 +1,24 @@
 import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import { afterAll, inject } from 'vitest';
 import { removeData, type Stack, startStack } from '../../local/stack.ts';
 import { makeBucket, removeBucket } from './bucket.ts';
 import { temporaryDataFolder } from './global-setup.ts';
 import { ADMINISTRATOR, cloneTemplate, dropClone } from './template.ts';
 
+/** Bundling the workflows takes seconds; all files and test runs of this checkout share the result. */
+const WORKFLOW_CACHE = fileURLToPath(new URL('../../node_modules/.cache/workflows', import.meta.url));
+
 /** What one test file has for itself on the real servers. */
 export interface TestEnvironment {
   /** A database of this file, migrated and empty; the administrator below is in it. */
   databaseUrl: string;
   temporalAddress: string;
-  /** Put before every task queue name, so that workers of other files never take this file's tasks. */
-  taskQueuePrefix: string;
+  /** The task queue of this file's workflows (TEMPORAL_TASK_QUEUE), so that workers of other files never take its tasks. */
+  taskQueue: string;
   s3: { endpoint: string; region: string; bucket: string; accessKeyId: string; secretAccessKey: string };
   administrator: { username: string; password: string };
-  /** All of it by the names of the platform's variables (TASK_QUEUE_PREFIX among them), for its processes. */
+  /** All of it by the names of the platform's variables for its processes and for `readSettings`. */
   environment: Record<string, string>;
   /** Handles on the servers, only with `ownStack`. */
   stack: Stack | undefined;
@@ -32,7 +36,7 @@ export interface TestEnvironmentOptions {
 }
 
 /**
- * Makes a database, a bucket and a task queue prefix for this test file. Call it once at the top of the file:
+ * Makes a database, a bucket and a task queue name for this test file. Call it once at the top of the file:
  * `const platform = await testEnvironment();`. After the last test everything is removed, and the file fails when
  * it left database connections open.
  */
@@ -42,11 +46,12 @@ export async function testEnvironment(options: TestEnvironmentOptions = {}): Pro
   const isShared = own === undefined && inject('isStackShared');
   const name = `test-${randomBytes(6).toString('hex')}`;
   const [databaseUrl] = await Promise.all([cloneTemplate(servers), makeBucket(servers, name)]);
-  const environment = {
+  const environment: Record<string, string> = {
     ...servers,
     DATABASE_URL: databaseUrl,
     S3_BUCKET: name,
-    TASK_QUEUE_PREFIX: `${name}-`,
+    TEMPORAL_TASK_QUEUE: name,
+    WORKFLOW_CACHE_DIR: WORKFLOW_CACHE,
   };
   const cleanup = once(async () => {
     if (own !== undefined) {
@@ -62,7 +67,7 @@ export async function testEnvironment(options: TestEnvironmentOptions = {}): Pro
   return {
     databaseUrl,
     temporalAddress: environment.TEMPORAL_ADDRESS ?? '',
-    taskQueuePrefix: `${name}-`,
+    taskQueue: name,
     s3: {
       endpoint: environment.S3_ENDPOINT ?? '',
       region: environment.S3_REGION ?? '',

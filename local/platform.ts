@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import { checkout } from './settings.ts';
+import { Supervised } from './supervised.ts';
+
+/** What the platform's own processes are started with. */
+export interface PlatformOptions {
+  environment: Record<string, string>;
+  dataDir: string;
+  port: number;
+  log: (line: string) => void;
+}
+
+const HEALTH_MILLISECONDS = 2_500;
+
+/** API, worker and worker of the built-in nodes, each a process under supervision, not yet started. */
+export function platformProcesses(options: PlatformOptions): Supervised[] {
+  return [
+    child(options, 'API', 'api', ['api/main.ts'], () => isHealthy(options.port)),
+    // A worker serves nobody directly: what it does not do yet waits in Temporal.
+    child(options, 'Worker', 'worker', ['worker/main.ts'], () => Promise.resolve(true)),
+    child(
+      options,
+      'Worker of the built-in nodes',
+      'worker-builtin',
+      ['worker/main.ts', '--queue', 'builtin'],
+      () => Promise.resolve(true),
+    ),
+  ];
+}
+
+function child(
+  options: PlatformOptions,
+  name: string,
+  file: string,
+  [script, ...args]: [string, ...string[]],
+  isReady: () => Promise<boolean>,
+): Supervised {
+  const path = join(checkout, script);
+  return new Supervised({
+    name,
+    command: process.execPath,
+    args: [path, ...args],
+    env: options.environment,
+    cwd: checkout,
+    programName: 'node',
+    mark: path,
+    logFile: join(options.dataDir, 'logs', `${file}.log`),
+    pidFile: join(options.dataDir, 'run', `${file}.pid`),
+    stopSignal: 'SIGTERM',
+    stopSeconds: 20,
+    readySeconds: 60,
+    isReady,
+    log: options.log,
+  });
+}
+
+async function isHealthy(port: number): Promise<boolean> {
+  const address = `http://127.0.0.1:${port}/health_check`;
+  return (await fetch(address, { signal: AbortSignal.timeout(HEALTH_MILLISECONDS) })).status === 200;
+}

@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onEnd } from './parent.ts';
+import { checkout } from './settings.ts';
+
+/** What vitest's json report says that matters here. */
+interface Report {
+  numPassedTests: number;
+  numFailedTests: number;
+  testResults: { status: string; assertionResults: unknown[] }[];
+}
+
+const modules = join(checkout, 'node_modules');
+const running = new Set<ReturnType<typeof spawn>>();
+let isEnding = false;
+
+/**
+ * `npm test [arguments for vitest]`: types, lint, then the suite. All three run whatever the others say; the last
+ * line is `N passed, N failed`, in which wrong types and lint count as one failure each.
+ */
+async function main(args: string[]): Promise<number> {
+  const checks = [
+    await check('Types', [join(modules, 'typescript/bin/tsc'), '--noEmit', '-p', checkout]),
+    await check('Lint and format', [join(modules, '@biomejs/biome/bin/biome'), 'ci', checkout]),
+  ];
+  const suite = await runSuite(args);
+  const failed = checks.filter((isGood) => !isGood).length + suite.failed;
+  console.log(`${suite.passed} passed, ${failed} failed`);
+  return failed === 0 && suite.isGood && !isEnding ? 0 : 1;
+}
+
+async function check(name: string, args: string[]): Promise<boolean> {
+  if (isEnding) return false;
+  console.log(`${name} ...`);
+  const isGood = (await run(args)) === 0;
+  console.log(isGood ? `${name}: good` : `${name}: FAILED (see above)`);
+  return isGood;
+}
+
+async function runSuite(args: string[]): Promise<{ passed: number; failed: number; isGood: boolean }> {
+  if (isEnding) return { passed: 0, failed: 0, isGood: false };
+  const folder = mkdtempSync(join(tmpdir(), 'sdp-report-'));
+  const file = join(folder, 'report.json');
+  try {
+    const vitest = join(modules, 'vitest/vitest.mjs');
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
+    const code = await run([vitest, 'run', ...reporters, ...args]);
+    const report = readReport(file);
+    if (report === undefined) return { passed: 0, failed: 1, isGood: false };
+    // A file that cannot even be loaded, or whose cleaning up fails, has no failed test of its own.
+    const brokenFiles = report.testResults.filter(
+      ({ status, assertionResults }) =>
+        status === 'failed' &&
+        !assertionResults.some((test) => (test as { status: string }).status === 'failed'),
+    ).length;
+    const counted = report.numFailedTests + brokenFiles;
+    // Unhandled errors and a failed teardown show in the exit code alone.
+    const failed = code !== 0 && counted === 0 ? 1 : counted;
+    return { passed: report.numPassedTests, failed, isGood: code === 0 };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function readReport(file: string): Report | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Report;
+  } catch {
+    return undefined;
+  }
+}
+
+function run(args: string[]): Promise<number | null> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, { cwd: checkout, stdio: 'inherit' });
+    running.add(child);
+    child.on('error', reject);
+    child.on('exit', (code) => {
+      running.delete(child);
+      resolve(code);
+    });
+  });
+}
+
+// vitest stops its servers on SIGINT; on other signals it would leave them.
+onEnd(() => {
+  isEnding = true;
+  for (const child of running) child.kill('SIGINT');
+});
+process.exit(await main(process.argv.slice(2)));

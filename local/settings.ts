@@ -1,0 +1,114 @@
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { readSettings } from '../domain/settings.ts';
+import { DEFAULT_BUCKET, DEFAULT_REGION, type ObjectStoreAccess } from './object-store.ts';
+import type { ExternalServers } from './stack.ts';
+
+/** The checkout. */
+export const checkout = fileURLToPath(new URL('../', import.meta.url));
+
+const port = z.coerce.number('must be a port number').int('must be a port number').min(1).max(65_535);
+
+const startSettings = z.object({
+  /** Port of the console and the API. */
+  PORT: port.default(8080),
+  /** Where everything is kept; relative to the folder the command is given in. */
+  DATA_DIR: z.string().default(resolve(checkout, '.data')),
+  /** The first administrator's password; without it one is made and shown once. */
+  ADMIN_PASSWORD: z.string().min(12, 'must have at least 12 characters').max(256).optional(),
+  /** The address by which people reach the platform. */
+  PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an address with http or https' }).optional(),
+  /** Where data are put for a short time while they are worked on. */
+  TEMP_DIR: z.string().optional(),
+  POSTGRES_PORT: port.optional(),
+  TEMPORAL_PORT: port.optional(),
+  TEMPORAL_UI_PORT: port.optional(),
+  S3_PORT: port.optional(),
+});
+
+const databaseSettings = z.object({
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\/./, 'must begin with postgresql://')
+    .optional(),
+});
+
+const temporalSettings = z.object({
+  TEMPORAL_ADDRESS: z
+    .string()
+    .regex(/^[^\s:/]+:\d{1,5}$|^\[[0-9a-fA-F:]+\]:\d{1,5}$/, 'must be host:port')
+    .optional(),
+  TEMPORAL_UI_URL: z.url({ protocol: /^https?$/, error: 'must be an address with http or https' }).optional(),
+});
+
+const embeddedStore = z.object({});
+const ownStore = z.object({
+  S3_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an address with http or https' }),
+  S3_REGION: z.string().default(DEFAULT_REGION),
+  S3_BUCKET: z.string().default(DEFAULT_BUCKET),
+  S3_ACCESS_KEY_ID: z.string(),
+  S3_SECRET_ACCESS_KEY: z.string(),
+});
+
+/** The settings of a start, read once. */
+export interface StartSettings {
+  port: number;
+  dataDir: string;
+  adminPassword: string | undefined;
+  publicUrl: string;
+  /** Absent: a folder in the data folder, emptied at every start. */
+  tempDir: string | undefined;
+  ports: { postgres?: number; temporal?: number; temporalUi?: number; s3?: number };
+  external: ExternalServers;
+}
+
+/** Reads the settings. Throws SettingsError with one line for each that is wrong or missing. */
+export function readStartSettings(environment: NodeJS.ProcessEnv): StartSettings {
+  const hasOwnStore = (environment.S3_ENDPOINT ?? '') !== '';
+  const { start, database, temporal, store } = readSettings(
+    {
+      start: startSettings,
+      database: databaseSettings,
+      temporal: temporalSettings,
+      store: hasOwnStore ? ownStore : embeddedStore,
+    },
+    environment,
+  );
+  return {
+    port: start.PORT,
+    dataDir: resolve(start.DATA_DIR),
+    adminPassword: start.ADMIN_PASSWORD,
+    publicUrl: start.PUBLIC_URL ?? `http://localhost:${start.PORT}`,
+    tempDir: start.TEMP_DIR,
+    ports: defined({
+      postgres: start.POSTGRES_PORT,
+      temporal: start.TEMPORAL_PORT,
+      temporalUi: start.TEMPORAL_UI_PORT,
+      s3: start.S3_PORT,
+    }),
+    external: defined({
+      databaseUrl: database.DATABASE_URL,
+      temporalAddress: temporal.TEMPORAL_ADDRESS,
+      temporalUiUrl: temporal.TEMPORAL_UI_URL,
+      objectStore: hasOwnStore ? accessOf(store as unknown as z.output<typeof ownStore>) : undefined,
+    }),
+  };
+}
+
+function accessOf(store: z.output<typeof ownStore>): ObjectStoreAccess {
+  return {
+    endpoint: store.S3_ENDPOINT,
+    region: store.S3_REGION,
+    bucket: store.S3_BUCKET,
+    accessKeyId: store.S3_ACCESS_KEY_ID,
+    secretAccessKey: store.S3_SECRET_ACCESS_KEY,
+  };
+}
+
+type Defined<T> = { [Name in keyof T]?: Exclude<T[Name], undefined> };
+
+/** Leaves out what is undefined, since "absent" and "undefined" differ under exactOptionalPropertyTypes. */
+function defined<T extends Record<string, unknown>>(values: T): Defined<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>;
+}

@@ -1,0 +1,154 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { SettingsError } from '../domain/settings.ts';
+import { writeDurably } from './data-folder.ts';
+import { type FirstAdministrator, migrate } from './migrate.ts';
+import { onEnd } from './parent.ts';
+import { PlainError } from './plain-error.ts';
+import { platformProcesses } from './platform.ts';
+import { isPortFree } from './ports.ts';
+import { readyBlock } from './ready-block.ts';
+import { readStartSettings, type StartSettings } from './settings.ts';
+import { type Stack, startStack } from './stack.ts';
+import type { Supervised } from './supervised.ts';
+
+/** Thrown between two steps of the start when the person has asked to stop meanwhile. */
+class Stopped extends Error {}
+
+const say = (line: string) => console.log(line);
+
+/** `npm start`: servers, schema, API and workers, until Ctrl-C. */
+async function main(): Promise<void> {
+  const settings = readStartSettings(process.env);
+  const platform = new Platform(settings);
+  let isEnding = false;
+  const end = async (code: number) => {
+    if (isEnding) return;
+    isEnding = true;
+    await platform.stop();
+    process.exit(code);
+  };
+  onEnd(() => {
+    say('\nStopping ...');
+    void end(0);
+  });
+  try {
+    await platform.start();
+  } catch (error) {
+    if (isEnding) return;
+    tell(error);
+    await end(1);
+  }
+}
+
+/** Everything that one `npm start` runs. */
+class Platform {
+  readonly #settings: StartSettings;
+  #stack: Promise<Stack> | undefined;
+  #processes: Supervised[] = [];
+  #isStopping = false;
+
+  constructor(settings: StartSettings) {
+    this.#settings = settings;
+  }
+
+  async start(): Promise<void> {
+    const { dataDir, ports, external, port } = this.#settings;
+    say('Starting database, Temporal and object store ...');
+    this.#stack = startStack({ dataDir, log: say, ports, external, beforeServers: () => requirePort(port) });
+    const stack = await this.#unlessStopped(this.#stack);
+    const environment = this.#environment(stack);
+    say('Bringing the database up to date ...');
+    const administrator = await this.#unlessStopped(
+      migrate(environment, join(dataDir, 'logs', 'migrate.log'), this.#settings.adminPassword),
+    );
+    try {
+      say('Starting API and workers ...');
+      this.#processes = platformProcesses({ environment, dataDir, port, log: say });
+      await this.#unlessStopped(Promise.all(this.#processes.map((child) => child.start())));
+    } catch (error) {
+      // The password is made once; it must not be lost because something else went wrong.
+      if (administrator?.password !== undefined) say(firstSignIn(administrator));
+      throw error;
+    }
+    this.#announce(stack, administrator);
+  }
+
+  /** API and workers first, the servers that they use last. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    rmSync(this.#runningFile, { force: true });
+    await Promise.all(this.#processes.map((child) => child.stop()));
+    const stack = await this.#stack?.catch(() => undefined);
+    await stack?.stop();
+  }
+
+  get #runningFile(): string {
+    return join(this.#settings.dataDir, 'running.json');
+  }
+
+  async #unlessStopped<T>(work: Promise<T>): Promise<T> {
+    const result = await work;
+    if (this.#isStopping) throw new Stopped();
+    return result;
+  }
+
+  /** What every process of the platform is given; the person's own variables go before ours. */
+  #environment(stack: Stack): Record<string, string> {
+    const { port, dataDir, publicUrl } = this.#settings;
+    const own = Object.entries(process.env).filter(
+      ([name, value]) => value !== '' && name !== 'ADMIN_PASSWORD',
+    );
+    return {
+      ...stack.environment,
+      WORKFLOW_CACHE_DIR: join(dataDir, 'workflow-cache'),
+      ...(Object.fromEntries(own) as Record<string, string>),
+      PORT: String(port),
+      DATA_DIR: dataDir,
+      PUBLIC_URL: publicUrl,
+      TEMP_DIR: this.#settings.tempDir ?? emptyFolder(join(dataDir, 'temp')),
+    };
+  }
+
+  #announce(stack: Stack, administrator: FirstAdministrator | undefined): void {
+    const { publicUrl, port, dataDir } = this.#settings;
+    const temporalUiUrl = stack.environment.TEMPORAL_UI_URL;
+    const address = `http://127.0.0.1:${port}`;
+    writeDurably(
+      this.#runningFile,
+      `${JSON.stringify({ address, publicUrl, temporalUiUrl, pid: process.pid })}\n`,
+    );
+    const signIn = administrator === undefined ? undefined : firstSignIn(administrator);
+    say(readyBlock({ publicUrl, temporalUiUrl, dataDir, signIn }));
+  }
+}
+
+function firstSignIn({ username, password }: FirstAdministrator): string {
+  return password === undefined
+    ? `${username}, with the password of ADMIN_PASSWORD`
+    : `${username} / ${password}  (shown this once)`;
+}
+
+async function requirePort(port: number): Promise<void> {
+  // The API listens on every address, so any listener on the port is in its way.
+  if ((await isPortFree(port, '::').catch(() => true)) && (await isPortFree(port, '0.0.0.0'))) return;
+  throw new PlainError(
+    `PORT: port ${port} is in use by another program. Stop it, or choose another: PORT=${port + 1} npm start`,
+  );
+}
+
+function emptyFolder(folder: string): string {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return folder;
+}
+
+function tell(error: unknown): void {
+  if (error instanceof SettingsError) for (const line of error.lines) console.error(line);
+  else console.error(error instanceof Error ? error.message : error);
+}
+
+main().catch((error: unknown) => {
+  tell(error);
+  process.exit(1);
+});

@@ -1,0 +1,205 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const checkout = fileURLToPath(new URL('../', import.meta.url));
+
+/**
+ * Who may import whom: each folder with what it may import of ours beside itself. An entry is a folder or a file
+ * without its ending; `types:` in front of it allows types alone.
+ */
+const LAW: Record<string, readonly string[]> = {
+  domain: [],
+  store: ['domain'],
+  http: ['domain'],
+  auth: ['http', 'domain/errors', 'domain/limits', 'domain/access', 'domain/settings'],
+  activities: ['store', 'domain'],
+  api: ['http', 'store', 'domain', 'workflows/client', 'workflows/contract', 'auth'],
+  workflows: ['domain', 'types:activities'],
+  worker: ['activities', 'workflows', 'store', 'domain'],
+  // They speak HTTP only.
+  sdk: [],
+  cli: [],
+  web: [],
+  local: ['domain'],
+};
+
+/** The one place where the API calls the authentication service in process. */
+const AUTH_IMPORTERS = ['api/auth-client.ts', 'api/main.ts'];
+const SOURCE = /\.(ts|tsx|mts)$/;
+const NOT_OURS = new Set(['node_modules', 'dist', 'dist.partial', 'coverage']);
+
+interface Import {
+  file: string;
+  specifier: string;
+  isType: boolean;
+}
+
+interface Source {
+  file: string;
+  text: string;
+  imports: Import[];
+}
+
+const sources = [...Object.keys(LAW), 'test'].flatMap((folder) => read(join(checkout, folder)));
+
+test('the law covers every folder that holds TypeScript', () => {
+  const folders = readdirSync(checkout, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !NOT_OURS.has(entry.name) && !entry.name.startsWith('.'))
+    .filter((entry) => filesIn(join(checkout, entry.name)).length > 0)
+    .map((entry) => entry.name);
+  expect(folders.filter((name) => name !== 'test' && LAW[name] === undefined)).toEqual([]);
+});
+
+test('every folder imports only what the import law allows it', () => {
+  const broken = sources.flatMap(({ imports }) => imports.filter((one) => !isLawful(one)).map(sentence));
+  expect(broken).toEqual([]);
+});
+
+test('the API reaches the authentication service at one point', () => {
+  const importers = sources
+    .filter(({ file }) => file.startsWith('api/') && !AUTH_IMPORTERS.includes(file))
+    .flatMap(({ imports }) => imports.filter((one) => topOf(targetOf(one) ?? '') === 'auth').map(sentence));
+  expect(importers).toEqual([]);
+});
+
+test('nothing imports the API or the worker', () => {
+  const importers = sources
+    .filter(({ file }) => topOf(file) !== 'test')
+    .flatMap(({ file, imports }) =>
+      imports
+        .filter(
+          (one) =>
+            ['api', 'worker'].includes(topOf(targetOf(one) ?? '')) &&
+            topOf(targetOf(one) ?? '') !== topOf(file),
+        )
+        .map(sentence),
+    );
+  expect(importers).toEqual([]);
+});
+
+test('the workflow client is used by API and worker and never by a workflow', () => {
+  const importers = sources
+    .filter(({ file }) => file.startsWith('workflows/') && file !== 'workflows/client.ts')
+    .flatMap(({ imports }) =>
+      imports.filter((one) => !one.isType && one.specifier === '@temporalio/client').map(sentence),
+    );
+  expect(importers).toEqual([]);
+});
+
+test('domain reads no clock and no chance, so that a rule gives the same answer every time', () => {
+  const impure =
+    /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bperformance\.now\(|\brandomUUID\(|\bsetTimeout\(/;
+  const found = sources.filter(
+    ({ file, text }) => topOf(file) === 'domain' && impure.test(withoutComments(text)),
+  );
+  expect(found.map(({ file }) => file)).toEqual([]);
+});
+
+test('domain does no input or output, so that the workflow bundler takes it', () => {
+  const effects = sources
+    .filter(({ file }) => topOf(file) === 'domain')
+    .flatMap(({ imports }) =>
+      imports.filter((one) => one.specifier.startsWith('node:') && !one.isType).map(sentence),
+    );
+  expect(effects).toEqual([]);
+});
+
+test('imports of our own end in .ts, so that the sources run without a build', () => {
+  const wrong = sources
+    // The console is built by Vite, which resolves styles and components too.
+    .filter(({ file }) => topOf(file) !== 'web')
+    .flatMap(({ imports }) => imports)
+    .filter((one) => one.specifier.startsWith('.') && !/\.(ts|json)$/.test(one.specifier))
+    .map(sentence);
+  expect(wrong).toEqual([]);
+});
+
+test('every import of our own leads to a file', () => {
+  const lost = sources
+    .filter(({ file }) => topOf(file) !== 'web')
+    .flatMap(({ imports }) => imports)
+    .filter((one) => targetOf(one) !== undefined && !existsSync(join(checkout, targetOf(one) ?? '')))
+    .map(sentence);
+  expect(lost).toEqual([]);
+});
+
+test('no source uses enums, namespaces, parameter properties or decorators, which type stripping cannot run', () => {
+  const forbidden: [RegExp, string][] = [
+    [/^\s*(export\s+)?(declare\s+)?(const\s+)?enum\s+\w+\s*\{/m, 'enum'],
+    [/^\s*(export\s+)?(declare\s+)?namespace\s+[\w.]+\s*\{/m, 'namespace'],
+    [/^\s*@\w+(\(.*\))?\s*$/m, 'decorator'],
+    [/constructor\s*\([^)]*\b(private|public|protected|readonly)\s+\w+\s*[:?]/, 'parameter property'],
+  ];
+  const found = sources.flatMap(({ file, text }) =>
+    forbidden
+      .filter(([pattern]) => pattern.test(withoutComments(text)))
+      .map(([, name]) => `${file}: ${name}`),
+  );
+  expect(found).toEqual([]);
+});
+
+function isLawful(one: Import): boolean {
+  const target = targetOf(one);
+  const from = topOf(one.file);
+  if (target === undefined || from === 'test' || topOf(target) === from) return true;
+  return (LAW[from] ?? []).some((allowed) => {
+    const isTypesOnly = allowed.startsWith('types:');
+    const place = isTypesOnly ? allowed.slice('types:'.length) : allowed;
+    const isThere = target === `${place}.ts` || target.startsWith(`${place}/`);
+    return isThere && (!isTypesOnly || one.isType);
+  });
+}
+
+/** The file of ours that an import means, from the checkout; undefined for packages. */
+function targetOf(one: Import): string | undefined {
+  if (!one.specifier.startsWith('.')) return undefined;
+  return relative(checkout, resolve(checkout, dirname(one.file), one.specifier));
+}
+
+function topOf(file: string): string {
+  return file.split('/')[0] ?? '';
+}
+
+function sentence(one: Import): string {
+  return `${one.file} imports ${one.isType ? 'types of ' : ''}${one.specifier}`;
+}
+
+function read(folder: string): Source[] {
+  return filesIn(folder).map((path) => {
+    const file = relative(checkout, path);
+    const text = readFileSync(path, 'utf8');
+    return { file, text, imports: importsOf(file, withoutComments(text)) };
+  });
+}
+
+function filesIn(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return NOT_OURS.has(entry.name) ? [] : filesIn(path);
+    return SOURCE.test(entry.name) ? [path] : [];
+  });
+}
+
+/** Static imports and exports, dynamic imports of a constant, and `import('...')` in types. */
+function importsOf(file: string, text: string): Import[] {
+  const statements = text.matchAll(
+    /^\s*(?:import|export)\s+(type\s+)?(?:[\w*$\s{},]+?\s+from\s+)?['"]([^'"]+)['"]/gm,
+  );
+  const calls = text.matchAll(/(typeof\s+)?\bimport\(\s*['"]([^'"]+)['"]\s*\)/g);
+  const workers = text.matchAll(/new URL\(\s*['"](\.[^'"]+\.ts)['"]\s*,\s*import\.meta\.url\s*\)()/g);
+  return [
+    ...[...statements, ...calls].map((match) => ({
+      file,
+      specifier: match[2] ?? '',
+      isType: match[1] !== undefined,
+    })),
+    ...[...workers].map((match) => ({ file, specifier: match[1] ?? '', isType: false })),
+  ];
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+}
