@@ -15,8 +15,14 @@ async function main(): Promise<void> {
   const given = values['data-dir'];
   if (given === undefined) throw new PlainError('Name the folder for its data: stack --data-dir DIR');
   const dataDir = resolve(given);
-  const stack = await startStack({ dataDir, log: console.error, temporary: true });
   const file = join(dataDir, ENVIRONMENT_FILE);
+  const stack = await startStack({
+    dataDir,
+    log: console.error,
+    temporary: true,
+    // One of a start that was killed would name servers that are gone.
+    beforeServers: async () => rmSync(file, { force: true }),
+  });
   writeDurably(file, `${JSON.stringify(stack.environment, null, 2)}\n`);
   console.log(`The servers are ready. For tests: TEST_STACK_DIR=${dataDir}`);
   onEnd(() => {
