@@ -11,6 +11,7 @@ import { PlainError, say } from './prepare/progress.mjs';
 import { serverProgram } from './prepare/servers.mjs';
 
 const LEAST_NODE_MAJOR = 24;
+const PARENT_POLL_MILLISECONDS = 250;
 const USAGE = `Usage: node local/bootstrap.mjs <command> [arguments]
   start                  the whole platform on this machine
   demo                   a recording from upload to dashboard, against a running start
@@ -68,12 +69,24 @@ function handOver(script, args) {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  whenNpmIsGone(() => child.kill('SIGTERM'));
   child.on('error', (error) => fail(error));
   child.on('exit', (code, signal) => {
     if (signal === null) process.exit(code ?? 1);
     process.removeAllListeners(signal);
     process.kill(process.pid, signal);
   });
+}
+
+/** npm passes a signal to its shell alone, which ends without telling us; that we have another parent then tells. */
+function whenNpmIsGone(stop) {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    stop();
+  }, PARENT_POLL_MILLISECONDS);
 }
 
 function fail(error) {

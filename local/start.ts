@@ -32,6 +32,7 @@ async function main(): Promise<void> {
     say('\nStopping ...');
     void end(0);
   });
+  process.on('exit', () => isEnding && say(`Stopped. The data stay in ${settings.dataDir}.`));
   try {
     await platform.start();
   } catch (error) {
