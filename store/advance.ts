@@ -71,9 +71,20 @@ async function readAdvanced(tx: Tx, sessionId: string): Promise<Advanced> {
     // A released run keeps its attempt, and so its wait, while it is held back.
     open: runs
       .filter((run) => !run.waiting || run.started)
-      .map(({ runId, attempt, maxAttempts, nodeName, builtin }) => ({ runId, attempt, maxAttempts, nodeName, builtin })),
+      .map(({ runId, attempt, maxAttempts, nodeName, builtin }) => ({
+        runId,
+        attempt,
+        maxAttempts,
+        nodeName,
+        builtin,
+      })),
     due: due
-      ? { nodeName: due.nodeName, attempt: due.attempt, maxAttempts: due.maxAttempts, dueInMs: Math.ceil(due.dueInMs ?? 0) }
+      ? {
+          nodeName: due.nodeName,
+          attempt: due.attempt,
+          maxAttempts: due.maxAttempts,
+          dueInMs: Math.ceil(due.dueInMs ?? 0),
+        }
       : null,
     ended,
     failedNodes,
@@ -81,7 +92,11 @@ async function readAdvanced(tx: Tx, sessionId: string): Promise<Advanced> {
 }
 
 /** The outcome of an attempt that has ended, or undefined while it has not; `gone` when there is no such attempt. */
-export async function attemptOutcome(database: Database, runId: string, attempt: number): Promise<string | undefined> {
+export async function attemptOutcome(
+  database: Database,
+  runId: string,
+  attempt: number,
+): Promise<string | undefined> {
   const [row] = await database.query<{ outcome: string | null }>(
     'select outcome from node_attempt where run_id = $1 and number = $2',
     [runId, attempt],
@@ -120,7 +135,11 @@ export async function forgottenSessions(
  * Sessions with open runs whose workflow nobody has checked for `seconds`; marks them checked.
  * A workflow that somebody ended from outside is found this way.
  */
-export async function takeUncheckedSessions(database: Database, seconds: number, limit: number): Promise<SessionLabel[]> {
+export async function takeUncheckedSessions(
+  database: Database,
+  seconds: number,
+  limit: number,
+): Promise<SessionLabel[]> {
   return database.query<SessionLabel>(
     `with picked as (
        select s.id from session s

@@ -169,7 +169,10 @@ export async function claimRun(
  * Gives up what the instance still holds, because it claims again (interface, runner rule 2).
  * Counts as a lost lease unless no call for the task was ever made.
  */
-export async function giveUpHeldTask(database: Database, identity: RunnerIdentity): Promise<Effects | undefined> {
+export async function giveUpHeldTask(
+  database: Database,
+  identity: RunnerIdentity,
+): Promise<Effects | undefined> {
   return database.transaction(async (tx) => {
     const [held] = await tx.query<{ taskId: string }>(
       `select task_id as "taskId" from node_claim where holder = $1 and instance_id = $2 and ended_at is null`,

@@ -39,7 +39,7 @@ const maxTries = 6;
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 // Arrays of int8 (OID 1016).
-pg.types.setTypeParser(1016 as pg.types.TypeId, (text: string) =>
+pg.types.setTypeParser(1016 as Parameters<typeof pg.types.setTypeParser>[0], (text: string) =>
   text === '{}' ? [] : text.slice(1, -1).split(',').map(Number),
 );
 
@@ -97,7 +97,12 @@ export class Database implements Queryable {
       entities,
       dbName: new URL(settings.databaseUrl).pathname.slice(1) || 'postgres',
       driverOptions: new PostgresDialect({ pool }),
-      migrations: { migrationsList, snapshot: false, tableName: 'platform_migration', snapshotName: 'platform' },
+      migrations: {
+        migrationsList,
+        snapshot: false,
+        tableName: 'platform_migration',
+        snapshotName: 'platform',
+      },
       discovery: { checkDuplicateTableNames: true },
       forceUtcTimezone: true,
       ...(await migratorExtension()),
@@ -159,7 +164,10 @@ export class Database implements Queryable {
       return result;
     } catch (error) {
       // The first error is the one to tell; a broken connection cannot roll back and need not.
-      await trx.rollback().execute().catch(() => {});
+      await trx
+        .rollback()
+        .execute()
+        .catch(() => {});
       throw error;
     }
   }

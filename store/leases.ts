@@ -9,7 +9,13 @@ import type { Database, Tx } from './database.ts';
 import { planSession } from './plan-session.ts';
 import { requeueRun } from './requeue.ts';
 import { dropStaged, writeDone, writeRetry } from './run-end.ts';
-import { type Effects, type EndedAttempt, type LockedSession, lockSession, saveSession } from './session-lock.ts';
+import {
+  type Effects,
+  type EndedAttempt,
+  type LockedSession,
+  lockSession,
+  saveSession,
+} from './session-lock.ts';
 
 /** The holder of built-in runs; its leases are renewed by workers, not through an API process. */
 export const builtinHolder = 'system';
@@ -46,7 +52,11 @@ export async function beatAlive(database: Database, processId: string): Promise<
  * Ends the claims whose lease or time is over, at most `limit`, each in a transaction of its own.
  * Leases of outside runners are left alone while no API process beats.
  */
-export async function endOverdueClaims(database: Database, limit: number, jitter: () => number): Promise<Effects[]> {
+export async function endOverdueClaims(
+  database: Database,
+  limit: number,
+  jitter: () => number,
+): Promise<Effects[]> {
   const overdue = await database.query<{ taskId: string }>(
     `select task_id as "taskId" from node_claim
       where ended_at is null and (lease_until < clock_timestamp() or timeout_at < clock_timestamp())
@@ -83,7 +93,12 @@ async function endOverdueClaim(tx: Tx, taskId: string, jitter: number): Promise<
   return saveSession(tx, session, ended);
 }
 
-async function endTimedOut(tx: Tx, session: LockedSession, runId: string, jitter: number): Promise<EndedAttempt[]> {
+async function endTimedOut(
+  tx: Tx,
+  session: LockedSession,
+  runId: string,
+  jitter: number,
+): Promise<EndedAttempt[]> {
   const [run] = await tx.query<{
     runId: string;
     nodeInstanceId: number;
@@ -98,7 +113,11 @@ async function endTimedOut(tx: Tx, session: LockedSession, runId: string, jitter
     [runId],
   );
   if (!run) return [];
-  const report = { kind: 'fail', category: 'timeout', reason: 'The attempt took longer than the node template allows.' } as const;
+  const report = {
+    kind: 'fail',
+    category: 'timeout',
+    reason: 'The attempt took longer than the node template allows.',
+  } as const;
   const end = endAttempt(run, report, jitter);
   if (end.kind === 'retry') return [await writeRetry(tx, run, end, 'failed')];
   await dropStaged(tx, run.runId);

@@ -24,6 +24,6 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
 }
 
 if (import.meta.main) {
-  const { databaseUrl } = readSettings(databaseSettings, process.env);
-  await migrate(databaseUrl);
+  const { database } = readSettings({ database: databaseSettings }, process.env);
+  await migrate(database.DATABASE_URL);
 }

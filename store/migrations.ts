@@ -1,7 +1,8 @@
 /** The numbered SQL files of `store/migrations` as MikroORM migrations. A file is never edited after it has landed. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Migration, type MigrationObject } from '@mikro-orm/migrations';
+import type { MigrationObject } from '@mikro-orm/core';
+import { Migration } from '@mikro-orm/migrations';
 
 const folder = join(import.meta.dirname, 'migrations');
 

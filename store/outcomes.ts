@@ -17,7 +17,13 @@ import { planSession } from './plan-session.ts';
 import { publishStaged } from './publish.ts';
 import { requeueRun } from './requeue.ts';
 import { dropStaged, writeDone, writeRetry } from './run-end.ts';
-import { type Effects, type EndedAttempt, type LockedSession, lockSession, saveSession } from './session-lock.ts';
+import {
+  type Effects,
+  type EndedAttempt,
+  type LockedSession,
+  lockSession,
+  saveSession,
+} from './session-lock.ts';
 
 export type TaskEnd =
   | {
@@ -80,7 +86,10 @@ export async function endTask(
       const run = await endClaim(tx, identity, taskId, end.kind, digest);
       if (!run) return repeatedEnd(tx, identity, taskId, digest);
       const { reply, ended } = await applyEnd(tx, session, run, end, jitter);
-      await tx.query('update node_claim set ending_reply = $2 where task_id = $1', [taskId, JSON.stringify(reply)]);
+      await tx.query('update node_claim set ending_reply = $2 where task_id = $1', [
+        taskId,
+        JSON.stringify(reply),
+      ]);
       return { kind: 'ended', reply, effects: await saveSession(tx, session, ended) };
     });
   } catch (error) {
@@ -119,7 +128,12 @@ async function endClaim(
 }
 
 /** The same reply to the same end, for the holder that ended the task, for ten minutes. */
-async function repeatedEnd(tx: Tx, identity: RunnerIdentity, taskId: string, digest: string): Promise<EndResult> {
+async function repeatedEnd(
+  tx: Tx,
+  identity: RunnerIdentity,
+  taskId: string,
+  digest: string,
+): Promise<EndResult> {
   const [claim] = await tx.query<{ digest: string; reply: Record<string, unknown> }>(
     `select ending_digest as digest, ending_reply as reply from node_claim
       where task_id = $1 and holder = $2 and instance_id = $3 and ending_reply is not null
@@ -203,7 +217,10 @@ async function applyFailure(
   if (end.kind === 'retry') {
     const ended = await writeRetry(tx, run, end, 'failed');
     const nextAttemptAt = new Date(session.nowMs + end.delayMs).toISOString();
-    return { reply: { taskId: run.taskId, nodeState: 'Pending', willRetry: true, nextAttemptAt }, ended: [ended] };
+    return {
+      reply: { taskId: run.taskId, nodeState: 'Pending', willRetry: true, nextAttemptAt },
+      ended: [ended],
+    };
   }
   await dropStaged(tx, run.runId);
   const ended = await writeDone(tx, run, end);

@@ -47,7 +47,12 @@ const endRun = `
     from run where n.id = $3`;
 
 /** Ends the run for good. Staged outputs must have been published or dropped before. */
-export async function writeDone(tx: Tx, run: EndingRun, end: Done, effects: DoneEffects = {}): Promise<EndedAttempt> {
+export async function writeDone(
+  tx: Tx,
+  run: EndingRun,
+  end: Done,
+  effects: DoneEffects = {},
+): Promise<EndedAttempt> {
   await tx.query(endRun, [
     run.runId,
     run.attempt,

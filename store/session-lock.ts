@@ -68,7 +68,11 @@ const lockStatements: Record<LockBy, string> = {
 };
 
 /** Locks the session that the id belongs to; undefined when there is none. */
-export async function lockSession(tx: Tx, by: LockBy, id: string | number): Promise<LockedSession | undefined> {
+export async function lockSession(
+  tx: Tx,
+  by: LockBy,
+  id: string | number,
+): Promise<LockedSession | undefined> {
   const [row] = await tx.query<LockedSession>(lockStatements[by], [id]);
   return row;
 }

@@ -20,7 +20,9 @@ class Refusal extends Error {
   }
 }
 
-async function refusable<T>(work: () => Promise<T>): Promise<T | { readonly kind: 'refused'; readonly why: WriteRefusal }> {
+async function refusable<T>(
+  work: () => Promise<T>,
+): Promise<T | { readonly kind: 'refused'; readonly why: WriteRefusal }> {
   try {
     return await work();
   } catch (error) {
@@ -55,7 +57,9 @@ export async function writeTaskOutput(
       const task = await fence(tx, identity, taskId);
       const existing = await findOutputByIdentifier(tx, task.nodeInstanceId, upload.outputIdentifier);
       const output = existing ?? (await stage(tx, task, upload));
-      await tx.query('update node_run set wrote_output = true where id = $1 and not wrote_output', [task.runId]);
+      await tx.query('update node_run set wrote_output = true where id = $1 and not wrote_output', [
+        task.runId,
+      ]);
       const kind = existing ? 'existing' : 'created';
       if (!session || watermarkInputId === undefined) return { kind, output };
       const published = await publishOne(tx, session, task, output);

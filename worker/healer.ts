@@ -22,7 +22,8 @@ export async function healOnce(database: Database, workflows: WorkflowClient, lo
       await heal(workflows, session, log);
     }
     for (const session of await takeUncheckedSessions(database, checkSeconds, sessionsPerRound)) {
-      if ((await workflows.sessionHealth(session.sessionId)) !== 'running') await heal(workflows, session, log);
+      if ((await workflows.sessionHealth(session.sessionId)) !== 'running')
+        await heal(workflows, session, log);
     }
   });
 }

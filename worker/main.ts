@@ -10,6 +10,7 @@ import { createSessionActivities } from '../activities/session-graph.ts';
 import { readSettings, SettingsError } from '../domain/settings.ts';
 import { Database } from '../store/database.ts';
 import { ObjectStores, objectSettings } from '../store/objects.ts';
+import { PendingObjects } from '../store/pending-objects.ts';
 import { databaseSettings } from '../store/settings.ts';
 import { WorkflowClient } from '../workflows/client.ts';
 import { builtinQueueOf } from '../workflows/contract.ts';
@@ -21,8 +22,13 @@ import { type Loop, startLoop } from './loop.ts';
 import { workerSettings } from './settings.ts';
 import { connectTemporal, ensureNamespace } from './temporal.ts';
 
-const parts = { database: databaseSettings, objects: objectSettings, temporal: temporalSettings, worker: workerSettings };
-type Settings = ReturnType<typeof readSettings<typeof parts>>;
+const settingsParts = {
+  database: databaseSettings,
+  objects: objectSettings,
+  temporal: temporalSettings,
+  worker: workerSettings,
+};
+type Settings = ReturnType<typeof readSettings<typeof settingsParts>>;
 
 export interface RunningWorker {
   /** Lets what is under way finish for a while, then ends. */
@@ -43,16 +49,16 @@ export async function startWorker(
   environment: Readonly<Record<string, string | undefined>>,
   queue: 'workflows' | 'builtin',
 ): Promise<RunningWorker> {
-  const settings = readSettings(parts, environment);
+  const settings = readSettings(settingsParts, environment);
   const log = pino({ level: settings.worker.LOG_LEVEL, base: { process: `worker-${queue}` } });
   const database = await Database.open({ databaseUrl: settings.database.DATABASE_URL, poolSize: 12 });
   const workflows = new WorkflowClient(settings.temporal, log);
-  const process = { settings, database, workflows, log };
+  const parts = { settings, database, workflows, log };
   const stopping = new AbortController();
   const connection = await connectTemporal(settings.temporal, log, stopping.signal);
   await ensureNamespace(connection, settings.temporal.TEMPORAL_NAMESPACE);
-  const worker = await createWorker(process, connection, queue);
-  const loops = queue === 'workflows' ? startLoops(process, connection) : [];
+  const worker = await createWorker(parts, connection, queue);
+  const loops = queue === 'workflows' ? startLoops(parts, connection) : [];
   const ended = worker.run().finally(async () => {
     await Promise.all(loops.map((loop) => loop.stop()));
     await workflows.close();
@@ -70,19 +76,20 @@ export async function startWorker(
 }
 
 async function createWorker(
-  { settings, database, workflows, log }: Process,
+  { settings, database, log }: Process,
   connection: Awaited<ReturnType<typeof connectTemporal>>,
   queue: 'workflows' | 'builtin',
 ): Promise<Worker> {
   const namespace = settings.temporal.TEMPORAL_NAMESPACE;
   const taskQueue = settings.temporal.TEMPORAL_TASK_QUEUE;
   if (queue === 'builtin') {
-    const objects = new ObjectStores(database, settings.objects);
+    const objects = new ObjectStores(settings.objects);
+    const pending = new PendingObjects(database, objects);
     return Worker.create({
       connection,
       namespace,
       taskQueue: builtinQueueOf(taskQueue),
-      activities: createBuiltinActivities({ database, objects, workflows, log }),
+      activities: createBuiltinActivities({ database, objects, pending, log }),
       maxConcurrentActivityTaskExecutions: 2,
       shutdownGraceTime: '20s',
     });
@@ -107,7 +114,9 @@ function startLoops(
   return [
     startLeaseLoop(database, workflows, log),
     startLoop('healer', 2_000, log, () => healOnce(database, workflows, log)),
-    startLoop('namespace', 60_000, log, () => ensureNamespace(connection, settings.temporal.TEMPORAL_NAMESPACE)),
+    startLoop('namespace', 60_000, log, () =>
+      ensureNamespace(connection, settings.temporal.TEMPORAL_NAMESPACE),
+    ),
   ];
 }
 
@@ -128,7 +137,15 @@ if (import.meta.main) {
 /** Temporal's own log lines as ours: JSON, warnings and errors only. */
 function quietRuntimeLogger() {
   const log = pino({ level: 'warn', base: { process: 'worker' } });
-  const line = (level: 'warn' | 'error') => (message: string, meta?: object) => log[level](meta ?? {}, message);
+  const line = (level: 'warn' | 'error') => (message: string, meta?: object) =>
+    log[level](meta ?? {}, message);
   const nothing = () => {};
-  return { log: nothing, trace: nothing, debug: nothing, info: nothing, warn: line('warn'), error: line('error') };
+  return {
+    log: nothing,
+    trace: nothing,
+    debug: nothing,
+    info: nothing,
+    warn: line('warn'),
+    error: line('error'),
+  };
 }

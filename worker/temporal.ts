@@ -1,6 +1,7 @@
 /** Reaching Temporal and making sure that it has what our workflows need. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { NativeConnection } from '@temporalio/worker';
+import Long from 'long';
 import type { Logger } from 'pino';
 import { searchAttributes } from '../workflows/contract.ts';
 import type { TemporalSettings } from '../workflows/settings.ts';
@@ -20,7 +21,8 @@ export async function connectTemporal(
     try {
       return await NativeConnection.connect({ address: settings.TEMPORAL_ADDRESS });
     } catch (error) {
-      if (tries === 1) log.warn({ error: String(error), address: settings.TEMPORAL_ADDRESS }, 'waiting for Temporal');
+      if (tries === 1)
+        log.warn({ error: String(error), address: settings.TEMPORAL_ADDRESS }, 'waiting for Temporal');
       await delay(500, undefined, { signal });
     }
   }
@@ -31,7 +33,7 @@ export async function ensureNamespace(connection: NativeConnection, namespace: s
   await ignoreExisting(() =>
     connection.workflowService.registerNamespace({
       namespace,
-      workflowExecutionRetentionPeriod: { seconds: 7 * 24 * 3_600 as unknown as Long },
+      workflowExecutionRetentionPeriod: { seconds: Long.fromNumber(7 * 24 * 3_600) },
     }),
   );
   await ignoreExisting(() =>
@@ -43,8 +45,6 @@ export async function ensureNamespace(connection: NativeConnection, namespace: s
     }),
   );
 }
-
-type Long = import('long').Long;
 
 async function ignoreExisting(call: () => Promise<unknown>): Promise<void> {
   try {

@@ -9,11 +9,9 @@ import {
   AsyncCompletionClient,
   Client,
   Connection,
-  defineSearchAttributeKey,
-  SearchAttributeType,
-  TypedSearchAttributes,
   WorkflowNotFoundError,
 } from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 import {
   attemptActivityId,
   lookAgainSignal,
@@ -34,7 +32,11 @@ export interface SessionLabel {
 export interface CommitEffects {
   readonly session: SessionLabel;
   readonly wake: boolean;
-  readonly ended: ReadonlyArray<{ readonly runId: string; readonly attempt: number; readonly outcome: string }>;
+  readonly ended: ReadonlyArray<{
+    readonly runId: string;
+    readonly attempt: number;
+    readonly outcome: string;
+  }>;
 }
 
 export type SessionWorkflowHealth = 'running' | 'stuck' | 'ended';
@@ -85,7 +87,12 @@ export class WorkflowClient {
   }
 
   /** Shows in the workflow's pending activity who holds the attempt, and what it says of its progress. */
-  showHolder(sessionId: string, runId: string, attempt: number, holder: Readonly<Record<string, unknown>>): void {
+  showHolder(
+    sessionId: string,
+    runId: string,
+    attempt: number,
+    holder: Readonly<Record<string, unknown>>,
+  ): void {
     this.send(async () => {
       try {
         await this.completions.heartbeat(activityOf(sessionId, runId, attempt), holder);
@@ -146,7 +153,12 @@ export class WorkflowClient {
     await this.connection.close();
   }
 
-  private async completeAttempt(session: SessionLabel, runId: string, attempt: number, outcome: string): Promise<void> {
+  private async completeAttempt(
+    session: SessionLabel,
+    runId: string,
+    attempt: number,
+    outcome: string,
+  ): Promise<void> {
     try {
       await this.completions.complete(activityOf(session.sessionId, runId, attempt), { outcome });
     } catch (error) {
@@ -165,7 +177,10 @@ export class WorkflowClient {
       (error: unknown) => {
         this.failures += 1;
         if (this.failures >= breakerFailures) this.pausedUntilMs = Date.now() + breakerPauseMs;
-        this.log.warn({ error: error instanceof Error ? error.message : String(error) }, 'Temporal did not answer');
+        this.log.warn(
+          { error: error instanceof Error ? error.message : String(error) },
+          'Temporal did not answer',
+        );
       },
     );
     this.underWay.add(sent);

@@ -25,7 +25,11 @@ import { attemptActivityId, builtinQueueOf, lookAgainSignal, type SessionRunInpu
 const lookAgain = defineSignal(lookAgainSignal);
 /** Beyond this many events the workflow goes on in a fresh history. */
 const maxHistoryEvents = 2_000;
-const infrastructureRetry = { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '2s' } as const;
+const infrastructureRetry = {
+  initialInterval: '500ms',
+  backoffCoefficient: 2,
+  maximumInterval: '2s',
+} as const;
 
 const { advance } = proxyLocalActivities<SessionActivities>({
   startToCloseTimeout: '10s',
@@ -109,7 +113,9 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
     dirty = false;
     const advanced = await advance(input.sessionId);
     if (!advanced) return;
-    const open = new Map(advanced.open.map((attempt) => [attemptActivityId(attempt.runId, attempt.attempt), attempt]));
+    const open = new Map(
+      advanced.open.map((attempt) => [attemptActivityId(attempt.runId, attempt.attempt), attempt]),
+    );
     for (const [id, wait] of waits) {
       if (open.has(id)) continue;
       waits.delete(id);
@@ -121,7 +127,10 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
       failedNodes = advanced.failedNodes;
       upsertSearchAttributes({ FailedNodes: [failedNodes] });
     }
-    if (workflowInfo().historyLength > maxHistoryEvents && ![...waits.values()].some((wait) => wait.builtin)) {
+    if (
+      workflowInfo().historyLength > maxHistoryEvents &&
+      ![...waits.values()].some((wait) => wait.builtin)
+    ) {
       await continueAsNew<typeof sessionRun>(input);
     }
     if (waits.size === 0 && !advanced.due && !dirty) return;

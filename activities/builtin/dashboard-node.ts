@@ -1,0 +1,168 @@
+/**
+ * `system-next-dimension`: publishes one dashboard for its node instance, brought up to date at each run from all of its
+ * parent's outputs and its own configuration, and one scenario instance when asked (decisions, section 11).
+ */
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type DimensionLayout, type DimensionSource, publishDimension } from '../../store/dimensions.ts';
+import type { TaskEnd } from '../../store/outcomes.ts';
+import type { TaskInput } from '../../store/task-reads.ts';
+import { type BuiltinRun, type BuiltinServices, ClaimLostError, InvalidInputError } from './node.ts';
+import { readDescription } from './tabular/convert.ts';
+import { type RecordingDescription, recordingDescriptionSchema } from './tabular/recording.ts';
+import { downloadInput, taskInputs } from './task-inputs.ts';
+import { writeOutput } from './write-output.ts';
+
+const configurationSchema = z.looseObject({
+  dashboardName: z.string().trim().min(1).max(255).nullish(),
+  dashboardVersion: z.string().trim().min(1).max(255).nullish(),
+  autoCreateScenarioInstance: z.boolean().nullish(),
+  scenarioName: z.string().trim().min(1).max(255).nullish(),
+  layoutFromParentOutput: z.boolean().nullish(),
+  layoutConfiguration: z.record(z.string(), z.unknown()).nullish(),
+});
+type DashboardConfiguration = z.output<typeof configurationSchema>;
+
+const metadataSchema = z.looseObject({
+  kind: z.literal('recording'),
+  source: z.looseObject({ outputId: z.number() }),
+  description: recordingDescriptionSchema.optional(),
+});
+
+interface Recording {
+  readonly input: TaskInput;
+  readonly description: RecordingDescription;
+}
+
+export async function dashboardNode(run: BuiltinRun, services: BuiltinServices): Promise<TaskEnd> {
+  const configuration = parseConfiguration(run.configuration);
+  run.report('reading', 'recordings of the parent node');
+  const recordings = await newestRecordings(run, services);
+  const sources = recordings.map(toSource);
+  const name = configuration.dashboardName ?? run.task.nodeName;
+  const dimensionId = await publishDimension(services.database, run.identity, run.task.taskId, {
+    name,
+    dashboardName: name,
+    dashboardVersion: configuration.dashboardVersion ?? 'next',
+    sources,
+    layout: layoutOf(configuration, recordings),
+    scenario: scenarioOf(configuration, recordings),
+  });
+  if (dimensionId === undefined) throw new ClaimLostError('The task is no longer held.');
+  await writeOutput(run, services, {
+    outputIdentifier: `${run.task.runId}.json`,
+    contentType: 'application/json',
+    metadata: { kind: 'dashboard', dimensionId },
+    content: { bytes: Buffer.from(JSON.stringify(summaryOf(dimensionId, name, recordings))) },
+  });
+  return { kind: 'complete', outcome: 'completed', hasMore: false };
+}
+
+function parseConfiguration(value: Record<string, unknown>): DashboardConfiguration {
+  const parsed = configurationSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw new InvalidInputError(`Configuration, ${issue?.path.join('.')}: ${issue?.message}`);
+}
+
+/** Of each source (one uploaded output) the newest recording, in the order of the uploads. */
+async function newestRecordings(run: BuiltinRun, services: BuiltinServices): Promise<Recording[]> {
+  const newest = new Map<number, Recording>();
+  for await (const input of taskInputs(run, services, 'all')) {
+    const metadata = metadataSchema.safeParse(input.metadata);
+    if (!metadata.success) continue;
+    const description = metadata.data.description ?? (await describe(run, services, input));
+    newest.set(metadata.data.source.outputId, { input, description });
+  }
+  return [...newest.entries()].sort(([a], [b]) => a - b).map(([, recording]) => recording);
+}
+
+/** The description of a recording that is too large to stand in its output's metadata. */
+async function describe(
+  run: BuiltinRun,
+  services: BuiltinServices,
+  input: TaskInput,
+): Promise<RecordingDescription> {
+  const path = join(run.workDir, 'recording.parquet');
+  await downloadInput(run, services, input, path);
+  return readDescription(path);
+}
+
+function toSource({ input, description }: Recording): DimensionSource {
+  const { time } = description;
+  const iso = (ms: number) => (Number.isFinite(ms) ? new Date(ms).toISOString() : null);
+  return {
+    outputId: input.outputId,
+    name: description.source.outputIdentifier,
+    realm: description.realms[0] ?? '',
+    time: { kind: time.kind, from: iso(time.from), to: iso(time.to) },
+    rowCount: description.rowCount,
+    groups: description.groups,
+    channels: description.channels.map((channel) => ({
+      key: channelKey(input, channel.id),
+      id: channel.id,
+      name: channel.name,
+      unit: channel.unit,
+      type: channel.type,
+      group: channel.group,
+      realm: channel.realm,
+    })),
+    dataSourceId: input.dataSourceId,
+    objectKey: input.objectKey,
+    sha256: input.sha256,
+    description,
+  };
+}
+
+/** How a dashboard names a channel of one of its sources. */
+function channelKey(input: TaskInput, channelId: string): string {
+  return `${input.outputId}:${channelId}`;
+}
+
+/** The parent's suggested layout first, when the configuration wants it; else the configured layout document. */
+function layoutOf(
+  configuration: DashboardConfiguration,
+  recordings: readonly Recording[],
+): Record<string, unknown> | null {
+  const suggested = configuration.layoutFromParentOutput ? suggestedLayout(recordings) : null;
+  return suggested ? { ...suggested } : (configuration.layoutConfiguration ?? null);
+}
+
+/** The suggested panels of all recordings; panels of one title, group and unit become one, so that machines stand together. */
+function suggestedLayout(recordings: readonly Recording[]): DimensionLayout | null {
+  const panels = new Map<string, DimensionLayout['panels'][number]>();
+  for (const { input, description } of recordings) {
+    for (const panel of description.suggestedLayout?.panels ?? []) {
+      const key = JSON.stringify([panel.title, panel.group, panel.unit]);
+      const channels = panel.channels.map((id) => channelKey(input, id));
+      const known = panels.get(key);
+      if (known) known.channels.push(...channels);
+      else panels.set(key, { title: panel.title, group: panel.group, unit: panel.unit, channels });
+    }
+  }
+  return panels.size > 0 ? { version: 1, panels: [...panels.values()] } : null;
+}
+
+function scenarioOf(configuration: DashboardConfiguration, recordings: readonly Recording[]) {
+  if (!configuration.autoCreateScenarioInstance || !configuration.scenarioName) return null;
+  const times = recordings
+    .map(({ description }) => description.time)
+    .filter((time) => time.kind === 'absolute');
+  const from = times.length > 0 ? new Date(Math.min(...times.map((time) => time.from))) : null;
+  const to = times.length > 0 ? new Date(Math.max(...times.map((time) => time.to))) : null;
+  return { name: configuration.scenarioName, from, to };
+}
+
+function summaryOf(dimensionId: number, name: string, recordings: readonly Recording[]) {
+  return {
+    dimensionId,
+    dashboardName: name,
+    url: `/dashboards/${dimensionId}`,
+    sources: recordings.map(({ input, description }) => ({
+      outputId: input.outputId,
+      name: description.source.outputIdentifier,
+      rowCount: description.rowCount,
+      channels: description.channels.length,
+    })),
+  };
+}

@@ -1,0 +1,141 @@
+/**
+ * `system-tabular-to-dataservice`: writes for each input one columnar output with a description (decisions, section 11).
+ *
+ * Incremental: each output is published with the step of the watermark over its input, so that an attempt that dies
+ * goes on where it was. A broken input does not hold up the ones after it: its fault is kept with the watermark, and
+ * fails the run at its end.
+ */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { nodeState } from '../../store/node-state.ts';
+import type { TaskEnd } from '../../store/outcomes.ts';
+import type { TaskInput } from '../../store/task-reads.ts';
+import { writeWatermark } from '../../store/task-writes.ts';
+import { type BuiltinRun, type BuiltinServices, ClaimLostError, InvalidInputError } from './node.ts';
+import { type TabularConfiguration, tabularConfigurationSchema } from './tabular/configuration.ts';
+import { convertTabular } from './tabular/convert.ts';
+import { NoTabularData, TabularError } from './tabular/errors.ts';
+import type { RecordingDescription } from './tabular/recording.ts';
+import { downloadInput, taskInputs } from './task-inputs.ts';
+import { writeOutput } from './write-output.ts';
+
+const memoryLimitBytes = 512 * 1024 ** 2;
+/** A description beyond this stands in the Parquet file alone. */
+const maxMetadataBytes = 64 * 1024;
+const maxFaultsTold = 5;
+
+interface Progress {
+  readonly runId: string;
+  readonly written: number;
+  readonly faults: readonly string[];
+}
+
+/** What the outputs of this node carry as metadata; `description` is absent when it is too large for it. */
+export interface RecordingMetadata {
+  readonly kind: 'recording';
+  readonly source: { readonly outputId: number; readonly outputIdentifier: string };
+  readonly rowCount: number;
+  readonly description?: RecordingDescription;
+}
+
+export async function tabularNode(run: BuiltinRun, services: BuiltinServices): Promise<TaskEnd> {
+  const configuration = parseConfiguration(run.configuration);
+  const stored = (await nodeState(services.database, run.task.nodeInstanceId)) as Partial<Progress> | null;
+  let progress: Progress =
+    stored?.runId === run.task.runId
+      ? { runId: run.task.runId, written: stored.written ?? 0, faults: stored.faults ?? [] }
+      : { runId: run.task.runId, written: 0, faults: [] };
+  for await (const input of taskInputs(run, services, 'since-watermark')) {
+    run.report('converting', input.outputIdentifier);
+    progress = await convertInput(run, services, configuration, input, progress);
+  }
+  return endOf(progress, configuration);
+}
+
+function parseConfiguration(value: Record<string, unknown>): TabularConfiguration {
+  const parsed = tabularConfigurationSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw new InvalidInputError(`Configuration, ${issue?.path.join('.')}: ${issue?.message}`);
+}
+
+async function convertInput(
+  run: BuiltinRun,
+  services: BuiltinServices,
+  configuration: TabularConfiguration,
+  input: TaskInput,
+  progress: Progress,
+): Promise<Progress> {
+  const inputPath = join(run.workDir, 'input');
+  const outputPath = join(run.workDir, 'output.parquet');
+  try {
+    await downloadInput(run, services, input, inputPath);
+    const { description, rowCount } = await convertTabular({
+      inputPath,
+      outputPath,
+      contentType: input.contentType,
+      contentEncoding: input.contentEncoding,
+      outputIdentifier: input.outputIdentifier,
+      source: { outputId: input.outputId, outputIdentifier: input.outputIdentifier },
+      configuration,
+      workDir: run.workDir,
+      memoryLimitBytes,
+      signal: run.signal,
+    });
+    await writeOutput(run, services, {
+      outputIdentifier: `${input.outputId}.${input.position}.parquet`,
+      contentType: 'application/vnd.apache.parquet',
+      metadata: metadataOf(input, rowCount, description),
+      content: { path: outputPath },
+      watermarkInputId: input.outputId,
+    });
+    return { ...progress, written: progress.written + 1 };
+  } catch (error) {
+    if (!(error instanceof TabularError)) throw error;
+    const next =
+      error instanceof NoTabularData && configuration.whenNoOutputs === 'no-output'
+        ? progress
+        : {
+            ...progress,
+            faults: [...progress.faults, `${input.outputIdentifier}: ${error.message}`].slice(
+              0,
+              maxFaultsTold,
+            ),
+          };
+    await passOver(run, services, input, next);
+    return next;
+  } finally {
+    await rm(inputPath, { force: true });
+    await rm(outputPath, { force: true });
+  }
+}
+
+/** Moves the watermark over an input that gave no output, and keeps what was found with it. */
+async function passOver(run: BuiltinRun, services: BuiltinServices, input: TaskInput, progress: Progress) {
+  const moved = await writeWatermark(services.database, run.identity, run.task.taskId, input.outputId, {
+    ...progress,
+  });
+  if (moved.kind === 'refused') throw new ClaimLostError(`The watermark was refused: ${moved.why}.`);
+}
+
+function metadataOf(
+  input: TaskInput,
+  rowCount: number,
+  description: RecordingDescription,
+): Record<string, unknown> {
+  const summary = {
+    kind: 'recording',
+    source: { outputId: input.outputId, outputIdentifier: input.outputIdentifier },
+    rowCount,
+  } satisfies RecordingMetadata;
+  const whole = { ...summary, description } satisfies RecordingMetadata;
+  return Buffer.byteLength(JSON.stringify(whole)) <= maxMetadataBytes ? whole : summary;
+}
+
+function endOf(progress: Progress, configuration: TabularConfiguration): TaskEnd {
+  if (progress.faults.length > 0) {
+    return { kind: 'fail', category: 'validation', reason: progress.faults.join('\n') };
+  }
+  const nothing = progress.written === 0 && configuration.whenNoOutputs === 'no-output';
+  return { kind: 'complete', outcome: nothing ? 'no-output' : 'completed', hasMore: false };
+}

@@ -1,0 +1,42 @@
+/** Reading the inputs of a built-in run, page by page, and their bytes. */
+import { findDataSource } from '../../store/data-sources.ts';
+import { type InputMode, listInputs, type TaskInput, touchTask } from '../../store/task-reads.ts';
+import { type BuiltinRun, type BuiltinServices, ClaimLostError } from './node.ts';
+
+const pageSize = 200;
+
+/** All inputs of a mode, oldest first; renews the lease at every page. */
+export async function* taskInputs(
+  run: BuiltinRun,
+  services: BuiltinServices,
+  mode: InputMode,
+  cap = Number.MAX_SAFE_INTEGER,
+): AsyncGenerator<TaskInput> {
+  let afterPosition = 0;
+  for (;;) {
+    const task = await touchTask(services.database, run.identity, run.task.taskId);
+    if (!task) throw new ClaimLostError('The task is no longer held.');
+    const page = await listInputs(services.database, task, { mode, afterPosition, limit: pageSize, cap });
+    yield* page;
+    if (page.length < pageSize) return;
+    afterPosition = page.at(-1)!.position;
+  }
+}
+
+/** Stores the bytes of an input, as they were uploaded, in a file. */
+export async function downloadInput(
+  run: BuiltinRun,
+  services: BuiltinServices,
+  input: TaskInput,
+  path: string,
+): Promise<void> {
+  const dataSource = await findDataSource(services.database, input.dataSourceId);
+  if (!dataSource) throw new Error(`Data source ${input.dataSourceId} is gone.`);
+  const range =
+    input.objectOffset === null
+      ? undefined
+      : { start: input.objectOffset, end: input.objectOffset + input.sizeBytes - 1 };
+  await services.objects
+    .of(dataSource)
+    .download(input.objectKey, path, { signal: run.signal, ...(range && { range }) });
+}

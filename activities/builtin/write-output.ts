@@ -1,0 +1,65 @@
+/** Writing an output of a built-in run: bytes to storage first, the row second, as every runner does. */
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { outputDataSource } from '../../store/output-target.ts';
+import { writeTaskOutput } from '../../store/task-writes.ts';
+import { type BuiltinRun, type BuiltinServices, ClaimLostError, InvalidInputError } from './node.ts';
+
+export interface BuiltinOutput {
+  readonly outputIdentifier: string;
+  readonly contentType: string;
+  readonly metadata: Record<string, unknown> | null;
+  /** A file of the run's folder, or the bytes. */
+  readonly content: { readonly path: string } | { readonly bytes: Buffer };
+  /** Publishes at once and moves the watermark to this input; else the output is staged until the run completes. */
+  readonly watermarkInputId?: number;
+}
+
+/** @returns the output's id */
+export async function writeOutput(
+  run: BuiltinRun,
+  services: BuiltinServices,
+  output: BuiltinOutput,
+): Promise<number> {
+  const dataSource = await outputDataSource(services.database, run.task.nodeInstanceId);
+  if (!dataSource) throw new InvalidInputError('The data source named for this node is not registered.');
+  const objectKey = `outputs/${randomUUID()}`;
+  const [body, declaredBytes] = await contentOf(output.content);
+  await services.pending.begin(objectKey, dataSource.id);
+  try {
+    const stored = await services.objects
+      .of(dataSource)
+      .put(objectKey, body, { contentType: output.contentType, declaredBytes, signal: run.signal });
+    const written = await writeTaskOutput(
+      services.database,
+      run.identity,
+      run.task.taskId,
+      {
+        ...stored,
+        dataSourceId: dataSource.id,
+        objectKey,
+        outputIdentifier: output.outputIdentifier,
+        contentType: output.contentType,
+        contentEncoding: null,
+        metadata: output.metadata,
+      },
+      output.watermarkInputId,
+    );
+    if (written.kind === 'refused') throw new ClaimLostError(`The output was refused: ${written.why}.`);
+    // An output that stood already refers to its own object; this one has no row and goes.
+    if (written.kind === 'existing') await services.pending.discard(objectKey, dataSource);
+    else services.pending.release(objectKey);
+    return written.output.id;
+  } catch (error) {
+    await services.pending.discard(objectKey, dataSource);
+    throw error;
+  }
+}
+
+async function contentOf(content: BuiltinOutput['content']): Promise<[Readable, number]> {
+  if ('bytes' in content) return [Readable.from([content.bytes]), content.bytes.length];
+  const { size } = await stat(content.path);
+  return [createReadStream(content.path, { highWaterMark: 1 << 20 }), size];
+}

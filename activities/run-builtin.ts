@@ -1,0 +1,149 @@
+/**
+ * Runs built-in nodes: claims the run through the same claim as an outside runner (lease, fence), so that a second
+ * execution after a stall or a wipe of Temporal finds it held or ended and never writes twice.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { attemptOutcome } from '../store/advance.ts';
+import { type ClaimedTask, claimRun, type RunnerIdentity } from '../store/claims.ts';
+import { builtinHolder } from '../store/leases.ts';
+import { endTask, type TaskEnd } from '../store/outcomes.ts';
+import { beatTask } from '../store/task-reads.ts';
+import { dashboardNode } from './builtin/dashboard-node.ts';
+import { type BuiltinNode, type BuiltinServices, ClaimLostError, InvalidInputError } from './builtin/node.ts';
+import { tabularNode } from './builtin/tabular-node.ts';
+
+export interface BuiltinActivities {
+  /** Executes one attempt of a built-in node and ends it in the database; ends with its outcome. */
+  runBuiltin(sessionId: string, runId: string, attempt: number): Promise<{ outcome: string }>;
+}
+
+/** Built-in node templates and what runs them. */
+const nodes: Readonly<Record<string, BuiltinNode>> = {
+  'system-tabular-to-dataservice': tabularNode,
+  'system-next-dimension': dashboardNode,
+};
+
+const leaseSeconds = 15;
+const beatEveryMs = 3_000;
+
+export function createBuiltinActivities(services: BuiltinServices): BuiltinActivities {
+  const slots = new Slots();
+  return {
+    async runBuiltin(_sessionId, runId, attempt) {
+      const identity = { holder: builtinHolder, instanceId: slots.take() };
+      try {
+        const task = await claimRun(services.database, identity, { runId, attempt, leaseSeconds });
+        if (!task) return await outcomeElsewhere(services, runId, attempt);
+        const end = await execute(task, identity, services);
+        const ended = await endTask(services.database, identity, task.taskId, end, 'builtin', Math.random());
+        if (ended.kind === 'refused') return await outcomeElsewhere(services, runId, attempt);
+        return { outcome: String(ended.reply.outcome ?? end.kind) };
+      } finally {
+        slots.give(identity.instanceId);
+      }
+    },
+  };
+}
+
+/** The attempt was ended by somebody else, or is held by another execution: then this one waits for that. */
+async function outcomeElsewhere(services: BuiltinServices, runId: string, attempt: number) {
+  const outcome = await attemptOutcome(services.database, runId, attempt);
+  if (outcome === undefined) throw ApplicationFailure.retryable('The run is held by another execution.');
+  return { outcome };
+}
+
+async function execute(
+  task: ClaimedTask,
+  identity: RunnerIdentity,
+  services: BuiltinServices,
+): Promise<TaskEnd> {
+  const node = nodes[task.nodeTemplate];
+  if (!node) {
+    return {
+      kind: 'fail',
+      category: 'validation',
+      reason: `This version has no built-in node ${task.nodeTemplate}.`,
+    };
+  }
+  const workDir = await mkdtemp(join(process.env.TEMP_DIR ?? tmpdir(), 'sdp-run-'));
+  const keeper = keepAlive(task, identity, services);
+  try {
+    const configuration = parseConfiguration(task.configuration);
+    return await node(
+      { task, identity, configuration, workDir, signal: keeper.signal, report: keeper.report },
+      services,
+    );
+  } catch (error) {
+    return endAfter(error, keeper.signal);
+  } finally {
+    keeper.stop();
+    await rm(workDir, { recursive: true, force: true });
+  }
+}
+
+function parseConfiguration(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return value as Record<string, unknown>;
+  } catch {
+    // Told below: the node's stored configuration is no JSON.
+  }
+  throw new InvalidInputError('The node configuration is not a JSON object.');
+}
+
+/** What a thrown error means for the attempt. A lost or stopped one is given back; the fence refuses it if it is not ours. */
+function endAfter(error: unknown, signal: AbortSignal): TaskEnd {
+  if (error instanceof InvalidInputError)
+    return { kind: 'fail', category: 'validation', reason: error.message };
+  if (error instanceof ClaimLostError || signal.aborted) return { kind: 'release' };
+  const reason = error instanceof Error ? error.message : String(error);
+  const category = /out of memory/i.test(reason) ? 'memory' : 'error';
+  return { kind: 'fail', category, reason: reason.slice(0, 2_000) };
+}
+
+/** Beats for the lease and for Temporal while an attempt runs. */
+function keepAlive(task: ClaimedTask, identity: RunnerIdentity, services: BuiltinServices) {
+  const context = Context.current();
+  const lost = new AbortController();
+  let said = { phase: 'starting', message: '' };
+  async function beat() {
+    context.heartbeat(said);
+    try {
+      const held = await beatTask(services.database, identity, task.taskId, { ...said, progress: null });
+      if (!held || held.cancelRequested) lost.abort(new ClaimLostError('The task is no longer held.'));
+    } catch (error) {
+      // The next beat tries again; when none gets through the lease ends, which the fence tells.
+      services.log.warn({ taskId: task.taskId, error: String(error) }, 'a heartbeat failed');
+    }
+  }
+  const timer = setInterval(() => void beat(), beatEveryMs);
+  return {
+    signal: AbortSignal.any([lost.signal, context.cancellationSignal]),
+    report(phase: string, message: string) {
+      said = { phase, message };
+      context.heartbeat(said);
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** Instance names for the activities of this process: one for each that runs at once. */
+class Slots {
+  private readonly free: string[] = [];
+  private made = 0;
+
+  take(): string {
+    const free = this.free.pop();
+    if (free) return free;
+    this.made += 1;
+    return `${hostname()}.${process.pid}.${this.made}`;
+  }
+
+  give(slot: string): void {
+    this.free.push(slot);
+  }
+}

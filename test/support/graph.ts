@@ -1,0 +1,202 @@
+/** Sessions with a graph, written straight into the database: for tests of what lies below the routes. */
+import { randomUUID } from 'node:crypto';
+import type { ClaimedTask, RunnerIdentity } from '../../store/claims.ts';
+import { arrive, claimNext } from '../../store/claims.ts';
+import type { Database } from '../../store/database.ts';
+import { endTask } from '../../store/outcomes.ts';
+import { type PublishResult, publishUpload } from '../../store/publish.ts';
+import { writeTaskOutput } from '../../store/task-writes.ts';
+
+export interface GraphNode {
+  readonly name: string;
+  readonly parents: readonly string[];
+  /** Name of a node template; `input` by default where there are no parents, else `outside`. */
+  readonly template?: string;
+}
+
+export interface Graph {
+  readonly sessionId: string;
+  readonly projectId: number;
+  /** Node instance ids by node name. */
+  readonly nodes: Readonly<Record<string, number>>;
+  readonly dataSourceId: number;
+}
+
+export interface TemplateOptions {
+  readonly incremental?: boolean;
+  readonly trigger?: 'all' | 'any';
+  readonly maxAttempts?: number;
+  readonly leaseSeconds?: number;
+  readonly timeoutSeconds?: number;
+  readonly runnerType?: string;
+}
+
+/** Registers a node template of an outside runner type of its own, or changes it. */
+export async function outsideTemplate(
+  database: Database,
+  name: string,
+  options: TemplateOptions = {},
+): Promise<void> {
+  const runnerType = options.runnerType ?? 'outside-runner';
+  await database.query(`insert into runner_type (name, runtime) values ($1, $2) on conflict do nothing`, [
+    runnerType,
+    runnerType === 'system' ? 'system' : 'external',
+  ]);
+  await database.query(
+    `insert into node_template (name, runner_type, type, trigger, incremental, max_attempts, lease_seconds, timeout_seconds)
+     values ($1, $2, 'Processing', $3, $4, $5, $6, $7)
+     on conflict (name) do update set trigger = excluded.trigger, incremental = excluded.incremental,
+       max_attempts = excluded.max_attempts, lease_seconds = excluded.lease_seconds, timeout_seconds = excluded.timeout_seconds`,
+    [
+      name,
+      runnerType,
+      options.trigger ?? 'all',
+      options.incremental ?? false,
+      options.maxAttempts ?? 3,
+      options.leaseSeconds ?? null,
+      options.timeoutSeconds ?? null,
+    ],
+  );
+}
+
+async function base(database: Database): Promise<{ projectId: number; dataSourceId: number }> {
+  await database.query(
+    `insert into runner_type (name, runtime) values ('system', 'system') on conflict do nothing`,
+  );
+  await database.query(
+    `insert into node_template (name, runner_type, type) values ('input', 'system', 'Input') on conflict do nothing`,
+  );
+  await database.query(
+    `insert into node_template (name, runner_type, type) values ('outside', $1, 'Processing') on conflict do nothing`,
+    ['outside-runner'],
+  );
+  const [user] = await database.query<{ id: number }>(
+    `insert into platform_user (external_id, type) values ($1, 'Administrator') returning id`,
+    [randomUUID()],
+  );
+  const [project] = await database.query<{ id: number }>(
+    `insert into project (hex_id, title, owner_id) values ($1, 'Test', $2) returning id`,
+    [randomUUID(), user!.id],
+  );
+  await database.query(`insert into data_source (name) values ('platform') on conflict do nothing`);
+  const [source] = await database.query<{ id: number }>(`select id from data_source where name = 'platform'`);
+  return { projectId: project!.id, dataSourceId: source!.id };
+}
+
+/** Makes a session with these nodes; parents must stand before their children. */
+export async function makeGraph(database: Database, nodes: readonly GraphNode[]): Promise<Graph> {
+  if (!(await database.query(`select 1 from runner_type where name = 'outside-runner'`)).length) {
+    await database.query(
+      `insert into runner_type (name, runtime) values ('outside-runner', 'external') on conflict do nothing`,
+    );
+  }
+  const { projectId, dataSourceId } = await base(database);
+  const [template] = await database.query<{ id: number }>(
+    `insert into session_template (name, configuration) values ($1, '{}') returning id`,
+    [`template-${randomUUID()}`],
+  );
+  const sessionId = randomUUID();
+  await database.query(
+    `insert into session (id, name, email_identifier, email_key, session_template_id, project_id, user_id)
+     values ($1, 'Session', 'anon:x', 'anon:x', $2, $3, $4)`,
+    [sessionId, template!.id, projectId, randomUUID()],
+  );
+  const ids: Record<string, number> = {};
+  for (const [ordinal, node] of nodes.entries()) {
+    const templateName = node.template ?? (node.parents.length === 0 ? 'input' : 'outside');
+    const [row] = await database.query<{ id: number }>(
+      `insert into node_instance (session_id, ordinal, name, node_template_id, configuration, parent_ids)
+       select $1, $2, $3, t.id, '{}', $5::bigint[] from node_template t where t.name = $4 returning id`,
+      [sessionId, ordinal, node.name, templateName, node.parents.map((parent) => ids[parent])],
+    );
+    ids[node.name] = row!.id;
+  }
+  await database.query(
+    `update node_instance p
+        set child_ids = array(select c.id from node_instance c where p.id = any (c.parent_ids) order by c.id)
+      where p.session_id = $1`,
+    [sessionId],
+  );
+  return { sessionId, projectId, nodes: ids, dataSourceId };
+}
+
+/** A chain of `length` outside nodes n1, n2 ... below the input node `input`. */
+export function chain(length: number, template = 'outside'): GraphNode[] {
+  const nodes: GraphNode[] = [{ name: 'input', parents: [] }];
+  for (let index = 1; index <= length; index++) {
+    nodes.push({ name: `n${index}`, parents: [index === 1 ? 'input' : `n${index - 1}`], template });
+  }
+  return nodes;
+}
+
+/** Publishes an output whose bytes nobody reads. */
+export async function upload(
+  database: Database,
+  graph: Graph,
+  node: string,
+  outputIdentifier: string | null = null,
+): Promise<Exclude<PublishResult, { outcome: 'frozen' | 'node-missing' }>> {
+  const result = await publishUpload(database, {
+    nodeInstanceId: graph.nodes[node]!,
+    ...(await storedObject(database, graph)),
+    outputIdentifier,
+  });
+  if (!('output' in result)) throw new Error(`The upload was refused: ${result.outcome}.`);
+  return result;
+}
+
+/** Claims the next task of a template for an instance; undefined when there is none. */
+export async function claim(
+  database: Database,
+  identity: RunnerIdentity,
+  template = 'outside',
+): Promise<ClaimedTask | undefined> {
+  const { claimSeq } = await arrive(database, identity);
+  return claimNext(database, identity, { claimSeq, templates: [template], leaseSeconds: 30 });
+}
+
+/** Writes one output for a held task. */
+export async function writeOne(
+  database: Database,
+  identity: RunnerIdentity,
+  graph: Graph,
+  task: ClaimedTask,
+  outputIdentifier: string = randomUUID(),
+  watermarkInputId?: number,
+) {
+  const object = await storedObject(database, graph);
+  return writeTaskOutput(database, identity, task.taskId, { ...object, outputIdentifier }, watermarkInputId);
+}
+
+/** Writes an output and completes the task. */
+export async function finish(database: Database, identity: RunnerIdentity, graph: Graph, task: ClaimedTask) {
+  await writeOne(database, identity, graph, task);
+  const end = { kind: 'complete', outcome: 'completed', hasMore: false } as const;
+  return endTask(database, identity, task.taskId, end, 'completed', 0);
+}
+
+async function storedObject(database: Database, graph: Graph) {
+  const objectKey = `outputs/${randomUUID()}`;
+  await database.query('insert into pending_object (object_key, data_source_id) values ($1, $2)', [
+    objectKey,
+    graph.dataSourceId,
+  ]);
+  return {
+    dataSourceId: graph.dataSourceId,
+    objectKey,
+    contentType: 'text/csv',
+    contentEncoding: null,
+    sizeBytes: 1,
+    sha256: null,
+    etag: 'etag',
+    metadata: null,
+  };
+}
+
+/** The stored state code of a node. */
+export async function stateOf(database: Database, graph: Graph, node: string): Promise<number> {
+  const [row] = await database.query<{ state: number }>('select state from node_instance where id = $1', [
+    graph.nodes[node],
+  ]);
+  return row!.state;
+}
