@@ -1,8 +1,13 @@
-/** Dimensions: the dashboards of a session, as the node that publishes them stored them (decisions 11). */
-import type { Queryable } from './database.ts';
+/** Dimensions: the dashboards of a session, one for each node instance that publishes one (decisions 11). */
+import type { RunnerIdentity } from './claims.ts';
+import type { Database, Tx } from './database.ts';
+import { newId } from './ids.ts';
+import { lockSession } from './session-lock.ts';
+import { touchTask } from './task-reads.ts';
 
-/** One channel of a source, beside its id unique in the source. */
+/** One channel of a source. `key`, `<outputId>:<id>`, names it in the whole dashboard. */
 export interface DimensionChannel {
+  readonly key: string;
   readonly id: string;
   readonly name: string;
   readonly unit: string | null;
@@ -11,55 +16,90 @@ export interface DimensionChannel {
   readonly realm: string;
 }
 
-/** One columnar output that a dashboard draws from. */
+/** One columnar output that a dashboard draws from. Where its bytes lie, and its description, do not go out. */
 export interface DimensionSource {
   readonly outputId: number;
   readonly name: string;
   readonly realm: string;
-  readonly time: {
-    readonly kind: string;
-    readonly from: string | number | null;
-    readonly to: string | number | null;
-  };
+  /** `from` and `to` are ISO 8601; null when they are no times. */
+  readonly time: { readonly kind: string; readonly from: string | null; readonly to: string | null };
   readonly rowCount: number;
   readonly groups: readonly { readonly id: string; readonly name: string }[];
   readonly channels: readonly DimensionChannel[];
-  readonly objectKey: string;
   readonly dataSourceId: number;
+  readonly objectKey: string;
   readonly sha256: string | null;
   readonly description: unknown;
 }
 
-export interface DimensionRow {
-  readonly id: number;
+/** A suggested layout; `channels` hold channel keys. */
+export interface DimensionLayout {
+  readonly version: 1;
+  readonly panels: { title: string; group: string; unit: string | null; channels: string[] }[];
+}
+
+export interface DimensionPublication {
   readonly name: string;
-  readonly sessionId: string;
-  readonly sessionName: string;
   readonly dashboardName: string;
   readonly dashboardVersion: string;
   readonly sources: readonly DimensionSource[];
-  readonly layout: unknown;
-  readonly createdAt: Date;
-  /** Of the session's newest scenario; null without one. */
-  readonly scenarioName: string | null;
-  readonly from: Date | null;
-  readonly to: Date | null;
+  readonly layout: Record<string, unknown> | null;
+  /** One scenario instance of this name stands in the session afterwards. */
+  readonly scenario: { readonly name: string; readonly from: Date | null; readonly to: Date | null } | null;
 }
 
-/** A dimension with its session's name and newest scenario. */
-export async function findDimension(database: Queryable, id: number): Promise<DimensionRow | undefined> {
-  const [row] = await database.query<DimensionRow>(
-    `select d.id, d.name, d.session_id as "sessionId", s.name as "sessionName", d.dashboard_name as "dashboardName",
-            d.dashboard_version as "dashboardVersion", d.sources, d.layout, d.created_at as "createdAt",
-            i.scenario_name as "scenarioName", i.from_at as "from", i.to_at as "to"
-       from dimension d
-       join session s on s.id = d.session_id
-       left join lateral (
-         select scenario_name, from_at, to_at from scenario_instance
-          where session_id = d.session_id order by created_at desc, id desc limit 1
-       ) i on true
-      where d.id = $1`,
-    [id],
+/**
+ * Publishes the dashboard of the node whose task is held, or brings it up to date.
+ * @returns the dimension's id; undefined when the task is no longer held, and then nothing is written
+ */
+export async function publishDimension(
+  database: Database,
+  identity: RunnerIdentity,
+  taskId: string,
+  dimension: DimensionPublication,
+): Promise<number | undefined> {
+  return database.transaction(async (tx) => {
+    // Under the session's lock two nodes of one session cannot make the same scenario twice.
+    await lockSession(tx, 'task', taskId);
+    const task = await touchTask(tx, identity, taskId);
+    if (task === undefined) return undefined;
+    const [row] = await tx.query<{ id: number }>(
+      `insert into dimension (session_id, node_instance_id, name, dashboard_name, dashboard_version, sources, layout)
+       values ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb)
+       on conflict (node_instance_id) do update
+          set name = excluded.name, dashboard_name = excluded.dashboard_name,
+              dashboard_version = excluded.dashboard_version, sources = excluded.sources, layout = excluded.layout,
+              updated_at = clock_timestamp()
+       returning id`,
+      [
+        task.sessionId,
+        task.nodeInstanceId,
+        dimension.name,
+        dimension.dashboardName,
+        dimension.dashboardVersion,
+        JSON.stringify(dimension.sources),
+        dimension.layout === null ? null : JSON.stringify(dimension.layout),
+      ],
+    );
+    if (dimension.scenario !== null) await saveScenario(tx, task.sessionId, dimension.scenario);
+    return row!.id;
+  });
+}
+
+/** A scenario that the session has already is only widened: its window may have been set by a person. */
+async function saveScenario(
+  tx: Tx,
+  sessionId: string,
+  { name, from, to }: NonNullable<DimensionPublication['scenario']>,
+): Promise<void> {
+  const known = await tx.query(
+    `update scenario_instance set from_at = least(from_at, $3::timestamptz), to_at = greatest(to_at, $4::timestamptz)
+      where session_id = $1 and scenario_name = $2 returning id`,
+    [sessionId, name, from, to],
   );
-  return row;
+  if (known.length > 0) return;
+  await tx.query(
+    'insert into scenario_instance (id, session_id, scenario_name, from_at, to_at) values ($1, $2, $3, $4, $5)',
+    [newId(), sessionId, name, from, to],
+  );
 }

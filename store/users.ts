@@ -1,0 +1,36 @@
+/** People as the platform knows them: an integer of its own beside the authentication service's GUID (decisions 4). */
+import type { Queryable } from './database.ts';
+
+export interface UserRow {
+  readonly id: number;
+  readonly externalId: string;
+  /** The name of the role when the person was last seen. */
+  readonly type: string;
+  readonly createdAt: Date;
+}
+
+const userColumns = 'id, external_id as "externalId", type, created_at as "createdAt"';
+
+/** The person's row, made when the platform first sees them; `type` follows the present role. */
+export async function ensureUser(
+  database: Queryable,
+  person: { readonly externalId: string; readonly type: string },
+): Promise<UserRow> {
+  const [known] = await database.query<UserRow>(
+    `select ${userColumns} from platform_user where external_id = $1`,
+    [person.externalId],
+  );
+  if (known !== undefined && known.type === person.type) return known;
+  const [row] = await database.query<UserRow>(
+    `insert into platform_user (external_id, type) values ($1, $2)
+     on conflict (external_id) do update set type = excluded.type
+     returning ${userColumns}`,
+    [person.externalId, person.type],
+  );
+  return row!;
+}
+
+/** All people, by id. */
+export async function listUsers(database: Queryable): Promise<UserRow[]> {
+  return database.query<UserRow>(`select ${userColumns} from platform_user order by id`);
+}
