@@ -11,6 +11,7 @@ import { PlainError, say } from './prepare/progress.mjs';
 import { serverProgram } from './prepare/servers.mjs';
 
 const LEAST_NODE_MAJOR = 24;
+const PREPARES_ONLY = new Set(['prepare', 'console']);
 const PARENT_POLL_MILLISECONDS = 250;
 const USAGE = `Usage: node local/bootstrap.mjs <command> [arguments]
   start                  the whole platform on this machine
@@ -18,6 +19,7 @@ const USAGE = `Usage: node local/bootstrap.mjs <command> [arguments]
   test [arguments]       types, lint and tests; arguments go to vitest
   stack --data-dir DIR   the three servers alone, for tests that share them (TEST_STACK_DIR=DIR)
   prepare                only get everything ready
+  console                only build the web console, when it changed
   <file.ts> [arguments]  any other script of the checkout`;
 
 const SCRIPTS = {
@@ -27,7 +29,7 @@ const SCRIPTS = {
   stack: 'local/run-stack.ts',
 };
 const NEEDS_SERVERS = new Set(['start', 'test', 'stack', 'prepare']);
-const NEEDS_CONSOLE = new Set(['start', 'test', 'prepare']);
+const NEEDS_CONSOLE = new Set(['start', 'prepare', 'console']);
 
 /** Node 24: the one that came with the packages, else this one when it is new enough. */
 function nodeProgram() {
@@ -101,11 +103,11 @@ async function main([command, ...args]) {
   }
   // Asked by the TypeScript (local/programs.ts): where the servers are, as JSON.
   if (command === 'servers') return process.stdout.write(`${JSON.stringify(await prepareServers(args))}\n`);
-  const script = command === 'prepare' ? undefined : scriptFile(command);
+  const script = PREPARES_ONLY.has(command) ? undefined : scriptFile(command);
   await installPackages();
   if (NEEDS_CONSOLE.has(command)) await buildConsole(nodeProgram());
   if (NEEDS_SERVERS.has(command)) await prepareServers(replacedBySettings());
-  if (script === undefined) return say('Everything is ready.');
+  if (script === undefined) return;
   markLive();
   handOver(script, args);
 }

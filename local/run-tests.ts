@@ -17,13 +17,20 @@ const running = new Set<ReturnType<typeof spawn>>();
 let isEnding = false;
 
 /**
- * `npm test [arguments for vitest]`: types, lint, then the suite. All three run whatever the others say; the last
- * line is `N passed, N failed`, in which wrong types and lint count as one failure each.
+ * `npm test [arguments for vitest]`: types, console, lint, then the suite. All run whatever the others say; the last
+ * line is `N passed, N failed`, in which each failed check before the suite counts as one failure.
  */
 async function main(args: string[]): Promise<number> {
   const checks = [
     await check('Types', [join(modules, 'typescript/bin/tsc'), '--noEmit', '-p', checkout]),
-    await check('Lint and format', [join(modules, '@biomejs/biome/bin/biome'), 'ci', checkout]),
+    await check('Types of the console', [
+      join(modules, 'typescript/bin/tsc'),
+      '--noEmit',
+      '-p',
+      join(checkout, 'web'),
+    ]),
+    await check('Console', [join(checkout, 'local/bootstrap.mjs'), 'console']),
+    await check('Lint and format', [join(modules, '@biomejs/biome/bin/biome'), 'check', checkout]),
   ];
   const suite = await runSuite(args);
   const failed = checks.filter((isGood) => !isGood).length + suite.failed;
