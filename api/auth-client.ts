@@ -1,5 +1,13 @@
-/** The only way to identities (architecture 11). */
-import type { Role } from '../domain/access.ts';
+/**
+ * The only way to identities (architecture 11). Over HTTP when a separate authentication service is named, else
+ * through the same dispatcher in this process; the same routes answer either way, so there is one set of rules.
+ * Nothing is remembered between requests; only checks of one token that are under way at the same moment share a call.
+ */
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import { type Role, roles } from '../domain/access.ts';
+import { Problem } from '../domain/errors.ts';
+import { callLocally, type Dispatcher } from '../http/dispatcher.ts';
 
 /** A person, or a device of a person, whose token the authentication service has just found valid. */
 export type Principal = {
@@ -22,10 +30,152 @@ export type Principal = {
   readonly bearer: string;
 };
 
+/** A user as the authentication service shows one to the caller. */
+export type Person = Omit<Principal, 'kind' | 'bearer' | 'mustChangePassword'> & {
+  readonly forceChangePasswordNextSignin: boolean;
+};
+
+export type AuthCall = {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Below `/api/authorization`, with query, for example `/offline_token`. */
+  readonly path: string;
+  readonly bearer?: string;
+  readonly json?: unknown;
+  readonly requestId: string;
+};
+export type AuthAnswer = { readonly status: number; readonly body: unknown };
+
 export type AuthClient = {
   /**
    * The person behind an access or offline token, checked now; null when the token is unknown, expired or revoked.
    * Throws the `unavailable` problem when the check cannot be made.
    */
   identify(bearer: string, requestId: string): Promise<Principal | null>;
+  /** The user with this address, when the caller may see them; null otherwise. Throws `unavailable`. */
+  resolveEmail(bearer: string, email: string, requestId: string): Promise<Person | null>;
+  /** The user with this id, when the caller may see them; null otherwise. Throws `unavailable`. */
+  findPerson(bearer: string, userId: string, requestId: string): Promise<Person | null>;
+  /** Any call in the caller's name, its answer as it stands. Throws `unavailable` for 5xx and no answer. */
+  call(call: AuthCall): Promise<AuthAnswer>;
 };
+
+/** How calls reach the service. */
+export type AuthTransport = (call: AuthCall) => Promise<AuthAnswer>;
+
+const deadlineMs = 5000;
+const prefix = '/api/authorization';
+
+const personSchema = z.object({
+  userId: z.string(),
+  username: z.string(),
+  firstName: z.string(),
+  lastName: z.string(),
+  title: z.string(),
+  company: z.string(),
+  email: z.string(),
+  role: z.enum(roles),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  isActive: z.boolean(),
+  isRegistrationComplete: z.boolean(),
+  hasAcceptedDataPrivacy: z.boolean(),
+  forceChangePasswordNextSignin: z.boolean(),
+});
+const validationSchema = personSchema.extend({ isOfflineToken: z.boolean() });
+
+/** Calls the service's own routes without a socket. */
+export function localTransport(dispatcher: Dispatcher, log: Logger): AuthTransport {
+  return async ({ method, path, bearer, json, requestId }) =>
+    await callLocally(dispatcher, {
+      method,
+      url: prefix + path,
+      requestId,
+      log,
+      ...(bearer === undefined ? {} : { bearer }),
+      ...(json === undefined ? {} : { json }),
+    });
+}
+
+/** Calls a separate service at `authUrl`; no answer within five seconds counts as down. */
+export function httpTransport(authUrl: string): AuthTransport {
+  const base = authUrl.replace(/\/+$/, '') + prefix;
+  return async ({ method, path, bearer, json, requestId }) => {
+    const response = await fetch(base + path, {
+      method,
+      headers: {
+        'x-request-id': requestId,
+        ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+      redirect: 'error',
+      signal: AbortSignal.timeout(deadlineMs),
+    });
+    const text = await response.text();
+    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+  };
+}
+
+export function createAuthClient(transport: AuthTransport): AuthClient {
+  const underWay = new Map<string, Promise<Principal | null>>();
+
+  async function call(wanted: AuthCall): Promise<AuthAnswer> {
+    let answer: AuthAnswer;
+    try {
+      answer = await transport(wanted);
+    } catch (cause) {
+      throw new Problem('unavailable', { cause });
+    }
+    if (answer.status >= 500) {
+      throw new Problem('unavailable', { cause: new Error(`authentication service: ${answer.status}`) });
+    }
+    return answer;
+  }
+
+  async function validate(bearer: string, requestId: string): Promise<Principal | null> {
+    const answer = await call({ method: 'POST', path: '/validate', json: { token: bearer }, requestId });
+    if (answer.status !== 200) return refusedOrThrow(answer, [400, 401]);
+    const { isOfflineToken, forceChangePasswordNextSignin, ...person } = parsed(validationSchema, answer);
+    return {
+      ...person,
+      kind: isOfflineToken ? 'offline' : 'access',
+      mustChangePassword: forceChangePasswordNextSignin,
+      bearer,
+    };
+  }
+
+  return {
+    call,
+    identify(bearer, requestId) {
+      const shared = underWay.get(bearer);
+      if (shared !== undefined) return shared;
+      const check = validate(bearer, requestId).finally(() => underWay.delete(bearer));
+      underWay.set(bearer, check);
+      return check;
+    },
+    async resolveEmail(bearer, email, requestId) {
+      const path = '/users/resolve';
+      const answer = await call({ method: 'POST', path, bearer, json: { email }, requestId });
+      return answer.status === 200
+        ? parsed(personSchema, answer)
+        : refusedOrThrow(answer, [400, 401, 403, 404]);
+    },
+    async findPerson(bearer, userId, requestId) {
+      const path = `/users/${encodeURIComponent(userId)}`;
+      const answer = await call({ method: 'GET', path, bearer, requestId });
+      return answer.status === 200 ? parsed(personSchema, answer) : refusedOrThrow(answer, [401, 403, 404]);
+    },
+  };
+}
+
+/** Null for a definite no; anything unexpected means that the question has not been answered. */
+function refusedOrThrow(answer: AuthAnswer, definite: readonly number[]): null {
+  if (definite.includes(answer.status)) return null;
+  throw new Problem('unavailable', { cause: new Error(`authentication service: ${answer.status}`) });
+}
+
+function parsed<Schema extends z.ZodType>(schema: Schema, answer: AuthAnswer): z.output<Schema> {
+  const result = schema.safeParse(answer.body);
+  if (!result.success) throw new Problem('unavailable', { cause: result.error });
+  return result.data;
+}

@@ -1,12 +1,22 @@
-/** What handlers work with, as one typed object. `main.ts` makes it; tests make it with the same parts. */
+/** What handlers work with, as one typed object. `compose.ts` makes it, for the process and for tests alike. */
 import type { Logger } from 'pino';
+import type { Database } from '../store/database.ts';
+import type { ObjectStores } from '../store/objects.ts';
+import type { PendingObjects } from '../store/pending-objects.ts';
+import type { WorkflowClient } from '../workflows/client.ts';
 import type { AuthClient } from './auth-client.ts';
+import type { ApiSettings } from './settings.ts';
 
 /** Rejects, or takes longer than two seconds, when the part is down. */
 export type Probe = () => Promise<void>;
 
 export type Services = {
+  readonly settings: ApiSettings;
   readonly log: Logger;
   readonly auth: AuthClient;
+  readonly database: Database;
+  readonly objects: ObjectStores;
+  readonly pending: PendingObjects;
+  readonly workflows: WorkflowClient;
   readonly probes: { readonly database: Probe; readonly storage: Probe };
 };

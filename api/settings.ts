@@ -1,16 +1,29 @@
 /** Variables of the API process itself. Store, workflows and authentication describe their own. */
 import { z } from 'zod';
+import { limits } from '../domain/limits.ts';
 
-const port = z.coerce.number('must be a port number').int().min(0).max(65_535);
+const wholeNumber = (min: number, max: number, initial: number) =>
+  z.coerce
+    .number(`must be a whole number from ${min} to ${max}`)
+    .int(`must be a whole number from ${min} to ${max}`)
+    .min(min, `must be at least ${min}`)
+    .max(max, `must be at most ${max}`)
+    .default(initial);
 
 export const apiSettings = z.object({
   /** Port of the platform interface, the authentication service and the console; 0 picks a free one. */
-  PORT: port.default(8080),
+  PORT: wholeNumber(0, 65_535, 8080),
   /** Address to listen on; absent: every interface. */
   HOST: z.string().optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   /** Address of a separate authentication service; absent: it runs inside this process. */
-  AUTH_URL: z.url({ protocol: /^https?$/ }).optional(),
+  AUTH_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
+  /** Key of the one-way participant keys (`anon:...`). It must never change. */
+  PARTICIPANT_KEY: z.string().min(32, 'must hold at least 32 characters'),
+  /** Largest upload. */
+  MAX_UPLOAD_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER, limits.uploadBytesDefault),
+  /** Inputs that one task of an incremental node gets at the most. */
+  INCREMENTAL_MAX_INPUTS: wholeNumber(1, limits.inputsPageMax, limits.incrementalInputsPerTaskDefault),
   /** `strict` turns a response that its route does not declare into a 500; for tests. */
   RESPONSE_CHECKS: z.enum(['strict', 'log']).default('log'),
 });

@@ -1,36 +1,42 @@
-/** A listening platform server from settings and services. Processes and tests start it alike. */
+/** A listening platform server from services. Processes and tests start it alike. */
 import { createApp, type Fallback } from '../http/app.ts';
-import { createDispatcher } from '../http/dispatcher.ts';
+import { createDispatcher, type Dispatcher, withPrefix } from '../http/dispatcher.ts';
 import { listen, type RunningServer } from '../http/server.ts';
+import { staticFiles } from '../http/static.ts';
 import type { ApiRoute } from './route.ts';
 import { routes as allRoutes } from './routes.ts';
 import type { Services } from './services.ts';
-import type { ApiSettings } from './settings.ts';
+
+const consoleFolder = new URL('../web/dist/', import.meta.url);
 
 export type StartOptions = {
-  readonly settings: ApiSettings;
   readonly services: Services;
-  /** Static files; absent: unknown paths are 404. */
-  readonly fallback?: Fallback;
+  /** The authentication service's routes, when they run in this process. */
+  readonly authDispatcher: Dispatcher | null;
   /** Other than the product's own, for tests of the machinery. */
   readonly routes?: readonly ApiRoute[];
+  /** Other than the built console, for tests. */
+  readonly fallback?: Fallback;
 };
 
-/** Resolves when the server listens; `stop` ends it in order. */
+/** Resolves when the server listens; `stop` ends it in order, but leaves the services open. */
 export async function startApi(options: StartOptions): Promise<RunningServer> {
-  const { settings, services } = options;
+  const { services } = options;
+  const { settings, log } = services;
   const shutdown = new AbortController();
-  const dispatcher = createDispatcher(options.routes ?? allRoutes, {
+  const platform = createDispatcher(options.routes ?? allRoutes, {
     services,
     identify: (bearer, call) => services.auth.identify(bearer, call.requestId),
     responseChecks: settings.RESPONSE_CHECKS,
     codedPrefixes: ['/api/v2/runner/', '/api/v2.0/runner/'],
   });
+  const { authDispatcher } = options;
   const app = createApp({
-    dispatcher,
-    log: services.log,
+    dispatcher:
+      authDispatcher === null ? platform : withPrefix('/api/authorization', authDispatcher, platform),
+    log,
     shutdown: shutdown.signal,
-    ...(options.fallback === undefined ? {} : { fallback: options.fallback }),
+    fallback: options.fallback ?? staticFiles(consoleFolder),
   });
   return await listen(app.callback(), {
     port: settings.PORT,

@@ -30,6 +30,7 @@ export const catalogue = {
   nodeHasNoInputs: entry(400, 'invalid_request', 'Node has no inputs.'),
   invalidNodeConfiguration: entry(400, 'invalid_request', 'Invalid node configuration JSON.'),
   missingDataSourceName: entry(400, 'invalid_request', 'Missing DataSourceName in node configuration.'),
+  wrongPassword: entry(400, 'invalid_request', 'The current password is wrong.'),
   checksumMismatch: entry(400, 'invalid_request', 'The body does not match the checksum sent with it.'),
   invalidOutputIdentifier: entry(400, 'invalid_output_identifier', 'The output identifier is not valid.'),
   invalidOutputMetadata: entry(400, 'invalid_output_metadata', 'The output metadata is not valid.'),

@@ -70,6 +70,18 @@ export function createDispatcher<Services>(
   };
 }
 
+/** Sends calls under a prefix to one dispatcher, all others to another: two services on one port. */
+export function withPrefix(prefix: string, under: Dispatcher, others: Dispatcher): Dispatcher {
+  return {
+    routes: [...others.routes, ...under.routes],
+    dispatch(incoming) {
+      const { path } = splitTarget(incoming.url);
+      const isUnder = path === prefix || path.startsWith(`${prefix}/`);
+      return (isUnder ? under : others).dispatch(incoming);
+    },
+  };
+}
+
 function refused(problem: Problem, style: ErrorStyle, routeId: string | null): Outcome {
   return { reply: errorReply(problem, style), routeId, problem };
 }

@@ -31,7 +31,7 @@
 import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
-import type { AccessRule, Caller, TokenKind } from '../domain/access.ts';
+import type { AccessRule, Caller } from '../domain/access.ts';
 import type { ProblemKey } from '../domain/errors.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -88,8 +88,13 @@ export type UploadBody = {
 
 type BodyOf<Body> = Body extends z.ZodType ? z.output<Body> : Body extends 'stream' ? UploadBody : undefined;
 type OutputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : Readonly<Record<string, never>>;
+type OfKind<Principal, Kind> = Principal extends { readonly kind: infer Own }
+  ? [Own & Kind] extends [never]
+    ? never
+    : Principal & { readonly kind: Own & Kind }
+  : never;
 type WhoFor<Principal, Rule> = Rule extends { readonly open: false; readonly tokens: readonly (infer Kind)[] }
-  ? Extract<Principal, { readonly kind: Kind & TokenKind }>
+  ? OfKind<Principal, Kind>
   : null;
 
 export type RouteContext<Params, Query, Headers, Body, Who, Services> = {

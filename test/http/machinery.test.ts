@@ -1,15 +1,13 @@
-import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineRoute } from '../../api/route.ts';
 import { routes as productRoutes } from '../../api/routes.ts';
-import { apiSettings } from '../../api/settings.ts';
-import { startApi } from '../../api/start.ts';
 import { access } from '../../domain/access.ts';
 import { pathId } from '../../http/schemas.ts';
-import type { RunningServer } from '../../http/server.ts';
+import { startTestApi, type TestApi } from '../support/api.ts';
+import { testEnvironment } from '../support/stack.ts';
 
-const log = pino({ level: 'silent' });
+const platform = await testEnvironment();
 const echo = defineRoute({
   id: 'echo',
   method: 'POST',
@@ -25,22 +23,14 @@ const echo = defineRoute({
   handler: ({ params, body }) => ({ status: 201, body: { id: params.id, title: body.Title } }),
 });
 
-let running: RunningServer;
+let api: TestApi;
 beforeAll(async () => {
-  running = await startApi({
-    settings: apiSettings.parse({ PORT: '0', RESPONSE_CHECKS: 'strict' }),
-    services: {
-      log,
-      auth: { identify: async () => null },
-      probes: { database: async () => undefined, storage: async () => undefined },
-    },
-    routes: [...productRoutes, echo],
-  });
+  api = await startTestApi(platform.environment, { routes: [...productRoutes, echo] });
 });
-afterAll(() => running.stop());
+afterAll(() => api.stop());
 
 const post = (path: string, body: string, headers: Record<string, string> = {}) =>
-  fetch(running.url + path, {
+  fetch(api.url + path, {
     method: 'POST',
     body,
     headers: { 'content-type': 'application/json', ...headers },
@@ -49,7 +39,7 @@ const post = (path: string, body: string, headers: Record<string, string> = {}) 
 describe('a route', () => {
   test('answers under its listed path, /api/v2 and /api/v2.0', async () => {
     for (const prefix of ['', '/api/v2', '/api/v2.0']) {
-      const response = await fetch(`${running.url}${prefix}/health_check`);
+      const response = await fetch(`${api.url}${prefix}/health_check`);
       expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
       expect(response.headers.get('x-request-id')).toMatch(/^[\w-]{36}$/);
     }

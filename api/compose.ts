@@ -1,0 +1,76 @@
+/** Opens everything that the API works with, from the environment. Processes and tests compose alike. */
+import { openAuthService } from '../auth/service.ts';
+import { authSettings } from '../auth/settings.ts';
+import { type Environment, readSettings } from '../domain/settings.ts';
+import type { Dispatcher } from '../http/dispatcher.ts';
+import { createLog } from '../http/log.ts';
+import { Database } from '../store/database.ts';
+import { ObjectStores, objectSettings, openObjectStore } from '../store/objects.ts';
+import { PendingObjects } from '../store/pending-objects.ts';
+import { databaseSettings } from '../store/settings.ts';
+import { WorkflowClient } from '../workflows/client.ts';
+import { temporalSettings } from '../workflows/settings.ts';
+import { type AuthTransport, createAuthClient, httpTransport, localTransport } from './auth-client.ts';
+import type { Services } from './services.ts';
+import { apiSettings } from './settings.ts';
+
+const ownParts = {
+  api: apiSettings,
+  database: databaseSettings,
+  objects: objectSettings,
+  temporal: temporalSettings,
+};
+
+export type Composed = {
+  readonly services: Services;
+  /** The authentication service's routes, when they run in this process. */
+  readonly authDispatcher: Dispatcher | null;
+  close(): Promise<void>;
+};
+
+/** Throws `SettingsError` with every fault of the environment. Connects to nothing yet. */
+export async function compose(environment: Environment): Promise<Composed> {
+  // With a separate authentication service its keys are not this process's business.
+  const isAuthInside = (environment.AUTH_URL ?? '') === '';
+  const settings = isAuthInside
+    ? readSettings({ ...ownParts, auth: authSettings }, environment)
+    : { ...readSettings(ownParts, environment), auth: null };
+  const log = createLog('api', settings.api.LOG_LEVEL);
+  const authService =
+    settings.auth === null ? null : await openAuthService(settings.auth, log, settings.api.RESPONSE_CHECKS);
+  const transport: AuthTransport =
+    authService === null
+      ? httpTransport(settings.api.AUTH_URL ?? '')
+      : localTransport(authService.dispatcher, log);
+  const { DATABASE_URL, DATABASE_POOL_SIZE } = settings.database;
+  const database = await Database.open({ databaseUrl: DATABASE_URL, poolSize: DATABASE_POOL_SIZE });
+  const objects = new ObjectStores(settings.objects);
+  const platformStore = openObjectStore(objects.platformAccess);
+  const workflows = new WorkflowClient(settings.temporal, log);
+  const services: Services = {
+    settings: settings.api,
+    log,
+    auth: createAuthClient(transport),
+    database,
+    objects,
+    pending: new PendingObjects(database, objects),
+    workflows,
+    probes: {
+      async database() {
+        await database.query('select 1');
+      },
+      storage: () => platformStore.probe(),
+    },
+  };
+  return {
+    services,
+    authDispatcher: authService?.dispatcher ?? null,
+    async close() {
+      await workflows.close();
+      platformStore.close();
+      objects.close();
+      await authService?.close();
+      await database.close();
+    },
+  };
+}

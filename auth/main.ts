@@ -1,0 +1,44 @@
+/** The authentication service alone, for a platform that names it in `AUTH_URL`. */
+import { readSettings, SettingsError } from '../domain/settings.ts';
+import { createApp } from '../http/app.ts';
+import { createLog } from '../http/log.ts';
+import { listen, type RunningServer } from '../http/server.ts';
+import { openAuthService } from './service.ts';
+import { type AuthSettings, authServerSettings, authSettings } from './settings.ts';
+
+type ServerSettings = ReturnType<typeof authServerSettings.parse>;
+
+/** Resolves when the service listens; `stop` ends server and database in order. */
+export async function startAuth(
+  settings: AuthSettings,
+  serverSettings: ServerSettings,
+): Promise<RunningServer> {
+  const log = createLog('auth', serverSettings.LOG_LEVEL);
+  const service = await openAuthService(settings, log, serverSettings.RESPONSE_CHECKS);
+  const shutdown = new AbortController();
+  const app = createApp({ dispatcher: service.dispatcher, log, shutdown: shutdown.signal });
+  const server = await listen(app.callback(), {
+    port: serverSettings.PORT,
+    shutdown,
+    ...(serverSettings.HOST === undefined ? {} : { host: serverSettings.HOST }),
+  });
+  return {
+    ...server,
+    async stop(graceSeconds) {
+      await server.stop(graceSeconds);
+      await service.close();
+    },
+  };
+}
+
+if (import.meta.main) {
+  try {
+    const settings = readSettings({ auth: authSettings, server: authServerSettings }, process.env);
+    const running = await startAuth(settings.auth, settings.server);
+    const stop = () => void running.stop();
+    process.once('SIGTERM', stop).once('SIGINT', stop);
+  } catch (error) {
+    console.error(error instanceof SettingsError ? error.message : error);
+    process.exitCode = 1;
+  }
+}

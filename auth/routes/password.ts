@@ -1,0 +1,78 @@
+/** Changing a password: one's own with the present one, anyone's as an Administrator. */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import { clientAddress } from '../../http/client-address.ts';
+import { uuid } from '../../http/schemas.ts';
+import { hashPassword, matchesHash, withHashingPlace } from '../passwords.ts';
+import { type AuthServices, defineRoute } from '../route.ts';
+import { findUserWithHash } from '../sign-in.ts';
+import { countFailure, forgetFailures, guesserOf, refuseGuesser } from '../sign-in-failures.ts';
+import { endOtherSignIns } from '../tokens.ts';
+import { storePassword } from '../users.ts';
+import { passwordInput } from './users.ts';
+
+const bodySchema = z
+  .object({
+    newPassword: passwordInput.optional(),
+    password: passwordInput.optional().meta({ description: 'Another name of `newPassword`.' }),
+    currentPassword: z.string().max(4096).optional(),
+    forceChangePasswordNextSignin: z.boolean().optional(),
+  })
+  .refine((body) => (body.newPassword ?? body.password) !== undefined, { error: 'newPassword is required.' });
+
+export const changePassword = defineRoute({
+  id: 'changePassword',
+  method: 'POST',
+  path: '/api/authorization/users/{userId}/password',
+  summary: 'Sets a new password',
+  description:
+    'Users change their own with `currentPassword`; Administrators set anyone’s. What the user has signed in ' +
+    'elsewhere ends; offline tokens stay. Changing the own password lifts `forceChangePasswordNextSignin`.',
+  tags: ['Users'],
+  access: access.changePassword,
+  params: z.object({ userId: uuid() }),
+  body: bodySchema,
+  responses: { 204: { description: 'Changed.' } },
+  errors: ['forbidden', 'userNotFound', 'wrongPassword', 'tooManyRequests'],
+  refusals: { params: 'userNotFound' },
+  async handler({ params: { userId }, body, principal, services, request }) {
+    const isSelf = userId === principal.user.id;
+    const isAdministrator = principal.role === 'Administrator' && !principal.mustChangePassword;
+    if (!isSelf && !isAdministrator) throw new Problem('forbidden');
+    if (!isAdministrator || body.currentPassword !== undefined) {
+      const address = clientAddress(
+        request.remoteAddress,
+        request.headers['x-forwarded-for'],
+        services.settings.TRUSTED_PROXIES,
+      );
+      await checkCurrentPassword(services, userId, body.currentPassword ?? '', address);
+    }
+    const hash = await hashPassword(body.newPassword ?? body.password ?? '');
+    const forceChange = isSelf ? false : (body.forceChangePasswordNextSignin ?? false);
+    await services.database.transaction(async (tx) => {
+      await storePassword(tx, userId, hash, forceChange);
+      await endOtherSignIns(tx, userId, principal.tokenId);
+    });
+    return { status: 204 };
+  },
+});
+
+async function checkCurrentPassword(
+  services: AuthServices,
+  userId: string,
+  password: string,
+  address: string,
+): Promise<void> {
+  const { database, settings } = services;
+  const user = await findUserWithHash(database, userId);
+  if (user === null) throw new Problem('userNotFound');
+  const guesser = guesserOf(settings.TOKEN_KEY, user.username, address);
+  await refuseGuesser(database, guesser);
+  if (await withHashingPlace(() => matchesHash(password, user.passwordHash))) {
+    await forgetFailures(database, guesser);
+    return;
+  }
+  await countFailure(database, guesser);
+  throw new Problem('wrongPassword');
+}

@@ -1,0 +1,150 @@
+/** Tokens of people: sign-in, refresh, sign-out, bulk revocation, validation. */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+import { clientAddress } from '../../http/client-address.ts';
+import { nameText, timestampOut } from '../../http/schemas.ts';
+import { defineRoute } from '../route.ts';
+import { refresh, type SignedIn, signIn } from '../sign-in.ts';
+import { endAllTokens, endToken, findValidToken, touchToken } from '../tokens.ts';
+import { usernameKey } from '../user-entity.ts';
+import { presentUser, userSchema, validationSchema } from '../user-view.ts';
+import { findUserByName } from '../users.ts';
+
+const tags = ['Authentication'];
+const signedInSchema = z
+  .object({
+    accessToken: z.string(),
+    tokenType: z.literal('Bearer'),
+    expiresAt: timestampOut(),
+    refreshToken: z.string().nullable(),
+    refreshExpiresAt: timestampOut().nullable(),
+    user: userSchema,
+  })
+  .meta({ id: 'SignedIn' });
+
+/** Tokens must not stay in any cache on the way. */
+const neverStored = { 'cache-control': 'no-store' };
+
+export const tokenRoute = defineRoute({
+  id: 'signIn',
+  method: 'POST',
+  path: '/api/authorization/token',
+  summary: 'Access token for a username and password',
+  description: `Lives ${limits.accessTokenHours} hours. With \`rememberMe\` a refresh token of ${limits.refreshTokenDays} days comes with it.`,
+  tags,
+  access: access.open,
+  body: z.object({
+    username: z.string().max(1000),
+    password: z.string(),
+    rememberMe: z.boolean().default(false),
+  }),
+  responses: { 200: { description: 'The tokens and their user.', schema: signedInSchema } },
+  errors: ['invalidCredentials', 'tooManyRequests'],
+  async handler({ body, services, request }) {
+    const { settings, database } = services;
+    const address = clientAddress(
+      request.remoteAddress,
+      request.headers['x-forwarded-for'],
+      settings.TRUSTED_PROXIES,
+    );
+    const signedIn = await signIn(database, settings.TOKEN_KEY, { ...body, address });
+    return { status: 200, body: presentSignedIn(signedIn), headers: neverStored };
+  },
+});
+
+export const refreshRoute = defineRoute({
+  id: 'refreshToken',
+  method: 'POST',
+  path: '/api/authorization/refresh',
+  summary: 'New tokens for a refresh token, which is replaced',
+  description: 'Using a refresh token that was replaced before ends everything that came from its sign-in.',
+  tags,
+  access: access.open,
+  body: z.object({ refreshToken: z.string() }),
+  responses: { 200: { description: 'The tokens and their user.', schema: signedInSchema } },
+  errors: ['unauthorized'],
+  async handler({ body, services }) {
+    const signedIn = await refresh(services.database, services.settings.TOKEN_KEY, body.refreshToken);
+    return { status: 200, body: presentSignedIn(signedIn), headers: neverStored };
+  },
+});
+
+export const logoutRoute = defineRoute({
+  id: 'signOut',
+  method: 'POST',
+  path: '/api/authorization/logout',
+  summary: 'Ends the token it is called with, and its refresh token',
+  tags,
+  access: access.signOut,
+  responses: { 204: { description: 'Ended.' } },
+  async handler({ principal, services }) {
+    await endToken(services.database, principal.tokenId, principal.familyId);
+    return { status: 204 };
+  },
+});
+
+export const revokeRoute = defineRoute({
+  id: 'revokeTokens',
+  method: 'POST',
+  path: '/api/authorization/revoke',
+  summary: 'Revokes every token of a user',
+  description: 'Administrators for anyone, others for themselves. Sign-ins and offline tokens end alike.',
+  tags,
+  access: access.revokeTokens,
+  body: z.object({ username: nameText() }),
+  responses: {
+    200: {
+      description: 'How many tokens ended.',
+      schema: z.object({ status: z.literal('ok'), username: z.string(), revoked: z.int() }),
+    },
+  },
+  errors: ['forbidden', 'userNotFound'],
+  async handler({ body, principal, services }) {
+    const isSelf = usernameKey(body.username) === usernameKey(principal.user.username);
+    if (!isSelf && principal.role !== 'Administrator') throw new Problem('forbidden');
+    const user = await findUserByName(services.database, body.username);
+    if (user === null) throw new Problem('userNotFound');
+    const revoked = await endAllTokens(services.database, user.id);
+    return { status: 200, body: { status: 'ok', username: user.username, revoked } };
+  },
+});
+
+export const validateRoute = defineRoute({
+  id: 'validateToken',
+  method: 'POST',
+  path: '/api/authorization/validate',
+  summary: 'The user behind an access or offline token',
+  description:
+    'Open, so that other services can validate tokens. Refresh and runner tokens are not accepted.',
+  tags,
+  access: access.open,
+  body: z.object({ token: z.string() }),
+  responses: { 200: { description: 'The token is valid.', schema: validationSchema } },
+  errors: ['unauthorized'],
+  async handler({ body, services, log }) {
+    const { database, settings } = services;
+    const token = await findValidToken(database, settings.TOKEN_KEY, body.token);
+    if (token === null) throw new Problem('unauthorized', { message: 'The token is not valid.' });
+    const isOfflineToken = token.kind === 'offline';
+    if (isOfflineToken && token.lastUsedIsOld) {
+      // Nobody waits for a note of the time.
+      touchToken(database, token.tokenId).catch((error) => log.warn({ err: error }, 'last use not written'));
+    }
+    return { status: 200, body: { ...presentUser(token), isOfflineToken }, headers: neverStored };
+  },
+});
+
+function presentSignedIn(signedIn: SignedIn): z.input<typeof signedInSchema> {
+  return {
+    accessToken: signedIn.access.value,
+    tokenType: 'Bearer',
+    expiresAt: signedIn.access.expiresAt.toISOString(),
+    refreshToken: signedIn.refresh?.value ?? null,
+    refreshExpiresAt: signedIn.refresh?.expiresAt.toISOString() ?? null,
+    user: presentUser(signedIn.user),
+  };
+}
+
+export const signInRoutes = [tokenRoute, refreshRoute, logoutRoute, revokeRoute, validateRoute];

@@ -1,0 +1,254 @@
+/** Accounts (decisions 3): read by staff, written by Administrators, a Trainee sees their own company. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { access, roles } from '../../domain/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+import { isEmail } from '../../domain/text.ts';
+import { integerParameter, nameText, optionalText, timestampOut, uuid } from '../../http/schemas.ts';
+import { hashPassword, isAcceptablePassword } from '../passwords.ts';
+import { type AuthCaller, defineRoute } from '../route.ts';
+import { presentUser, type UserRow, userSchema } from '../user-view.ts';
+import {
+  createUser,
+  deleteUser,
+  findActive,
+  findUser,
+  findUserByEmail,
+  listUsers,
+  updateUser,
+} from '../users.ts';
+
+const tags = ['Users'];
+const path = '/api/authorization/users';
+const params = z.object({ userId: uuid() });
+const refusals = { params: 'userNotFound' } as const;
+
+/** `Admin` is another spelling on input; output always says `Administrator`. */
+const roleInput = z
+  .enum([...roles, 'Admin'])
+  .transform((role) => (role === 'Admin' ? ('Administrator' as const) : role));
+const emailInput = z
+  .string()
+  .transform((value) => value.trim())
+  .refine((value) => value === '' || isEmail(value), { error: 'Email is not valid.' });
+const shortText = optionalText(limits.nameCharacters);
+export const passwordInput = z.string().refine(isAcceptablePassword, {
+  error: `Passwords hold ${limits.passwordMinCharacters} to ${limits.passwordMaxCharacters} characters.`,
+});
+
+const changeableFields = {
+  username: nameText(),
+  email: emailInput,
+  firstName: shortText,
+  lastName: shortText,
+  title: shortText,
+  company: shortText,
+  role: roleInput,
+  isActive: z.boolean(),
+  isRegistrationComplete: z.boolean(),
+  hasAcceptedDataPrivacy: z.boolean(),
+  forceChangePasswordNextSignin: z.boolean(),
+};
+
+const newUserSchema = z.object({
+  ...changeableFields,
+  password: passwordInput,
+  email: emailInput.default(''),
+  firstName: shortText.default(''),
+  lastName: shortText.default(''),
+  title: shortText.default(''),
+  company: shortText.default(''),
+  isActive: z.boolean().default(true),
+  isRegistrationComplete: z.boolean().default(true),
+  hasAcceptedDataPrivacy: z.boolean().default(false),
+  forceChangePasswordNextSignin: z.boolean().default(false),
+});
+
+export const listUsersRoute = defineRoute({
+  id: 'listUsers',
+  method: 'GET',
+  path,
+  summary: 'Users, oldest first',
+  tags,
+  access: access.usersList,
+  query: z.object({
+    search: z.string().max(limits.nameCharacters).default(''),
+    page: integerParameter({ min: 1, initial: 1, message: 'page must be at least 1.' }),
+    pageSize: integerParameter({
+      min: 1,
+      max: limits.sessionPageSizeMax,
+      initial: limits.sessionPageSizeDefault,
+      message: `pageSize must be between 1 and ${limits.sessionPageSizeMax}.`,
+    }),
+  }),
+  responses: {
+    200: {
+      description: 'One page of users.',
+      schema: z.object({
+        users: z.array(userSchema),
+        page: z.int(),
+        pageSize: z.int(),
+        totalCount: z.int(),
+        totalPages: z.int(),
+      }),
+    },
+  },
+  async handler({ query: { search, page, pageSize }, services }) {
+    const { rows, totalCount } = await listUsers(services.database, search, page, pageSize);
+    const totalPages = Math.ceil(totalCount / pageSize);
+    return { status: 200, body: { users: rows.map(presentUser), page, pageSize, totalCount, totalPages } };
+  },
+});
+
+export const readUser = defineRoute({
+  id: 'readUser',
+  method: 'GET',
+  path: `${path}/{userId}`,
+  summary: 'One user',
+  tags,
+  access: access.usersRead,
+  params,
+  responses: { 200: { description: 'The user.', schema: userSchema } },
+  errors: ['userNotFound'],
+  refusals,
+  async handler({ params: { userId }, principal, services }) {
+    return {
+      status: 200,
+      body: presentUser(visibleOrThrow(principal, await findUser(services.database, userId))),
+    };
+  },
+});
+
+export const resolveUser = defineRoute({
+  id: 'resolveUser',
+  method: 'POST',
+  path: `${path}/resolve`,
+  summary: 'The user with an email address, when the caller may see them',
+  tags,
+  access: access.usersRead,
+  body: z.object({ email: z.string().max(limits.nameCharacters) }),
+  responses: { 200: { description: 'The user.', schema: userSchema } },
+  errors: ['userNotFound'],
+  async handler({ body, principal, services }) {
+    return {
+      status: 200,
+      body: presentUser(visibleOrThrow(principal, await findUserByEmail(services.database, body.email))),
+    };
+  },
+});
+
+export const createUserRoute = defineRoute({
+  id: 'createUser',
+  method: 'POST',
+  path,
+  summary: 'Makes a user',
+  tags,
+  access: access.usersWrite,
+  body: newUserSchema,
+  responses: { 201: { description: 'The user.', schema: userSchema } },
+  errors: ['usernameTaken', 'tooManyRequests'],
+  async handler({ body, services }) {
+    const { password, forceChangePasswordNextSignin, ...rest } = body;
+    const user = { ...rest, forceChangePassword: forceChangePasswordNextSignin };
+    const row = await createUser(services.database, user, await hashPassword(password));
+    return { status: 201, body: presentUser(row) };
+  },
+});
+
+export const updateUserRoute = defineRoute({
+  id: 'updateUser',
+  method: 'PATCH',
+  path: `${path}/{userId}`,
+  summary: 'Changes a user',
+  description:
+    'Deactivating a user ends all of their tokens at once. The last active Administrator must stay.',
+  tags,
+  access: access.usersWrite,
+  params,
+  body: z.object(changeableFields).partial(),
+  responses: { 200: { description: 'The user.', schema: userSchema } },
+  errors: ['userNotFound', 'usernameTaken', 'lastAdministrator'],
+  refusals,
+  async handler({ params: { userId }, body, services }) {
+    const { forceChangePasswordNextSignin, ...rest } = body;
+    const change = { ...rest, forceChangePassword: forceChangePasswordNextSignin };
+    return { status: 200, body: presentUser(await updateUser(services.database, userId, change)) };
+  },
+});
+
+export const deleteUserRoute = defineRoute({
+  id: 'deleteUser',
+  method: 'DELETE',
+  path: `${path}/{userId}`,
+  summary: 'Deletes a user and ends all of their tokens',
+  tags,
+  access: access.usersWrite,
+  params,
+  responses: { 204: { description: 'Deleted.' } },
+  errors: ['userNotFound', 'lastAdministrator'],
+  refusals,
+  async handler({ params: { userId }, services }) {
+    await deleteUser(services.database, userId);
+    return { status: 204 };
+  },
+});
+
+export const activeUsers = defineRoute({
+  id: 'activeUsers',
+  method: 'POST',
+  path: `${path}/active`,
+  summary: 'Which of these users are active, for the platform itself',
+  description: 'The bearer token is the credential that the platform and this service share.',
+  tags,
+  access: access.open,
+  body: z.object({ ids: z.array(uuid()).max(1000) }),
+  responses: {
+    200: {
+      description: 'The active ones among them.',
+      schema: z.object({
+        users: z.array(
+          z.object({ userId: z.guid(), role: z.enum(roles), tokensRevokedAt: timestampOut().nullable() }),
+        ),
+      }),
+    },
+  },
+  errors: ['unauthorized'],
+  async handler({ body, request, services }) {
+    if (!isServiceKey(request.bearer, services.settings.AUTH_SERVICE_KEY)) throw new Problem('unauthorized');
+    const rows = await findActive(services.database, body.ids);
+    const users = rows.map((row) => ({
+      ...row,
+      tokensRevokedAt: row.tokensRevokedAt?.toISOString() ?? null,
+    }));
+    return { status: 200, body: { users } };
+  },
+});
+
+function isServiceKey(bearer: string | null, key: string | undefined): boolean {
+  if (bearer === null || key === undefined) return false;
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(bearer), digest(key));
+}
+
+/** Staff see everyone; a Trainee sees themselves and the people of the same company. */
+function visibleOrThrow(caller: AuthCaller, user: UserRow | null): UserRow {
+  const company = (row: UserRow) => row.company.trim().toLowerCase();
+  const isVisible =
+    user !== null &&
+    (caller.role !== 'Trainee' ||
+      user.id === caller.user.id ||
+      (company(user) !== '' && company(user) === company(caller.user)));
+  if (!isVisible) throw new Problem('userNotFound');
+  return user;
+}
+
+export const userRoutes = [
+  listUsersRoute,
+  readUser,
+  resolveUser,
+  createUserRoute,
+  updateUserRoute,
+  deleteUserRoute,
+  activeUsers,
+];

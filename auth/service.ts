@@ -1,0 +1,67 @@
+/** The authentication service as one value: usable over a socket (main.ts) or in the platform's own process. */
+import type { Logger } from 'pino';
+import { Problem } from '../domain/errors.ts';
+import { createDispatcher, type Dispatcher } from '../http/dispatcher.ts';
+import { AuthDatabase } from './database.ts';
+import type { AuthCaller, AuthRoute } from './route.ts';
+import { offlineTokenRoutes } from './routes/offline-tokens.ts';
+import { changePassword } from './routes/password.ts';
+import { signInRoutes } from './routes/sign-in.ts';
+import { userRoutes } from './routes/users.ts';
+import type { AuthSettings } from './settings.ts';
+import { findValidToken, sweepExpired } from './tokens.ts';
+
+const sweepEveryMs = 3_600_000;
+
+/** All routes of the authentication service, under /api/authorization. */
+export const authRoutes: readonly AuthRoute[] = [
+  ...signInRoutes,
+  ...offlineTokenRoutes,
+  ...userRoutes,
+  changePassword,
+];
+
+export type AuthService = {
+  readonly dispatcher: Dispatcher;
+  /** Rejects while the database does not answer. */
+  probe(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** Opens the service over its database; makes no connection yet. */
+export async function openAuthService(
+  settings: AuthSettings,
+  log: Logger,
+  responseChecks: 'strict' | 'log',
+): Promise<AuthService> {
+  const database = await AuthDatabase.open(settings.DATABASE_URL);
+  const sweep = setInterval(() => {
+    sweepExpired(database).catch((error) => log.warn({ err: error }, 'expired tokens not removed'));
+  }, sweepEveryMs).unref();
+  const dispatcher = createDispatcher(authRoutes, {
+    services: { log, database, settings },
+    identify: (bearer) => identify(database, settings.TOKEN_KEY, bearer),
+    responseChecks,
+  });
+  return {
+    dispatcher,
+    async probe() {
+      await database.query({ name: 'probe', text: 'select 1' }, []);
+    },
+    async close() {
+      clearInterval(sweep);
+      await database.close();
+    },
+  };
+}
+
+async function identify(database: AuthDatabase, key: string, bearer: string): Promise<AuthCaller | null> {
+  try {
+    const token = await findValidToken(database, key, bearer);
+    if (token === null) return null;
+    const { kind, role, tokenId, familyId } = token;
+    return { kind, role, tokenId, familyId, mustChangePassword: token.forceChangePassword, user: token };
+  } catch (cause) {
+    throw new Problem('unavailable', { cause });
+  }
+}

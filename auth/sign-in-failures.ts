@@ -1,0 +1,66 @@
+/** Slows down guessing (decisions 3): counts failures for a username from an address, and for an address. */
+import { Problem } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
+import { tokenDigest } from '../http/token-secret.ts';
+import type { Runner, Statement } from './database.ts';
+import { usernameKey } from './user-entity.ts';
+
+export type Guesser = { readonly pair: Buffer; readonly address: Buffer };
+type Count = { readonly key: Buffer; readonly failures: number; readonly seconds: number };
+
+const readStatement: Statement = {
+  name: 'failure_read',
+  text: `select key, failures, ceil(extract(epoch from window_ends_at - clock_timestamp()))::int as seconds
+    from auth.sign_in_failures where key = any($1) and window_ends_at > clock_timestamp()`,
+};
+const addStatement: Statement = {
+  name: 'failure_add',
+  text: `insert into auth.sign_in_failures as f (key, failures, window_ends_at)
+    select key, 1, clock_timestamp() + $2::interval from unnest($1::bytea[]) as key order by key
+    on conflict (key) do update set
+      failures = case when f.window_ends_at > clock_timestamp() then f.failures + 1 else 1 end,
+      window_ends_at = case when f.window_ends_at > clock_timestamp() then f.window_ends_at
+        else excluded.window_ends_at end
+    returning key, failures, ceil(extract(epoch from window_ends_at - clock_timestamp()))::int as seconds`,
+};
+const clearStatement: Statement = {
+  name: 'failure_clear',
+  text: 'delete from auth.sign_in_failures where key = $1',
+};
+
+/** Who is guessing whom. Only keyed digests of both are stored. */
+export function guesserOf(key: string, username: string, address: string): Guesser {
+  return {
+    pair: tokenDigest(key, `pair\0${usernameKey(username)}\0${address}`),
+    address: tokenDigest(key, `address\0${address}`),
+  };
+}
+
+/** Throws `tooManyRequests` with `Retry-After` when the limits have already been passed. */
+export async function refuseGuesser(runner: Runner, guesser: Guesser): Promise<void> {
+  refuseAbove(guesser, await runner.query<Count>(readStatement, [[guesser.pair, guesser.address]]));
+}
+
+/** Counts one failure; throws `tooManyRequests` when it passes a limit. */
+export async function countFailure(runner: Runner, guesser: Guesser): Promise<void> {
+  const window = `${limits.signInFailureWindowSeconds} seconds`;
+  refuseAbove(guesser, await runner.query<Count>(addStatement, [[guesser.pair, guesser.address], window]));
+}
+
+/** Forgets the failures for this username from this address, after a success. */
+export async function forgetFailures(runner: Runner, guesser: Guesser): Promise<void> {
+  await runner.query(clearStatement, [guesser.pair]);
+}
+
+function refuseAbove(guesser: Guesser, counts: readonly Count[]): void {
+  const above = counts.filter(
+    (count) =>
+      count.failures >
+      (count.key.equals(guesser.pair)
+        ? limits.signInFailuresPerUsernameAndAddress
+        : limits.signInFailuresPerAddress),
+  );
+  if (above.length === 0) return;
+  const seconds = Math.max(1, ...above.map((count) => count.seconds));
+  throw new Problem('tooManyRequests', { headers: { 'retry-after': String(seconds) } });
+}

@@ -1,0 +1,98 @@
+/** Signing in, staying signed in, signing out. */
+import { randomUUID } from 'node:crypto';
+import { Problem } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
+import type { AuthDatabase, Runner, Statement } from './database.ts';
+import { dummyHash, matchesHash, withHashingPlace } from './passwords.ts';
+import { countFailure, forgetFailures, guesserOf, refuseGuesser } from './sign-in-failures.ts';
+import { endToken, type IssuedToken, issueToken, lockRefreshToken, markReplaced } from './tokens.ts';
+import { usernameKey } from './user-entity.ts';
+import { type UserRow, userColumns } from './user-view.ts';
+
+export type SignedIn = {
+  readonly user: UserRow;
+  readonly access: IssuedToken;
+  readonly refresh: IssuedToken | null;
+};
+
+const byUsernameStatement: Statement = {
+  name: 'user_by_username',
+  text: `select ${userColumns}, u.password_hash as "passwordHash" from auth.users u where u.username_key = $1`,
+};
+const byIdStatement: Statement = {
+  name: 'user_by_id',
+  text: `select ${userColumns}, u.password_hash as "passwordHash" from auth.users u where u.id = $1`,
+};
+type UserWithHash = UserRow & { readonly passwordHash: string };
+
+export async function findUserWithHash(runner: Runner, userId: string): Promise<UserWithHash | null> {
+  const [row] = await runner.query<UserWithHash>(byIdStatement, [userId]);
+  return row ?? null;
+}
+
+/**
+ * Tokens for a username and password. An unknown user, a wrong password and an inactive account all throw
+ * `invalidCredentials`, after the same work. Throws `tooManyRequests` when the address has guessed too often.
+ */
+export async function signIn(
+  database: AuthDatabase,
+  key: string,
+  attempt: {
+    readonly username: string;
+    readonly password: string;
+    readonly rememberMe: boolean;
+    readonly address: string;
+  },
+): Promise<SignedIn> {
+  const guesser = guesserOf(key, attempt.username, attempt.address);
+  await refuseGuesser(database, guesser);
+  const user = await withHashingPlace(async () => {
+    // Again, after the wait in line: a burst must not pass the limit while it stands there.
+    await refuseGuesser(database, guesser);
+    const [found] = await database.query<UserWithHash>(byUsernameStatement, [usernameKey(attempt.username)]);
+    const matches = await checkPassword(attempt.password, found?.passwordHash ?? dummyHash);
+    if (found !== undefined && matches && found.isActive) return found;
+    await countFailure(database, guesser);
+    throw new Problem('invalidCredentials');
+  });
+  await forgetFailures(database, guesser);
+  return await database.transaction(async (tx) => {
+    const familyId = attempt.rememberMe ? randomUUID() : null;
+    const issued = await issueBoth(tx, key, user.id, familyId);
+    if (issued === null) throw new Problem('invalidCredentials');
+    return { user, ...issued };
+  });
+}
+
+/** A password longer than any account's is compared too, but not hashed whole. */
+async function checkPassword(password: string, hash: string): Promise<boolean> {
+  const isTooLong = password.length > limits.passwordMaxCharacters * 4;
+  const matches = await matchesHash(isTooLong ? password.slice(0, 8) : password, hash);
+  return matches && !isTooLong;
+}
+
+/** New tokens for a refresh token, which is thereby used up. Throws `unauthorized`; a used one ends its family. */
+export async function refresh(database: AuthDatabase, key: string, value: string): Promise<SignedIn> {
+  const result = await database.transaction(async (tx) => {
+    const token = await lockRefreshToken(tx, key, value);
+    if (token === null) return null;
+    if (token.replaced) {
+      // Two hold this sign-in, and one of them is a thief.
+      await endToken(tx, null, token.familyId);
+      return null;
+    }
+    await markReplaced(tx, token.tokenId);
+    const issued = await issueBoth(tx, key, token.userId, token.familyId);
+    const user = issued === null ? null : await findUserWithHash(tx, token.userId);
+    return issued === null || user === null ? null : { user, ...issued };
+  });
+  if (result === null) throw new Problem('unauthorized', { message: 'The refresh token is not valid.' });
+  return result;
+}
+
+async function issueBoth(tx: Runner, key: string, userId: string, familyId: string | null) {
+  const access = await issueToken(tx, key, 'access', userId, familyId);
+  if (access === null) return null;
+  const refreshToken = familyId === null ? null : await issueToken(tx, key, 'refresh', userId, familyId);
+  return { access, refresh: refreshToken };
+}

@@ -1,0 +1,69 @@
+/** A user as this service shows one (contract: Token validation result; decisions 3). */
+import { z } from 'zod';
+import { type Role, roles } from '../domain/access.ts';
+import { timestampOut } from '../http/schemas.ts';
+
+/** The columns of `auth.users u` under the names that `UserRow` has. */
+export const userColumns = `u.id, u.username, u.email, u.first_name as "firstName", u.last_name as "lastName",
+  u.title, u.company, u.role, u.is_active as "isActive", u.is_registration_complete as "isRegistrationComplete",
+  u.has_accepted_data_privacy as "hasAcceptedDataPrivacy", u.force_change_password as "forceChangePassword",
+  u.created_at as "createdAt", u.updated_at as "updatedAt"`;
+
+export type UserRow = {
+  readonly id: string;
+  readonly username: string;
+  readonly email: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly title: string;
+  readonly company: string;
+  readonly role: Role;
+  readonly isActive: boolean;
+  readonly isRegistrationComplete: boolean;
+  readonly hasAcceptedDataPrivacy: boolean;
+  readonly forceChangePassword: boolean;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+};
+
+export const userSchema = z
+  .object({
+    userId: z.guid(),
+    username: z.string(),
+    firstName: z.string(),
+    lastName: z.string(),
+    title: z.string(),
+    company: z.string(),
+    email: z.string(),
+    role: z.enum(roles),
+    createdAt: timestampOut(),
+    updatedAt: timestampOut(),
+    forceChangePasswordNextSignin: z.boolean(),
+    isRegistrationComplete: z.boolean(),
+    hasAcceptedDataPrivacy: z.boolean(),
+    isActive: z.boolean(),
+  })
+  .meta({ id: 'User' });
+
+export const validationSchema = userSchema
+  .extend({ isOfflineToken: z.boolean() })
+  .meta({ id: 'TokenValidation' });
+
+export function presentUser(row: UserRow): z.input<typeof userSchema> {
+  return {
+    userId: row.id,
+    username: row.username,
+    firstName: row.firstName,
+    lastName: row.lastName,
+    title: row.title,
+    company: row.company,
+    email: row.email,
+    role: row.role,
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+    forceChangePasswordNextSignin: row.forceChangePassword,
+    isRegistrationComplete: row.isRegistrationComplete,
+    hasAcceptedDataPrivacy: row.hasAcceptedDataPrivacy,
+    isActive: row.isActive,
+  };
+}

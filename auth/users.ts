@@ -1,0 +1,202 @@
+/** Accounts: found, listed, made, changed, removed. The last active Administrator always stays. */
+import { randomUUID } from 'node:crypto';
+import { Problem } from '../domain/errors.ts';
+import type { AuthDatabase, Runner, Statement } from './database.ts';
+import { endAllTokens } from './tokens.ts';
+import { emailKey, User, usernameKey } from './user-entity.ts';
+import { type UserRow, userColumns } from './user-view.ts';
+
+const byNameStatement: Statement = {
+  name: 'user_find_by_name',
+  text: `select ${userColumns} from auth.users u where u.username_key = $1`,
+};
+const byEmailStatement: Statement = {
+  name: 'user_find_by_email',
+  text: `select ${userColumns} from auth.users u where u.email_key = $1 and u.email_key <> ''`,
+};
+const activeStatement: Statement = {
+  name: 'user_active',
+  text: `select u.id as "userId", u.role, u.tokens_revoked_at as "tokensRevokedAt"
+    from auth.users u where u.id = any($1) and u.is_active order by u.id`,
+};
+
+export async function findUserByName(runner: Runner, username: string): Promise<UserRow | null> {
+  return (await runner.query<UserRow>(byNameStatement, [usernameKey(username)]))[0] ?? null;
+}
+
+export async function findUserByEmail(runner: Runner, email: string): Promise<UserRow | null> {
+  return (await runner.query<UserRow>(byEmailStatement, [emailKey(email)]))[0] ?? null;
+}
+
+export async function findUser(database: AuthDatabase, userId: string): Promise<UserRow | null> {
+  return await database.em.findOne(User, { id: userId });
+}
+
+export type ActiveUser = {
+  readonly userId: string;
+  readonly role: UserRow['role'];
+  readonly tokensRevokedAt: Date | null;
+};
+
+/** Which of these users are active, with their role and when all their tokens were last revoked. */
+export async function findActive(runner: Runner, userIds: readonly string[]): Promise<ActiveUser[]> {
+  return await runner.query<ActiveUser>(activeStatement, [userIds]);
+}
+
+/** One page of users, oldest first; `search` is looked for in names, address and company, case-insensitively. */
+export async function listUsers(
+  database: AuthDatabase,
+  search: string,
+  page: number,
+  pageSize: number,
+): Promise<{ readonly rows: readonly UserRow[]; readonly totalCount: number }> {
+  const pattern = `%${search.trim().replaceAll(/[\\%_]/g, '\\$&')}%`;
+  const fields = ['username', 'email', 'firstName', 'lastName', 'company'] as const;
+  const where =
+    search.trim() === '' ? {} : { $or: fields.map((field) => ({ [field]: { $ilike: pattern } })) };
+  const [rows, totalCount] = await database.em.findAndCount(User, where, {
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    limit: pageSize,
+    offset: (page - 1) * pageSize,
+  });
+  return { rows, totalCount };
+}
+
+export type NewUser = Omit<UserRow, 'id' | 'createdAt' | 'updatedAt'>;
+
+/** Throws `usernameTaken` when username or email belong to somebody. */
+export async function createUser(
+  database: AuthDatabase,
+  user: NewUser,
+  passwordHash: string,
+): Promise<UserRow> {
+  const em = database.em;
+  const now = new Date();
+  const row = em.create(User, {
+    ...user,
+    id: randomUUID(),
+    usernameKey: usernameKey(user.username),
+    emailKey: emailKey(user.email),
+    passwordHash,
+    createdAt: now,
+    updatedAt: now,
+  });
+  await orTaken(() => em.flush());
+  return row;
+}
+
+export type UserChange = { readonly [Key in keyof NewUser]?: NewUser[Key] | undefined };
+
+const lockUserStatement: Statement = {
+  name: 'user_lock',
+  text: `select ${userColumns} from auth.users u where u.id = $1 for update`,
+};
+/** Every change that could take the last Administrator away waits here for the others. */
+const administratorsLock: Statement = {
+  name: 'administrators_lock',
+  text: "select pg_advisory_xact_lock(hashtext('auth.administrators'))",
+};
+const otherAdministratorsStatement: Statement = {
+  name: 'administrators_other',
+  text: `select count(*)::int as count from auth.users
+    where role = 'Administrator' and is_active and id <> $1`,
+};
+const updateStatement: Statement = {
+  name: 'user_update',
+  text: `update auth.users u set username = $2, username_key = $3, email = $4, email_key = $5, first_name = $6,
+      last_name = $7, title = $8, company = $9, role = $10, is_active = $11, is_registration_complete = $12,
+      has_accepted_data_privacy = $13, force_change_password = $14, updated_at = clock_timestamp()
+    where u.id = $1 returning ${userColumns}`,
+};
+const deleteStatement: Statement = { name: 'user_delete', text: 'delete from auth.users where id = $1' };
+
+/**
+ * Changes what `change` names. Deactivating ends every token of the user. Throws `userNotFound`, `usernameTaken`,
+ * `lastAdministrator`.
+ */
+export async function updateUser(
+  database: AuthDatabase,
+  userId: string,
+  change: UserChange,
+): Promise<UserRow> {
+  return await orTaken(() =>
+    database.transaction(async (tx) => {
+      const before = await lockUser(tx, userId);
+      const after: UserRow = { ...before, ...withoutUndefined(change) };
+      if (isActiveAdministrator(before) && !isActiveAdministrator(after))
+        await keepOneAdministrator(tx, userId);
+      const [row] = await tx.query<UserRow>(updateStatement, [
+        userId,
+        after.username,
+        usernameKey(after.username),
+        after.email,
+        emailKey(after.email),
+        after.firstName,
+        after.lastName,
+        after.title,
+        after.company,
+        after.role,
+        after.isActive,
+        after.isRegistrationComplete,
+        after.hasAcceptedDataPrivacy,
+        after.forceChangePassword,
+      ]);
+      if (row === undefined) throw new Problem('userNotFound');
+      if (before.isActive && !after.isActive) await endAllTokens(tx, userId);
+      return row;
+    }),
+  );
+}
+
+/** Removes a user with all tokens. Throws `userNotFound`, `lastAdministrator`. */
+export async function deleteUser(database: AuthDatabase, userId: string): Promise<void> {
+  await database.transaction(async (tx) => {
+    const user = await lockUser(tx, userId);
+    if (isActiveAdministrator(user)) await keepOneAdministrator(tx, userId);
+    await tx.query(deleteStatement, [userId]);
+  });
+}
+
+const passwordStatement: Statement = {
+  name: 'user_password',
+  text: `update auth.users set password_hash = $2, force_change_password = $3, updated_at = clock_timestamp()
+    where id = $1 returning id`,
+};
+
+/** Stores a new password hash. Throws `userNotFound`. */
+export async function storePassword(
+  runner: Runner,
+  userId: string,
+  passwordHash: string,
+  forceChange: boolean,
+): Promise<void> {
+  const rows = await runner.query(passwordStatement, [userId, passwordHash, forceChange]);
+  if (rows.length === 0) throw new Problem('userNotFound');
+}
+
+async function lockUser(tx: Runner, userId: string): Promise<UserRow> {
+  await tx.query(administratorsLock, []);
+  const [row] = await tx.query<UserRow>(lockUserStatement, [userId]);
+  if (row === undefined) throw new Problem('userNotFound');
+  return row;
+}
+
+const isActiveAdministrator = (user: UserRow): boolean => user.isActive && user.role === 'Administrator';
+
+async function keepOneAdministrator(tx: Runner, userId: string): Promise<void> {
+  const [row] = await tx.query<{ count: number }>(otherAdministratorsStatement, [userId]);
+  if ((row?.count ?? 0) === 0) throw new Problem('lastAdministrator');
+}
+
+function withoutUndefined(change: UserChange): Partial<UserRow> {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+}
+
+async function orTaken<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if ((error as { code?: string }).code === '23505') throw new Problem('usernameTaken', { cause: error });
+    throw error;
+  }
+}

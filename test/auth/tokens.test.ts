@@ -1,0 +1,311 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { limits } from '../../domain/limits.ts';
+import { formatToken, tokenFamily } from '../../domain/token-format.ts';
+import {
+  ask,
+  makePeople,
+  makePerson,
+  type People,
+  startTestApi,
+  type TestApi,
+  tokenOf,
+} from '../support/api.ts';
+import { testEnvironment } from '../support/stack.ts';
+
+const platform = await testEnvironment();
+const { username, password } = platform.administrator;
+let api: TestApi;
+let people: People;
+let database: pg.Client;
+beforeAll(async () => {
+  api = await startTestApi(platform.environment);
+  people = await makePeople(api.url, platform.administrator);
+  database = new pg.Client(platform.databaseUrl);
+  await database.connect();
+});
+afterAll(async () => {
+  await database.end();
+  await api.stop();
+});
+
+const auth = (method: string, path: string, options: Parameters<typeof ask>[3] = {}) =>
+  ask(api.url, method, `/api/authorization${path}`, options);
+const isAccepted = async (token: string) =>
+  (await ask(api.url, 'GET', '/user_data', { token })).status === 200;
+
+describe('signing in', () => {
+  test('gives an access token of eight hours, and a refresh token only when asked to remember', async () => {
+    const plain = await auth('POST', '/token', { json: { username, password } });
+    expect(plain.status).toBe(200);
+    expect(plain.body).toMatchObject({
+      tokenType: 'Bearer',
+      refreshToken: null,
+      refreshExpiresAt: null,
+      user: { username: 'admin', role: 'Administrator', isActive: true },
+    });
+    expect(tokenFamily(plain.body.accessToken)).toBe('access');
+    const hours = (Date.parse(plain.body.expiresAt) - Date.now()) / 3_600_000;
+    expect(hours).toBeCloseTo(8, 1);
+    const kept = await auth('POST', '/token', { json: { username: ' ADMIN ', password, rememberMe: true } });
+    expect(tokenFamily(kept.body.refreshToken)).toBe('refresh');
+    expect((Date.parse(kept.body.refreshExpiresAt) - Date.now()) / 86_400_000).toBeCloseTo(30, 1);
+  });
+
+  test('answers unknown user, wrong password and inactive account alike', async () => {
+    const idle = await makePerson(api.url, people.adminToken, 'Trainee');
+    await auth('PATCH', `/users/${idle.userId}`, { token: people.adminToken, json: { isActive: false } });
+    const answers = await Promise.all([
+      auth('POST', '/token', { json: { username: 'nobody', password } }),
+      auth('POST', '/token', { json: { username: people.Trainee.username, password: 'wrong password' } }),
+      auth('POST', '/token', { json: { username: idle.username, password: idle.password } }),
+      auth('POST', '/token', { json: { username: 'nobody', password: 'x'.repeat(300_000) } }),
+    ]);
+    for (const { status, body } of answers) {
+      expect([status, body]).toEqual([401, { status: 'error', message: 'Invalid username or password.' }]);
+    }
+  });
+
+  test('refuses bodies of the wrong form with 400', async () => {
+    for (const json of [
+      {},
+      { username },
+      { username: 1, password },
+      [],
+      'x',
+      { username, password, rememberMe: 'yes' },
+    ]) {
+      expect((await auth('POST', '/token', { json })).status).toBe(400);
+    }
+  });
+
+  test('stores no token value, only digests', async () => {
+    const token = await tokenOf(api.url, username, password);
+    const { rows } = await database.query('select t::text as row from auth.tokens t');
+    expect(rows.length).toBeGreaterThan(0);
+    expect(rows.some((row) => row.row.includes(token.slice(4, 20)))).toBe(false);
+  });
+});
+
+describe('a token', () => {
+  test('is refused as garbage, with a wrong checksum, unknown, expired, revoked, or without its user', async () => {
+    const good = await makePerson(api.url, people.adminToken, 'Developer');
+    expect(await isAccepted(good.token)).toBe(true);
+    const last = good.token.at(-1) === 'a' ? 'b' : 'a';
+    const unknown = formatToken('access', Buffer.alloc(32, 7));
+    const expired = await tokenOf(api.url, good.username, good.password);
+    await database.query("update auth.tokens set expires_at = now() - interval '1 s' where hint = $1", [
+      expired.slice(-4),
+    ]);
+    for (const token of ['x', 'hat_', good.token.slice(0, -1) + last, unknown, expired, `${good.token}x`]) {
+      const answer = await ask(api.url, 'GET', '/user_data', { token });
+      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+      expect((await auth('POST', '/validate', { json: { token } })).status).toBe(401);
+    }
+    await auth('DELETE', `/users/${good.userId}`, { token: people.adminToken });
+    expect(await isAccepted(good.token)).toBe(false);
+  });
+
+  test('ends at once when its user is deactivated, and stays ended when the user comes back', async () => {
+    const person = await makePerson(api.url, people.adminToken, 'Instructor');
+    const path = `/users/${person.userId}`;
+    await auth('PATCH', path, { token: people.adminToken, json: { isActive: false } });
+    expect(await isAccepted(person.token)).toBe(false);
+    await auth('PATCH', path, { token: people.adminToken, json: { isActive: true } });
+    expect(await isAccepted(person.token)).toBe(false);
+  });
+
+  test('follows the present role of its user', async () => {
+    const person = await makePerson(api.url, people.adminToken, 'Instructor');
+    await auth('PATCH', `/users/${person.userId}`, { token: people.adminToken, json: { role: 'Trainee' } });
+    expect((await ask(api.url, 'GET', '/user_data', { token: person.token })).body.Role).toBe('Trainee');
+  });
+
+  test('is ended by logout, with its refresh token, and no other is', async () => {
+    const person = await makePerson(api.url, people.adminToken, 'Trainee');
+    const credentials = { username: person.username, password: person.password };
+    const { body } = await auth('POST', '/token', { json: { ...credentials, rememberMe: true } });
+    expect((await auth('POST', '/logout', { token: body.accessToken })).status).toBe(204);
+    expect(await isAccepted(body.accessToken)).toBe(false);
+    expect((await auth('POST', '/refresh', { json: { refreshToken: body.refreshToken } })).status).toBe(401);
+    expect(await isAccepted(person.token)).toBe(true);
+  });
+});
+
+describe('refreshing', () => {
+  test('replaces the refresh token; using a replaced one ends the family', async () => {
+    const credentials = { username: people.Developer.username, password: people.Developer.password };
+    const first = (await auth('POST', '/token', { json: { ...credentials, rememberMe: true } })).body;
+    const second = await auth('POST', '/refresh', { json: { refreshToken: first.refreshToken } });
+    expect(second.status).toBe(200);
+    expect(second.body.user).toEqual(first.user);
+    expect(await isAccepted(second.body.accessToken)).toBe(true);
+    expect((await auth('POST', '/refresh', { json: { refreshToken: first.refreshToken } })).status).toBe(401);
+    const { refreshToken, accessToken } = second.body;
+    expect((await auth('POST', '/refresh', { json: { refreshToken } })).status).toBe(401);
+    expect(await isAccepted(accessToken)).toBe(false);
+    expect(await isAccepted(people.Developer.token)).toBe(true);
+  });
+
+  test('of one token at the same moment gives at most one new family member', async () => {
+    const credentials = { username: people.Developer.username, password: people.Developer.password };
+    const first = (await auth('POST', '/token', { json: { ...credentials, rememberMe: true } })).body;
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () =>
+        auth('POST', '/refresh', { json: { refreshToken: first.refreshToken } }),
+      ),
+    );
+    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
+  });
+
+  test('accepts no other kind of token', async () => {
+    for (const refreshToken of [people.Developer.token, people.offlineToken, 'x', '']) {
+      expect((await auth('POST', '/refresh', { json: { refreshToken } })).status).toBe(401);
+    }
+  });
+});
+
+describe('revoking all tokens', () => {
+  test('is for Administrators and for oneself, and tells how many ended', async () => {
+    const person = await makePerson(api.url, people.adminToken, 'Trainee');
+    await tokenOf(api.url, person.username, person.password);
+    const json = { username: person.username };
+    expect((await auth('POST', '/revoke', { token: people.Instructor.token, json })).status).toBe(403);
+    const answer = await auth('POST', '/revoke', { token: people.adminToken, json });
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { status: 'ok', username: person.username, revoked: 2 },
+    ]);
+    expect(await isAccepted(person.token)).toBe(false);
+    const own = await tokenOf(api.url, person.username, person.password);
+    expect((await auth('POST', '/revoke', { token: own, json })).body.revoked).toBe(1);
+    expect(await isAccepted(own)).toBe(false);
+    const unknown = await auth('POST', '/revoke', { token: people.adminToken, json: { username: 'nobody' } });
+    expect([unknown.status, unknown.body.message]).toEqual([404, 'User not found.']);
+  });
+});
+
+describe('validation', () => {
+  test('returns exactly the documented fields', async () => {
+    const answer = await auth('POST', '/validate', { json: { token: people.Trainee.token } });
+    expect(Object.keys(answer.body).sort()).toEqual(
+      [
+        ...['userId', 'username', 'firstName', 'lastName', 'title', 'company', 'email', 'role', 'createdAt'],
+        ...['updatedAt', 'forceChangePasswordNextSignin', 'isRegistrationComplete', 'hasAcceptedDataPrivacy'],
+        ...['isActive', 'isOfflineToken'],
+      ].sort(),
+    );
+    expect(answer.body).toMatchObject({ role: 'Trainee', isOfflineToken: false });
+  });
+
+  test('knows offline tokens, is open to all, and asks for a token', async () => {
+    const json = { token: people.offlineToken };
+    const open = await auth('POST', '/validate', { json });
+    expect(open.body).toMatchObject({ username: 'admin', isOfflineToken: true });
+    expect((await auth('POST', '/validate', { json, token: people.offlineToken })).status).toBe(200);
+    for (const wrong of [{}, { token: 1 }, { token: null }, []]) {
+      expect((await auth('POST', '/validate', { json: wrong })).status).toBe(400);
+    }
+  });
+});
+
+describe('offline tokens', () => {
+  test('live twelve calendar months, are listed without values, and are revoked one by one', async () => {
+    const made = await auth('POST', '/offline_token', { token: people.adminToken });
+    const other = await auth('POST', '/offline_token', { token: people.Administrator.token });
+    const now = new Date();
+    const inTwelveMonths = new Date(now).setUTCFullYear(now.getUTCFullYear() + 1);
+    expect(Math.abs(Date.parse(made.body.expiresAt) - inTwelveMonths)).toBeLessThan(86_400_000);
+    expect(await isAccepted(made.body.token)).toBe(true);
+    const list = await auth('GET', '/offline_token', { token: people.adminToken });
+    const item = list.body.find(
+      (each: { tokenHint: string }) => each.tokenHint === made.body.token.slice(-4),
+    );
+    expect(item).toMatchObject({ username: 'admin', revoked: false, expiresAt: made.body.expiresAt });
+    expect(
+      list.body.some((each: { username: string }) => each.username === people.Administrator.username),
+    ).toBe(true);
+    expect(JSON.stringify(list.body)).not.toContain(made.body.token);
+    const path = `/offline_token/${item.secretId}`;
+    expect((await auth('DELETE', path, { token: people.adminToken })).status).toBe(204);
+    expect(await isAccepted(made.body.token)).toBe(false);
+    expect(await isAccepted(other.body.token)).toBe(true);
+    for (const id of ['abc', '00000000-0000-4000-8000-000000000000']) {
+      expect((await auth('DELETE', `/offline_token/${id}`, { token: people.adminToken })).status).toBe(404);
+    }
+  });
+
+  test('tell when they were last used, written at most once a minute', async () => {
+    const made = await auth('POST', '/offline_token', { token: people.adminToken });
+    const lastUsed = async () => {
+      const { rows } = await database.query('select last_used_at from auth.tokens where hint = $1', [
+        made.body.token.slice(-4),
+      ]);
+      return rows[0].last_used_at as Date | null;
+    };
+    expect(await lastUsed()).toBeNull();
+    await isAccepted(made.body.token);
+    await expect.poll(lastUsed).not.toBeNull();
+    const first = await lastUsed();
+    await isAccepted(made.body.token);
+    expect(await lastUsed()).toEqual(first);
+  });
+
+  test('are refused by every other route of the authentication service with 403', async () => {
+    const id = people.Trainee.userId;
+    const calls = [
+      ['POST', '/offline_token'],
+      ['GET', '/offline_token'],
+      ['DELETE', `/offline_token/${id}`],
+      ['POST', '/logout'],
+      ['POST', '/revoke'],
+      ['GET', '/users'],
+      ['POST', '/users'],
+      ['GET', `/users/${id}`],
+      ['PATCH', `/users/${id}`],
+      ['DELETE', `/users/${id}`],
+      ['POST', '/users/resolve'],
+      ['POST', `/users/${id}/password`],
+    ] as const;
+    for (const [method, path] of calls) {
+      const answer = await auth(method, path, { token: people.offlineToken });
+      expect([method, path, answer.status]).toEqual([method, path, 403]);
+    }
+  });
+
+  test('are made by Administrators alone', async () => {
+    for (const role of ['Instructor', 'Trainee', 'Developer'] as const) {
+      expect((await auth('POST', '/offline_token', { token: people[role].token })).status).toBe(403);
+      expect((await auth('GET', '/offline_token', { token: people[role].token })).status).toBe(403);
+    }
+    expect((await auth('GET', '/offline_token')).status).toBe(401);
+  });
+});
+
+describe('guessing', () => {
+  test('is slowed after ten failures for a username, with Retry-After, and nobody else is locked out', async () => {
+    const person = await makePerson(api.url, people.adminToken, 'Trainee');
+    const wrong = { username: person.username, password: 'not the password' };
+    for (let failure = 1; failure <= limits.signInFailuresPerUsernameAndAddress; failure += 1) {
+      expect((await auth('POST', '/token', { json: wrong })).status).toBe(401);
+    }
+    expect((await auth('POST', '/token', { json: wrong })).status).toBe(429);
+    const right = await auth('POST', '/token', { json: { ...wrong, password: person.password } });
+    expect(right.status).toBe(429);
+    expect(Number(right.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await isAccepted(person.token)).toBe(true);
+    expect((await auth('POST', '/token', { json: { username, password } })).status).toBe(200);
+    await database.query('delete from auth.sign_in_failures');
+  });
+
+  test('from one address is slowed after fifty failures, whatever the usernames', async () => {
+    await database.query('delete from auth.sign_in_failures');
+    for (let failure = 1; failure <= limits.signInFailuresPerAddress; failure += 1) {
+      await auth('POST', '/token', { json: { username: `user-${failure}`, password: 'wrong password' } });
+    }
+    expect((await auth('POST', '/token', { json: { username: 'another', password: 'x' } })).status).toBe(429);
+    expect((await auth('POST', '/token', { json: { username, password } })).status).toBe(429);
+    await database.query('delete from auth.sign_in_failures');
+    expect((await auth('POST', '/token', { json: { username, password } })).status).toBe(200);
+  });
+});

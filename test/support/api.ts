@@ -1,0 +1,127 @@
+/** A real listening API for a test file, and people of every role with real tokens. */
+import { type Composed, compose } from '../../api/compose.ts';
+import type { ApiRoute } from '../../api/route.ts';
+import { startApi } from '../../api/start.ts';
+import { type Role, roles } from '../../domain/access.ts';
+import type { RunningServer } from '../../http/server.ts';
+import type { TestEnvironment } from './stack.ts';
+
+export type TestApi = {
+  readonly url: string;
+  readonly composed: Composed;
+  readonly server: RunningServer;
+  stop(): Promise<void>;
+};
+
+/** Starts the API on a free port with strict response checks. Call `stop` in `afterAll`. */
+export async function startTestApi(
+  environment: Readonly<Record<string, string>>,
+  options: { readonly routes?: readonly ApiRoute[] } = {},
+): Promise<TestApi> {
+  const composed = await compose({
+    ...environment,
+    PORT: '0',
+    LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+    RESPONSE_CHECKS: 'strict',
+  });
+  const server = await startApi({ ...composed, ...options });
+  return {
+    url: server.url,
+    composed,
+    server,
+    async stop() {
+      await server.stop(5);
+      await composed.close();
+    },
+  };
+}
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: what a server sends is whatever the test then says it must be.
+  readonly body: any;
+};
+
+/** One request; objects are sent as JSON. The body comes back parsed when it is JSON, else as text. */
+export async function ask(
+  url: string,
+  method: string,
+  path: string,
+  options: {
+    readonly token?: string;
+    readonly json?: unknown;
+    readonly headers?: Record<string, string>;
+  } = {},
+): Promise<Answer> {
+  const response = await fetch(url + path, {
+    method,
+    headers: {
+      ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
+      ...(options.json === undefined ? {} : { 'content-type': 'application/json' }),
+      ...options.headers,
+    },
+    ...(options.json === undefined ? {} : { body: JSON.stringify(options.json) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson && text !== '' ? JSON.parse(text) : text,
+  };
+}
+
+/** Signs in; throws when that is refused. */
+export async function tokenOf(url: string, username: string, password: string): Promise<string> {
+  const answer = await ask(url, 'POST', '/api/authorization/token', { json: { username, password } });
+  if (answer.status !== 200) throw new Error(`sign-in of ${username}: ${answer.status}`);
+  return answer.body.accessToken;
+}
+
+export type TestPerson = {
+  readonly userId: string;
+  readonly username: string;
+  readonly password: string;
+  readonly email: string;
+  readonly token: string;
+};
+export type People = Readonly<Record<Role, TestPerson>> & {
+  /** An offline token of the first Administrator. */
+  readonly offlineToken: string;
+  /** The first Administrator's access token. */
+  readonly adminToken: string;
+};
+
+/** Makes one user of each role through the interface itself, and an offline token. */
+export async function makePeople(
+  url: string,
+  administrator: TestEnvironment['administrator'],
+): Promise<People> {
+  const adminToken = await tokenOf(url, administrator.username, administrator.password);
+  const people: Partial<Record<Role, TestPerson>> = {};
+  for (const role of roles) people[role] = await makePerson(url, adminToken, role);
+  const offline = await ask(url, 'POST', '/api/authorization/offline_token', { token: adminToken });
+  return { ...(people as Record<Role, TestPerson>), offlineToken: offline.body.token, adminToken };
+}
+
+let made = 0;
+/** Makes one user and signs in. */
+export async function makePerson(
+  url: string,
+  adminToken: string,
+  role: Role,
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<TestPerson> {
+  made += 1;
+  const username = `${role.toLowerCase()}-${made}`;
+  const password = `password of ${username}`;
+  const email = `${username}@example.org`;
+  const answer = await ask(url, 'POST', '/api/authorization/users', {
+    token: adminToken,
+    json: { username, password, email, role, firstName: role, lastName: `No ${made}`, ...fields },
+  });
+  if (answer.status !== 201) throw new Error(`user ${username}: ${answer.status}`);
+  const token = await tokenOf(url, username, password);
+  return { userId: answer.body.userId, username, password, email, token };
+}
