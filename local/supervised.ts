@@ -118,7 +118,8 @@ export class Supervised {
     if (Date.now() - began > STEADY_MILLISECONDS) this.#waitMilliseconds = FIRST_WAIT_MILLISECONDS;
     const wait = this.#waitMilliseconds;
     this.#waitMilliseconds = Math.min(wait * 2, LONGEST_WAIT_MILLISECONDS);
-    this.#plan.log(`${this.#plan.name} ended (${how}); starting it again in ${wait / 1000} s.`);
+    const { name, logFile, log } = this.#plan;
+    log(`${name} ended (${how}, see ${logFile}); starting it again in ${wait / 1000} s.`);
     this.#restartTimer = setTimeout(() => {
       if (this.#wanted && this.#child === undefined) this.#spawn();
     }, wait);

@@ -11,6 +11,9 @@ const PACKAGES = {
   versitygw: 'github.com/versity/versitygw/cmd/versitygw',
 };
 
+/** The same as in local/tools/go.mod. */
+const TEMPORAL_VERSION = 'v1.5.1';
+
 /**
  * The path of `temporal` or `versitygw`: on PATH, in the cache, else built by Go into the cache,
  * else (Temporal only, on a machine without Go) downloaded by the TypeScript SDK.
@@ -81,9 +84,15 @@ async function downloadTemporal() {
     const downloads = join(folder, 'download');
     mkdirSync(downloads, { recursive: true });
     await withProgress('Downloading the Temporal server (there is no Go here to build it)', async () => {
-      const environment = await TestWorkflowEnvironment.createLocal({
-        server: { executable: { type: 'cached-download', version: 'v1.5.1', downloadDir: downloads } },
-      });
+      const executable = { type: 'cached-download', version: TEMPORAL_VERSION, downloadDir: downloads };
+      const environment = await TestWorkflowEnvironment.createLocal({ server: { executable } }).catch(
+        (error) => {
+          throw new PlainError(
+            `The Temporal server is neither on PATH nor in the cache, and its download failed (${error.message}). ` +
+              'Install Go 1.26 or newer to have it built, or name your own server by TEMPORAL_ADDRESS, or use docker compose.',
+          );
+        },
+      );
       await environment.teardown();
     });
     const file = readdirSync(downloads)

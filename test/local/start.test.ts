@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
+import { freePort } from '../../local/ports.ts';
+import { isAlive, readIdentity } from '../../local/process-identity.ts';
+import { removeData } from '../../local/stack.ts';
+import { temporaryDataFolder } from '../support/global-setup.ts';
+
+const startScript = fileURLToPath(new URL('../../local/start.ts', import.meta.url));
+const dataDir = temporaryDataFolder();
+const READY_MILLISECONDS = 60_000;
+
+afterAll(() => removeData(dataDir));
+
+interface Start {
+  child: ChildProcess;
+  /** What the person has seen so far. */
+  output: () => string;
+  ended: Promise<number | null>;
+}
+
+function start(port: number): Start {
+  const { DATABASE_URL, TEMPORAL_ADDRESS, S3_ENDPOINT, ADMIN_PASSWORD, ...env } = process.env;
+  const child = spawn(process.execPath, [startScript], {
+    env: { ...env, PORT: String(port), DATA_DIR: dataDir },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => {
+    child.kill('SIGTERM');
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      output += chunk;
+    });
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+  return { child, output: () => output, ended };
+}
+
+async function untilReady(running: Start): Promise<string> {
+  const isReady = () =>
+    running.output().includes('The platform is ready.') || running.child.exitCode !== null;
+  await vi.waitUntil(() => isReady() && /Ctrl-C/.test(running.output()), { timeout: READY_MILLISECONDS });
+  return running.output();
+}
+
+async function signIn(port: number, password: string): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${port}/api/authorization/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username: 'admin', password }),
+  });
+  return response.status;
+}
+
+test('one command starts everything, the first credentials work, Ctrl-C leaves nothing running, and a later start keeps the data', async () => {
+  const port = await freePort();
+  const first = start(port);
+  const text = await untilReady(first);
+  const password = /admin \/ (\S+)/.exec(text)?.[1] ?? '';
+  expect(text).toContain(`http://localhost:${port}`);
+  expect((await fetch(`http://127.0.0.1:${port}/health_check`)).status).toBe(200);
+  expect(await signIn(port, password)).toBe(200);
+
+  const running = join(dataDir, 'running.json');
+  expect(JSON.parse(readFileSync(running, 'utf8'))).toMatchObject({ address: `http://127.0.0.1:${port}` });
+  expect(statSync(running).mode & 0o077).toBe(0);
+  expect(filesHolding(password)).toEqual([]);
+
+  const children = readdirSync(join(dataDir, 'run')).map((name) => readIdentity(join(dataDir, 'run', name)));
+  const alive = children.filter((identity) => identity !== undefined);
+  expect(alive).toHaveLength(6);
+  first.child.kill('SIGINT');
+  expect(await first.ended).toBe(0);
+  expect(alive.filter(isAlive)).toEqual([]);
+  expect(existsSync(running)).toBe(false);
+
+  const second = start(port);
+  const again = await untilReady(second);
+  expect(again).not.toContain('First sign-in');
+  expect(await signIn(port, password)).toBe(200);
+  second.child.kill('SIGTERM');
+  expect(await second.ended).toBe(0);
+});
+
+/** Logs and notes in which a secret stands that was to be shown once. */
+function filesHolding(secret: string): string[] {
+  const files = ['logs', '.'].flatMap((folder) =>
+    readdirSync(join(dataDir, folder), { withFileTypes: true })
+      .filter((entry) => entry.isFile() && !entry.name.startsWith('temporal.db'))
+      .map((entry) => join(dataDir, folder, entry.name)),
+  );
+  return files.filter((file) => readFileSync(file, 'utf8').includes(secret));
+}
