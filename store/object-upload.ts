@@ -1,0 +1,278 @@
+/**
+ * From a stream to an object. Three ways, by what is known of the stream:
+ *
+ * - `small`: it ended within the first 8 MiB. One request, tried again when it fails.
+ * - `streamed`: its length is declared, at most 5 GiB, and it comes fast. One request that passes the bytes on as they
+ *   come. Stores write such an object once; a multi-part one they often copy together at the end. A checksum after the
+ *   bytes makes the store refuse what broke off: some store a request of undeclared content that ends early.
+ * - `parts`: everything else. Each part is staged, sent with a retry, and memory stays flat. A slow caller then never
+ *   keeps a request to the store waiting, which stores cut after some seconds.
+ */
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  type S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import type { Intake } from './object-intake.ts';
+import { httpStatusOf, withTries } from './object-retry.ts';
+import { fillPart, type StagedPart } from './object-staging.ts';
+
+const mebibyte = 1024 * 1024;
+const firstPartBytes = 8 * mebibyte;
+const maxSingleRequestBytes = 5 * 1024 * mebibyte;
+const fastBytesPerSecond = 4 * mebibyte;
+/** S3 allows 10,000 parts; declared lengths stay well below. */
+const partsOfDeclared = 9_000;
+/** Without a declared length parts double in size after so many, so that 10,000 of them reach 8 TB. */
+const partsOfOneSize = 1_000;
+const partsInFlight = 3;
+const settleSeconds = 10;
+const tidySeconds = 5;
+const tidyTries = 5;
+
+/** What is learnt of a store while it is used. */
+export interface StoreTraits {
+  /** True after the store refused a request with its checksum at the end; then everything longer goes in parts. */
+  refusesTrailers: boolean;
+}
+
+export interface UploadJob {
+  readonly client: S3Client;
+  readonly traits: StoreTraits;
+  readonly bucket: string;
+  readonly key: string;
+  readonly contentType: string;
+  readonly declaredBytes: number | null;
+  readonly intake: Intake;
+  /** Aborting it breaks the upload off. */
+  readonly signal: AbortSignal;
+}
+
+/** Stores everything the intake brings. After a failure nothing of the object is left in the store, where it answers. */
+export async function uploadObject(job: UploadJob): Promise<{ readonly etag: string }> {
+  const startedAt = performance.now();
+  const carry: Carry = { rest: null };
+  const { part, isLast } = await fillPart(job.intake, firstPartBytes, carry);
+  if (isLast) return await usingPart(part, () => putStaged(job, part));
+  const seconds = (performance.now() - startedAt) / 1000;
+  const isFast = firstPartBytes / Math.max(seconds, 0.001) >= fastBytesPerSecond;
+  const fitsOneRequest = job.declaredBytes !== null && job.declaredBytes <= maxSingleRequestBytes;
+  if (fitsOneRequest && isFast && !job.traits.refusesTrailers) {
+    return await usingPart(part, () => putStreamed(job, part, carry));
+  }
+  return await putParts(job, part, carry);
+}
+
+type Carry = { rest: Buffer | null };
+
+async function usingPart<T>(part: StagedPart, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } finally {
+    await part.dispose();
+  }
+}
+
+async function putStaged(job: UploadJob, part: StagedPart): Promise<{ etag: string }> {
+  const { sha256 } = job.intake.digests();
+  return await withTries(job.signal, async () => {
+    const result = await sendBody(job.signal, part.open(), (Body, abortSignal) => {
+      const command = new PutObjectCommand({ ...target(job), Body, ContentLength: part.sizeBytes });
+      // Signs the digest that we have already, so that the store refuses other bytes; streams are not hashed by the SDK.
+      command.middlewareStack.add(
+        (next) => async (step) => {
+          (step.request as { headers: Record<string, string> }).headers['x-amz-content-sha256'] = sha256;
+          return await next(step);
+        },
+        { step: 'build', name: 'signedHash' },
+      );
+      return job.client.send(command, { abortSignal });
+    });
+    return { etag: bareEtag(result.ETag) };
+  });
+}
+
+async function putStreamed(job: UploadJob, first: StagedPart, carry: Carry): Promise<{ etag: string }> {
+  async function* bytes(): AsyncGenerator<Buffer> {
+    yield* first.read();
+    if (carry.rest !== null) yield carry.rest;
+    for (let chunk = await job.intake.next(); chunk !== null; chunk = await job.intake.next()) yield chunk;
+  }
+  const body = Readable.from(bytes(), { objectMode: false, highWaterMark: 256 * 1024 });
+  const input = { ...target(job), ContentLength: job.declaredBytes!, ChecksumAlgorithm: 'CRC32' as const };
+  try {
+    const result = await sendBody(job.signal, body, (Body, abortSignal) =>
+      job.client.send(new PutObjectCommand({ ...input, Body }), { abortSignal }),
+    );
+    return { etag: bareEtag(result.ETag) };
+  } catch (error) {
+    const status = httpStatusOf(error);
+    if (job.intake.failure === undefined && (status === 400 || status === 501))
+      job.traits.refusesTrailers = true;
+    throw error;
+  }
+}
+
+async function putParts(job: UploadJob, first: StagedPart, carry: Carry): Promise<{ etag: string }> {
+  const sender = new PartSender(job);
+  let part: StagedPart | undefined = first;
+  try {
+    await sender.begin();
+    for (let number = 1, isLast = false; part !== undefined; number += 1) {
+      await sender.send(number, part);
+      part = undefined;
+      if (isLast) break;
+      const next = await fillPart(job.intake, partBytes(number + 1, job.declaredBytes), carry);
+      isLast = next.isLast;
+      if (next.part.sizeBytes > 0) part = next.part;
+      else await next.part.dispose();
+    }
+    return await sender.complete();
+  } catch (error) {
+    await part?.dispose();
+    await sender.abandon();
+    throw error;
+  }
+}
+
+function partBytes(number: number, declaredBytes: number | null): number {
+  if (declaredBytes === null) return firstPartBytes * 2 ** Math.floor((number - 1) / partsOfOneSize);
+  return Math.max(firstPartBytes, Math.ceil(declaredBytes / partsOfDeclared));
+}
+
+/** One multi-part upload: its parts under way, and its end. */
+class PartSender {
+  readonly #job: UploadJob;
+  readonly #cut = new AbortController();
+  readonly #sending = new Set<Promise<void>>();
+  readonly #etags: string[] = [];
+  #uploadId: string | undefined;
+
+  constructor(job: UploadJob) {
+    this.#job = job;
+  }
+
+  async begin(): Promise<void> {
+    const { client, signal } = this.#job;
+    const result = await client.send(new CreateMultipartUploadCommand(target(this.#job)), {
+      abortSignal: signal,
+    });
+    if (result.UploadId === undefined) throw new Error('The store made no upload id.');
+    this.#uploadId = result.UploadId;
+  }
+
+  /** Takes the part over, and waits while too many are under way. Their failures stop the intake. */
+  async send(number: number, part: StagedPart): Promise<void> {
+    const sent: Promise<void> = usingPart(part, () => this.#put(number, part)).finally(() =>
+      this.#sending.delete(sent),
+    );
+    sent.catch((error: Error) => this.#job.intake.stop(error));
+    this.#sending.add(sent);
+    if (this.#sending.size >= partsInFlight) await Promise.race(this.#sending);
+  }
+
+  async #put(number: number, part: StagedPart): Promise<void> {
+    const { client, bucket: Bucket, key: Key } = this.#job;
+    const input = {
+      Bucket,
+      Key,
+      UploadId: this.#uploadId,
+      PartNumber: number,
+      ContentLength: part.sizeBytes,
+    };
+    await withTries(this.#cut.signal, async () => {
+      const { ETag } = await sendBody(this.#cut.signal, part.open(), (Body, abortSignal) =>
+        client.send(new UploadPartCommand({ ...input, Body }), { abortSignal }),
+      );
+      if (ETag === undefined) throw new Error('The store acknowledged a part without an ETag.');
+      this.#etags[number - 1] = ETag;
+    });
+  }
+
+  async complete(): Promise<{ etag: string }> {
+    await Promise.all(this.#sending);
+    const { client, bucket: Bucket, key: Key, signal: abortSignal } = this.#job;
+    const Parts = this.#etags.map((ETag, index) => ({ ETag, PartNumber: index + 1 }));
+    try {
+      // Stores answer 200 before they know the outcome and put an error into the body; the client's SDK reads that as
+      // a failure, and an answer without an ETag is none either.
+      const { ETag } = await client.send(
+        new CompleteMultipartUploadCommand({
+          Bucket,
+          Key,
+          UploadId: this.#uploadId,
+          MultipartUpload: { Parts },
+        }),
+        { abortSignal },
+      );
+      return { etag: bareEtag(ETag) };
+    } catch (error) {
+      // A completion whose answer was lost has still happened, and a second one is refused.
+      const head = await client
+        .send(new HeadObjectCommand({ Bucket, Key }), { abortSignal })
+        .catch(() => undefined);
+      if (head?.ContentLength === this.#job.intake.sizeBytes) return { etag: bareEtag(head.ETag) };
+      throw error;
+    }
+  }
+
+  /** Leaves nothing in the store. Parts under way may end first: one that ends later would stay. */
+  async abandon(): Promise<void> {
+    const timer = setTimeout(() => this.#cut.abort(), settleSeconds * 1000);
+    await Promise.allSettled(this.#sending);
+    clearTimeout(timer);
+    if (this.#uploadId === undefined) return;
+    const { client, bucket: Bucket, key: Key } = this.#job;
+    for (let tries = 1; tries <= tidyTries; tries += 1) {
+      try {
+        await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId: this.#uploadId }), {
+          abortSignal: AbortSignal.timeout(tidySeconds * 1000),
+        });
+        if (!this.#cut.signal.aborted) return;
+      } catch (error) {
+        // Gone, or left to the sweeper, which finds it by its key.
+        if (httpStatusOf(error) === 404 || httpStatusOf(error) === null) return;
+      }
+      await sleep(100 * 2 ** tries);
+    }
+  }
+}
+
+/**
+ * Sends one request with a stream as its body. A body that fails breaks the request off, which piping alone does not
+ * do, and its error is the one to tell; a request that ends early ends its body.
+ */
+async function sendBody<T>(
+  signal: AbortSignal,
+  body: Readable,
+  send: (body: Readable, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const broken = new AbortController();
+  let bodyError: Error | undefined;
+  body.on('error', (error) => {
+    bodyError = error;
+    broken.abort();
+  });
+  try {
+    return await send(body, AbortSignal.any([signal, broken.signal]));
+  } catch (error) {
+    throw bodyError ?? error;
+  } finally {
+    body.destroy();
+  }
+}
+
+function target(job: UploadJob): { Bucket: string; Key: string; ContentType: string } {
+  return { Bucket: job.bucket, Key: job.key, ContentType: job.contentType };
+}
+
+function bareEtag(etag: string | undefined): string {
+  if (etag === undefined) throw new Error('The store answered without an ETag.');
+  return etag.replace(/^W\//, '').replaceAll('"', '');
+}

@@ -1,0 +1,299 @@
+/** Bytes in S3-compatible stores. Keys are made of our own ids; no text of a caller stands in one. */
+import { createWriteStream } from 'node:fs';
+import { unlink } from 'node:fs/promises';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import {
+  AbortMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { accessOf, type DataSourceRow, type S3Access } from './data-sources.ts';
+import { newId } from './ids.ts';
+import { Intake, ObjectTooLarge, SourceBroken } from './object-intake.ts';
+import { httpStatusOf, toObjectStoreError } from './object-retry.ts';
+import { type ObjectVariables, platformAccess } from './object-settings.ts';
+import { uploadObject } from './object-upload.ts';
+import { SecretBox } from './secrets.ts';
+
+export { ObjectTooLarge, SourceBroken } from './object-intake.ts';
+export { ObjectStoreError } from './object-retry.ts';
+export { type ObjectVariables, objectSettings } from './object-settings.ts';
+
+const connectMs = 5_000;
+/** A store that is silent for so long while we wait for it is given up. Completing a large object takes its time. */
+const silentMs = 300_000;
+const shortCallMs = 30_000;
+
+/** A new key for the bytes of an output. */
+export function newOutputKey(): string {
+  return `outputs/${newId()}`;
+}
+
+export interface PutOptions {
+  /** Told to the store for people who look into the bucket; default `application/octet-stream`. */
+  readonly contentType?: string | null;
+  /** Length of the stream where it is known. */
+  readonly declaredBytes?: number | null;
+  /** More than this is ObjectTooLarge; default: no limit. */
+  readonly maxBytes?: number;
+  /** Also compute MD5. */
+  readonly withMd5?: boolean;
+  /** Aborting it breaks the upload off. */
+  readonly signal: AbortSignal;
+  /** Called for each chunk that came. */
+  readonly onBytes?: (count: number) => void;
+}
+
+export interface PutResult {
+  readonly sizeBytes: number;
+  /** Lower-case hexadecimal. */
+  readonly sha256: string;
+  /** Lower-case hexadecimal; null unless asked for. */
+  readonly md5: string | null;
+  /** The store's, without quotes. */
+  readonly etag: string;
+}
+
+/** The part of an object to read, both ends included. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** One bucket (and prefix) of one store. */
+export class ObjectStore {
+  readonly #client: S3Client;
+  readonly #access: S3Access;
+  readonly #traits = { refusesTrailers: false };
+
+  constructor(client: S3Client, access: S3Access) {
+    this.#client = client;
+    this.#access = access;
+  }
+
+  /**
+   * Stores a stream as an object, with flat memory whatever its length. The stream is not destroyed when this fails,
+   * only no longer read.
+   * @throws ObjectTooLarge, SourceBroken, ObjectStoreError; the signal's reason when it aborted. Nothing is left then,
+   *   or what is left is found by `abortUploads` and `delete`.
+   */
+  async put(key: string, source: Readable, options: PutOptions): Promise<PutResult> {
+    const intake = new Intake(source, {
+      maxBytes: options.maxBytes ?? Number.POSITIVE_INFINITY,
+      withMd5: options.withMd5 ?? false,
+      ...(options.onBytes === undefined ? {} : { onBytes: options.onBytes }),
+    });
+    const onAbort = () => intake.stop(reasonOf(options.signal));
+    options.signal.addEventListener('abort', onAbort, { once: true });
+    if (options.signal.aborted) onAbort();
+    try {
+      const { etag } = await uploadObject({
+        client: this.#client,
+        traits: this.#traits,
+        ...this.#at(key),
+        contentType: options.contentType ?? 'application/octet-stream',
+        declaredBytes: options.declaredBytes ?? null,
+        intake,
+        signal: options.signal,
+      });
+      return { sizeBytes: intake.sizeBytes, etag, ...intake.digests() };
+    } catch (error) {
+      if (options.signal.aborted) throw reasonOf(options.signal);
+      const { failure } = intake;
+      throw failure instanceof ObjectTooLarge || failure instanceof SourceBroken
+        ? failure
+        : toObjectStoreError(error);
+    } finally {
+      options.signal.removeEventListener('abort', onAbort);
+      intake.release();
+    }
+  }
+
+  /**
+   * Opens an object or a part of it.
+   * @returns `sizeBytes`: how many bytes the stream brings
+   * @throws ObjectStoreError
+   */
+  async get(
+    key: string,
+    options: { readonly range?: ByteRange; readonly signal?: AbortSignal } = {},
+  ): Promise<{ readonly stream: Readable; readonly sizeBytes: number }> {
+    if (options.range !== undefined && options.range.end < options.range.start) {
+      return { stream: Readable.from([]), sizeBytes: 0 };
+    }
+    const { bucket: Bucket, key: Key } = this.#at(key);
+    const Range = options.range && `bytes=${options.range.start}-${options.range.end}`;
+    try {
+      const result = await this.#client.send(
+        new GetObjectCommand({ Bucket, Key, ...(Range === undefined ? {} : { Range }) }),
+        options.signal === undefined ? {} : { abortSignal: options.signal },
+      );
+      return { stream: result.Body as Readable, sizeBytes: result.ContentLength ?? 0 };
+    } catch (error) {
+      if (options.signal?.aborted) throw reasonOf(options.signal);
+      throw toObjectStoreError(error);
+    }
+  }
+
+  /**
+   * Writes an object, or a part of it, to a new file; a file that could not be finished is removed.
+   * @throws ObjectStoreError, and what the file system throws
+   */
+  async download(
+    key: string,
+    path: string,
+    options: { readonly range?: ByteRange; readonly signal?: AbortSignal } = {},
+  ): Promise<void> {
+    const { stream } = await this.get(key, options);
+    try {
+      const file = createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: 1024 * 1024 });
+      await pipeline(stream, file, options.signal === undefined ? {} : { signal: options.signal });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await unlink(path).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Removes an object; one that is not there is as good as removed. @throws ObjectStoreError */
+  async delete(key: string): Promise<void> {
+    const { bucket: Bucket, key: Key } = this.#at(key);
+    try {
+      await this.#client.send(new DeleteObjectCommand({ Bucket, Key }), shortCall());
+    } catch (error) {
+      const failure = toObjectStoreError(error);
+      if (failure.kind !== 'missing') throw failure;
+    }
+  }
+
+  /** @throws ObjectStoreError when the store cannot tell */
+  async exists(key: string): Promise<boolean> {
+    const { bucket: Bucket, key: Key } = this.#at(key);
+    try {
+      await this.#client.send(new HeadObjectCommand({ Bucket, Key }), shortCall());
+      return true;
+    } catch (error) {
+      const failure = toObjectStoreError(error);
+      if (failure.kind === 'missing') return false;
+      throw failure;
+    }
+  }
+
+  /** Aborts unfinished multi-part uploads of exactly this key, of which only the key is known. @throws ObjectStoreError */
+  async abortUploads(key: string): Promise<void> {
+    const { bucket: Bucket, key: Key } = this.#at(key);
+    try {
+      const { Uploads } = await this.#client.send(
+        new ListMultipartUploadsCommand({ Bucket, Prefix: Key }),
+        shortCall(),
+      );
+      for (const upload of Uploads ?? []) {
+        if (upload.Key !== Key || upload.UploadId === undefined) continue;
+        const command = new AbortMultipartUploadCommand({ Bucket, Key, UploadId: upload.UploadId });
+        await this.#client.send(command, shortCall());
+      }
+    } catch (error) {
+      // A store that cannot list them makes none that we could tidy up.
+      if (httpStatusOf(error) === 501 || httpStatusOf(error) === 404) return;
+      throw toObjectStoreError(error);
+    }
+  }
+
+  /** Resolves when the bucket answers. @throws ObjectStoreError */
+  async probe(signal: AbortSignal = AbortSignal.timeout(shortCallMs)): Promise<void> {
+    try {
+      await this.#client.send(new HeadBucketCommand({ Bucket: this.#access.bucket }), {
+        abortSignal: signal,
+      });
+    } catch (error) {
+      throw toObjectStoreError(error);
+    }
+  }
+
+  /** Frees the connections; requests under way fail. */
+  close(): void {
+    this.#client.destroy();
+  }
+
+  #at(key: string): { bucket: string; key: string } {
+    const prefix = this.#access.prefix.replace(/^\/+|\/+$/g, '');
+    return { bucket: this.#access.bucket, key: prefix === '' ? key : `${prefix}/${key}` };
+  }
+}
+
+/** The stores of all data sources, each with one client that is renewed when its row changed. */
+export class ObjectStores {
+  /** Place and keys of the data source `platform`. */
+  readonly platformAccess: S3Access;
+  /** For registering data sources. */
+  readonly secrets: SecretBox;
+  readonly #stores = new Map<number, { readonly updatedAtMs: number; readonly store: ObjectStore }>();
+
+  constructor(settings: ObjectVariables) {
+    this.platformAccess = platformAccess(settings);
+    this.secrets = new SecretBox(settings.SECRETS_KEY);
+  }
+
+  /** @throws SecretUnreadable */
+  of(row: DataSourceRow): ObjectStore {
+    const known = this.#stores.get(row.id);
+    if (known !== undefined && known.updatedAtMs === row.updatedAt.getTime()) return known.store;
+    // The client before is not ended: requests may be under way. Its idle connections end by themselves.
+    const store = openObjectStore(accessOf(row, this.platformAccess, this.secrets));
+    this.#stores.set(row.id, { updatedAtMs: row.updatedAt.getTime(), store });
+    return store;
+  }
+
+  close(): void {
+    for (const { store } of this.#stores.values()) store.close();
+    this.#stores.clear();
+  }
+}
+
+/** A store by its address and keys, for checks before a data source is registered. */
+export function openObjectStore(access: S3Access): ObjectStore {
+  const agent = {
+    keepAlive: true,
+    maxSockets: Number.POSITIVE_INFINITY,
+    maxFreeSockets: 32,
+    timeout: silentMs,
+  };
+  const client = new S3Client({
+    ...(access.endpoint === '' ? {} : { endpoint: access.endpoint }),
+    region: access.region === '' ? 'us-east-1' : access.region,
+    forcePathStyle: access.forcePathStyle,
+    credentials: { accessKeyId: access.accessKeyId, secretAccessKey: access.secretAccessKey },
+    // We hash what passes ourselves; a second checksum would cost a core-second for each few gigabytes.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    // Pieces of a body with its checksum at the end; stores refuse pieces below 8 KB.
+    requestStreamBufferSize: 64 * 1024,
+    maxAttempts: 3,
+    logger: silent,
+    requestHandler: {
+      connectionTimeout: connectMs,
+      socketTimeout: silentMs,
+      httpAgent: new HttpAgent(agent),
+      httpsAgent: new HttpsAgent(agent),
+    },
+  });
+  return new ObjectStore(client, access);
+}
+
+const nothing = () => undefined;
+/** What matters of a failure is in the error that we throw. */
+const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing, trace: nothing };
+
+function shortCall(): { abortSignal: AbortSignal } {
+  return { abortSignal: AbortSignal.timeout(shortCallMs) };
+}
+
+function reasonOf(signal: AbortSignal): Error {
+  return signal.reason instanceof Error ? signal.reason : new Error('Broken off.');
+}
