@@ -1,0 +1,108 @@
+/** Finds lines in a delimited text of any size, where the strict reader names only records. */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+const newline = 10;
+const carriageReturn = 13;
+const quote = 34;
+
+const states = { cellStart: 0, plain: 1, quoted: 2, quoteInQuoted: 3 } as const;
+
+/** Tells for each byte whether it ends a record; line ends within quotes do not. */
+export class RecordScanner {
+  readonly #delimiter: number;
+  #state: number = states.cellStart;
+
+  constructor(delimiter: string) {
+    this.#delimiter = delimiter.charCodeAt(0);
+  }
+
+  /** True when the byte is a line feed, or a carriage return, that ends a record. */
+  isRecordEnd(byte: number): boolean {
+    if (this.#state === states.quoted) {
+      if (byte === quote) this.#state = states.quoteInQuoted;
+      return false;
+    }
+    if (byte === quote) {
+      if (this.#state !== states.plain) this.#state = states.quoted;
+      return false;
+    }
+    if (byte === newline || byte === carriageReturn) {
+      this.#state = states.cellStart;
+      return true;
+    }
+    this.#state = byte === this.#delimiter ? states.cellStart : states.plain;
+    return false;
+  }
+}
+
+/**
+ * The line on which a record begins.
+ *
+ * @param record the strict reader's number: skipped lines and blank lines count, line ends within quotes do not
+ */
+export async function lineOfRecord(
+  path: string,
+  delimiter: string,
+  skipLines: number,
+  record: number,
+  signal?: AbortSignal,
+): Promise<number> {
+  const scanner = new RecordScanner(delimiter);
+  let line = 1;
+  let current = 1;
+  let previous = 0;
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20, signal })) {
+    for (const byte of chunk as Buffer) {
+      if (current === record) return line;
+      const isEnd =
+        current <= skipLines ? byte === newline || byte === carriageReturn : scanner.isRecordEnd(byte);
+      const isSecondOfPair = byte === newline && previous === carriageReturn;
+      if (!isSecondOfPair) {
+        if (byte === newline || byte === carriageReturn) line++;
+        if (isEnd) current++;
+      }
+      previous = byte;
+    }
+  }
+  return line;
+}
+
+/** Writes a copy in which every record ends in a line feed, for files that mix the ways to end a line. */
+export async function copyWithLineFeeds(
+  from: string,
+  to: string,
+  delimiter: string,
+  signal?: AbortSignal,
+): Promise<void> {
+  const scanner = new RecordScanner(delimiter);
+  let pendingReturn = false;
+  const recode = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const out = Buffer.allocUnsafe(chunk.length + 1);
+      let length = 0;
+      for (const byte of chunk) {
+        const isEnd = scanner.isRecordEnd(byte);
+        if (pendingReturn) {
+          out[length++] = newline;
+          pendingReturn = false;
+          if (byte === newline && isEnd) continue;
+        }
+        if (byte === carriageReturn && isEnd) pendingReturn = true;
+        else out[length++] = byte;
+      }
+      done(null, out.subarray(0, length));
+    },
+    flush(done) {
+      done(null, pendingReturn ? Buffer.from('\n') : undefined);
+    },
+  });
+  const options = signal === undefined ? {} : { signal };
+  await pipeline(
+    createReadStream(from, { highWaterMark: 1 << 20 }),
+    recode,
+    createWriteStream(to, { highWaterMark: 1 << 20 }),
+    options,
+  );
+}

@@ -1,0 +1,130 @@
+/**
+ * One DuckDB instance for one file: two threads, bounded memory and temporary disk, no network, no extensions, and no
+ * file outside one folder. The instance is closed with the conversion; nothing of one file reaches the next.
+ */
+import { join } from 'node:path';
+import {
+  type DuckDBConnection,
+  DuckDBInstance,
+  type DuckDBResult,
+  type DuckDBType,
+  type DuckDBValue,
+} from '@duckdb/node-api';
+
+export interface EngineSettings {
+  /** A folder of our own making: the only place that SQL can read and write. */
+  folder: string;
+  memoryLimitBytes: number;
+  spillLimitBytes: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** A query whose text holds only our own words and generated names; everything from outside is a parameter. */
+export interface Query {
+  sql: string;
+  parameters: DuckDBValue[];
+}
+
+const threads = 2;
+
+export class Engine {
+  readonly #instance: DuckDBInstance;
+  readonly #connection: DuckDBConnection;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onAbort: () => void;
+
+  private constructor(
+    instance: DuckDBInstance,
+    connection: DuckDBConnection,
+    signal: AbortSignal | undefined,
+  ) {
+    this.#instance = instance;
+    this.#connection = connection;
+    this.#signal = signal;
+    this.#onAbort = () => connection.interrupt();
+    signal?.addEventListener('abort', this.#onAbort);
+  }
+
+  static async open(settings: EngineSettings): Promise<Engine> {
+    settings.signal?.throwIfAborted();
+    if (/[*?[\]{}\0]/.test(settings.folder)) {
+      throw new Error(`The work folder's path must not hold the characters * ? [ ] { }: ${settings.folder}`);
+    }
+    const instance = await DuckDBInstance.create(':memory:', {
+      threads: String(threads),
+      memory_limit: kibibytes(settings.memoryLimitBytes),
+      temp_directory: join(settings.folder, 'spill'),
+      max_temp_directory_size: kibibytes(settings.spillLimitBytes),
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+      allow_community_extensions: 'false',
+    });
+    const connection = await instance.connect();
+    await connection.run(`SET TimeZone = 'UTC'`);
+    await connection.run(`SET allowed_directories = [${sqlText(`${settings.folder}/`)}]`);
+    await connection.run('SET enable_external_access = false');
+    await connection.run('SET lock_configuration = true');
+    return new Engine(instance, connection, settings.signal);
+  }
+
+  /** Runs a statement and gives its rows; an abort of the signal interrupts it and throws the signal's reason. */
+  async rows(query: Query): Promise<DuckDBValue[][]> {
+    return this.#guarded(async () =>
+      (await this.#connection.runAndReadAll(query.sql, query.parameters)).getRows(),
+    );
+  }
+
+  /** Names and types of a query's columns. */
+  async columns(query: Query): Promise<{ names: string[]; types: DuckDBType[] }> {
+    return this.#guarded(async () => {
+      const result = await this.#connection.run(query.sql, query.parameters);
+      return { names: result.columnNames(), types: result.columnTypes() };
+    });
+  }
+
+  /** Runs a query whose result is fetched chunk by chunk, never held as a whole. */
+  async stream<T>(query: Query, consume: (result: DuckDBResult) => Promise<T>): Promise<T> {
+    return this.#guarded(async () => consume(await this.#connection.stream(query.sql, query.parameters)));
+  }
+
+  /** Part of the running statement that is done, 0 to 1; null when it cannot be told. */
+  get progress(): number | null {
+    const { percentage } = this.#connection.progress;
+    return percentage >= 0 ? Math.min(percentage / 100, 1) : null;
+  }
+
+  close(): void {
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#connection.closeSync();
+    this.#instance.closeSync();
+  }
+
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    this.#signal?.throwIfAborted();
+    try {
+      const result = await work();
+      this.#signal?.throwIfAborted();
+      return result;
+    } catch (error) {
+      this.#signal?.throwIfAborted();
+      throw error;
+    }
+  }
+}
+
+/** A path of our own as SQL text, for the places where SQL takes no parameter. */
+export function sqlText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+function kibibytes(bytes: number): string {
+  return `${Math.max(1, Math.floor(bytes / 1024))}KiB`;
+}
+
+/** True for faults of this machine (memory, disk), which another attempt may not meet, as opposed to the file's. */
+export function isResourceFault(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    /^(Out of Memory|IO|Permission|INTERNAL|Fatal|Interrupt) ?(Error)?/i.test(error.message)
+  );
+}

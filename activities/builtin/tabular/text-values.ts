@@ -1,0 +1,52 @@
+/** What a column of texts holds, told from a sample of its values. */
+
+/** `empty`: no value in the sample. `time` kinds stand beside these, see `time-column.ts`. */
+export type TextKind = 'number' | 'boolean' | 'text' | 'empty';
+
+export interface ColumnSample {
+  kind: TextKind;
+  /** Texts in an otherwise numeric column that stand for a missing number, as spelled. */
+  nullTokens: string[];
+}
+
+const numberShape = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const commaNumberShape = /^[+-]?(?:\d+,?\d*|,\d+)(?:[eE][+-]?\d+)?$/;
+const missingShape = /^(?:nan|null|na|n\/a|#n\/a|-|--)$/i;
+const infiniteShape = /^[+-]?inf(?:inity)?$/i;
+const booleanShape = /^(?:true|false)$/i;
+
+/** True for a plain decimal number, with a point, or with a comma when `decimalComma`. */
+export function isNumberText(value: string, decimalComma = false): boolean {
+  const trimmed = value.trim();
+  return (decimalComma ? commaNumberShape : numberShape).test(trimmed) || infiniteShape.test(trimmed);
+}
+
+export function isMissingText(value: string): boolean {
+  return missingShape.test(value.trim());
+}
+
+/** Kind of a column; null and blank values tell nothing. */
+export function sampleColumn(values: readonly (string | null)[], decimalComma = false): ColumnSample {
+  let numbers = 0;
+  let booleans = 0;
+  const missing = new Set<string>();
+  for (const value of values) {
+    if (value === null || value.trim() === '') continue;
+    if (isNumberText(value, decimalComma)) numbers++;
+    else if (booleanShape.test(value.trim())) booleans++;
+    else if (isMissingText(value)) missing.add(value);
+    else return { kind: 'text', nullTokens: [] };
+    if (numbers > 0 && booleans > 0) return { kind: 'text', nullTokens: [] };
+  }
+  if (numbers > 0) return { kind: 'number', nullTokens: [...missing] };
+  if (booleans > 0) return { kind: 'boolean', nullTokens: [...missing] };
+  return { kind: missing.size > 0 ? 'text' : 'empty', nullTokens: [] };
+}
+
+/** A number text as a number; NaN when it is none. */
+export function toNumber(value: string | null, decimalComma = false): number {
+  if (value === null) return Number.NaN;
+  const trimmed = value.trim();
+  if (trimmed === '') return Number.NaN;
+  return Number(decimalComma ? trimmed.replace(',', '.') : trimmed);
+}
