@@ -10,6 +10,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -17,6 +18,8 @@ import { PlainError } from './plain-error.ts';
 import { endOrphan, identityOf, isAlive, readIdentity } from './process-identity.ts';
 
 const KEY_BYTES = 32;
+const LOCK_ATTEMPTS = 3;
+const TURN_MILLISECONDS = 5_000;
 
 /** Secrets made at the first start. Losing them makes stored secrets and tokens unreadable, so they lie beside the data. */
 export interface Keys {
@@ -52,7 +55,7 @@ export function makeDataFolder(dataDir: string): void {
  */
 export function lockDataFolder(dataDir: string): () => void {
   const file = join(dataDir, 'lock');
-  for (let attempt = 0; attempt < 3; attempt += 1) {
+  for (let attempt = 0; attempt < LOCK_ATTEMPTS; attempt += 1) {
     try {
       writeFileSync(file, `${JSON.stringify(identityOf(process.pid))}\n`, { flag: 'wx', mode: 0o600 });
       return () => rmSync(file, { force: true });
@@ -65,11 +68,38 @@ export function lockDataFolder(dataDir: string): () => void {
         `The data in ${dataDir} are in use by another start (process ${holder.pid}). ` +
           'Stop that one first, or choose another folder by DATA_DIR.',
       );
-    rmSync(file, { force: true });
+    removeDeadLock(file);
   }
   throw new PlainError(
     `The lock of ${dataDir} could not be taken; another start is taking it at this moment.`,
   );
+}
+
+/**
+ * Removes a lock whose holder is gone. Two starts may find the same dead holder at once; without the folder that
+ * only one of them can make, the slower would remove the lock that the faster has just taken.
+ */
+function removeDeadLock(file: string): void {
+  const turn = `${file}.turn`;
+  try {
+    mkdirSync(turn);
+  } catch {
+    if (ageMilliseconds(turn) > TURN_MILLISECONDS) rmSync(turn, { recursive: true, force: true });
+    return;
+  }
+  try {
+    const holder = readIdentity(file);
+    // Without content it is being written at this moment, unless it stays so.
+    const isDead = holder === undefined ? ageMilliseconds(file) > TURN_MILLISECONDS : !isAlive(holder);
+    if (isDead) rmSync(file, { force: true });
+  } finally {
+    rmSync(turn, { recursive: true, force: true });
+  }
+}
+
+function ageMilliseconds(path: string): number {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? 0 : Date.now() - stat.mtimeMs;
 }
 
 /** Ends what an earlier start on this folder left running because it was killed outright. The folder must be locked. */

@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const POLL_MILLISECONDS = 500;
+const POLL_MILLISECONDS = 200;
+const TURN_MILLISECONDS = 5_000;
 
 /** When the process began, in clock ticks since the machine booted (Linux); undefined where that cannot be read. */
 export function processStart(pid) {
@@ -42,7 +43,6 @@ export async function withFileLock(file, work, onWait) {
   mkdirSync(dirname(file), { recursive: true });
   const me = JSON.stringify({ pid: process.pid, startTime: processStart(process.pid) });
   let told = false;
-  let unreadable = 0;
   for (;;) {
     try {
       writeFileSync(file, me, { flag: 'wx' });
@@ -51,13 +51,9 @@ export async function withFileLock(file, work, onWait) {
       if (error.code !== 'EEXIST') throw error;
     }
     const owner = readOwner(file);
-    // A file without content is being written at this moment; one that stays so was left by a crash.
-    unreadable = owner === undefined ? unreadable + 1 : 0;
-    if ((owner !== undefined && !isSameProcess(owner)) || unreadable > 3) {
-      rmSync(file, { force: true });
-      continue;
-    }
-    if (!told && owner !== undefined) {
+    if (isDead(file, owner)) {
+      if (removeDeadLock(file)) continue;
+    } else if (!told && owner !== undefined) {
       told = true;
       onWait?.(owner.pid);
     }
@@ -68,4 +64,34 @@ export async function withFileLock(file, work, onWait) {
   } finally {
     rmSync(file, { force: true });
   }
+}
+
+/** A file without content is being written at this moment; one that stays so was left by a crash. */
+function isDead(file, owner) {
+  return owner === undefined ? ageMilliseconds(file) > TURN_MILLISECONDS : !isSameProcess(owner);
+}
+
+/**
+ * Removes a lock whose holder is gone. Two processes may find the same dead holder at once; without the folder that
+ * only one of them can make, the slower would remove the lock that the faster has just taken.
+ */
+function removeDeadLock(file) {
+  const turn = `${file}.turn`;
+  try {
+    mkdirSync(turn);
+  } catch {
+    if (ageMilliseconds(turn) > TURN_MILLISECONDS) rmSync(turn, { recursive: true, force: true });
+    return false;
+  }
+  try {
+    if (isDead(file, readOwner(file))) rmSync(file, { force: true });
+  } finally {
+    rmSync(turn, { recursive: true, force: true });
+  }
+  return true;
+}
+
+function ageMilliseconds(path) {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? 0 : Date.now() - stat.mtimeMs;
 }
