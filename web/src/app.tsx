@@ -1,0 +1,103 @@
+import type { ComponentType } from 'preact';
+import { Component } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { useAuth } from './hooks.ts';
+import { SessionPageView } from './pages/session.tsx';
+import { SessionsPage } from './pages/sessions.tsx';
+import { PasswordPage, SignInPage } from './pages/sign-in.tsx';
+import { useAddress } from './router.ts';
+import { Shell } from './shell.tsx';
+import { Empty, Notice, Placeholder } from './ui/notice.tsx';
+
+/** The console: the sign-in form for strangers, else the page that stands at the present address. */
+export function App() {
+  const auth = useAuth();
+  if (auth.phase === 'restoring') return <Placeholder rows={0} label="Signing in" />;
+  if (auth.signIn === null) return <SignInPage notice={auth.notice} />;
+  if (auth.signIn.user.forceChangePasswordNextSignin === true)
+    return <PasswordPage user={auth.signIn.user} />;
+  return (
+    <Shell user={auth.signIn.user}>
+      <ErrorBoundary>
+        <Page />
+      </ErrorBoundary>
+    </Shell>
+  );
+}
+
+function Page() {
+  const { path } = useAddress();
+  const [, area, id, ...rest] = path.replace(/\/+$/, '').split('/');
+  if (rest.length === 0) {
+    if (id === undefined && (area === undefined || area === '' || area === 'sessions'))
+      return <SessionsPage />;
+    if (area === 'sessions' && id !== undefined) {
+      return <SessionPageView key={id} sessionId={decodeURIComponent(id)} />;
+    }
+    if (area === 'dashboards' && id !== undefined) {
+      return <DashboardLoader key={id} dimensionId={decodeURIComponent(id)} />;
+    }
+  }
+  return (
+    <Empty title="There is no such page">
+      <p>
+        The address may be mistyped. <a href="/">All sessions</a>
+      </p>
+    </Empty>
+  );
+}
+
+/** Charts are needed on one page only, so their code is fetched when that page is opened. */
+function DashboardLoader(props: { dimensionId: string }) {
+  const [page, setPage] = useState<{ View: ComponentType<{ dimensionId: string }> } | null>(null);
+  const [failed, setFailed] = useState(false);
+  useEffect(() => {
+    import('./pages/dashboard.tsx')
+      .then((module) => setPage({ View: module.DashboardPage }))
+      .catch(() => setFailed(true));
+  }, []);
+  if (failed) return <ReloadNotice />;
+  if (page === null) return <Placeholder rows={4} label="Loading the dashboard" />;
+  return <page.View dimensionId={props.dimensionId} />;
+}
+
+function ReloadNotice() {
+  return (
+    <Notice
+      tone="error"
+      action={
+        <button type="button" class="button button-small" onClick={() => window.location.reload()}>
+          Load again
+        </button>
+      }
+    >
+      This part of the console could not be loaded. The platform may have been updated meanwhile.
+    </Notice>
+  );
+}
+
+/** Keeps the frame of the console standing when a page fails in a way that nobody foresaw. */
+class ErrorBoundary extends Component<object, { failure: Error | null }> {
+  override state: { failure: Error | null } = { failure: null };
+
+  override componentDidCatch(failure: Error): void {
+    console.error(failure);
+    this.setState({ failure });
+  }
+
+  override render() {
+    if (this.state.failure === null) return this.props.children;
+    return (
+      <Notice
+        tone="error"
+        action={
+          <button type="button" class="button button-small" onClick={() => window.location.reload()}>
+            Load again
+          </button>
+        }
+      >
+        This page met an error of its own and cannot be shown. {this.state.failure.message}
+      </Notice>
+    );
+  }
+}

@@ -1,0 +1,65 @@
+/** What a dashboard's address says: chosen channels, range, kind of time, clock. Pure: tested without a browser. */
+
+import type { TimeKind, TimeSpan } from './model.ts';
+
+/** How times are written; relative times are always `elapsed`. */
+export type Clock = 'utc' | 'local' | 'elapsed';
+
+export interface View {
+  /** Null: nothing chosen yet, so what the dashboard suggests. An empty list: everything taken away. */
+  channels: string[] | null;
+  /** Null: everything. */
+  span: TimeSpan | null;
+  kind: TimeKind | null;
+  clock: Clock;
+}
+
+export function readView(query: URLSearchParams): View {
+  const channels = query.get('channels');
+  const fromMs = Date.parse(query.get('from') ?? '');
+  const toMs = Date.parse(query.get('to') ?? '');
+  const kind = query.get('time');
+  const clock = query.get('clock');
+  return {
+    channels:
+      channels === null
+        ? null
+        : channels
+            .split(',')
+            .filter((key) => key !== '')
+            .map(decodeKey),
+    span: toMs > fromMs ? { fromMs, toMs } : null,
+    kind: kind === 'absolute' || kind === 'relative' ? kind : null,
+    clock: clock === 'local' || clock === 'elapsed' ? clock : 'utc',
+  };
+}
+
+/** The query part for a view, with its question mark; empty for the view that a fresh dashboard shows. */
+export function writeView(view: View): string {
+  const parts: string[] = [];
+  if (view.channels !== null) parts.push(`channels=${view.channels.map(encodeKey).join(',')}`);
+  if (view.span !== null) {
+    parts.push(
+      `from=${new Date(view.span.fromMs).toISOString()}`,
+      `to=${new Date(view.span.toMs).toISOString()}`,
+    );
+  }
+  if (view.kind !== null) parts.push(`time=${view.kind}`);
+  if (view.clock !== 'utc') parts.push(`clock=${view.clock}`);
+  return parts.length === 0 ? '' : `?${parts.join('&')}`;
+}
+
+// A key may hold a comma, which is also what separates keys, so that keys are escaped once more inside the list.
+// Colons stay as they are: addresses are read by people, too.
+function encodeKey(key: string): string {
+  const inner = key.replace(/[%,]/g, encodeURIComponent);
+  return encodeURIComponent(inner).replaceAll('%3A', ':');
+}
+
+function decodeKey(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,127 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { plural } from '../format.ts';
+import { Icon } from '../ui/icon.tsx';
+import type { Channel, ChannelGroup } from './model.ts';
+import { groupChannels } from './model.ts';
+
+/** Above this many channels, groups without a chosen one start closed. */
+const manyChannels = 60;
+
+/** All channels by realm and group; ticking one shows it. */
+export function ChannelList(props: {
+  channels: Channel[];
+  chosen: ReadonlySet<string>;
+  onChange: (chosen: Set<string>) => void;
+}) {
+  const [search, setSearch] = useState('');
+  const groups = groupChannels(props.channels, search);
+  const set = (keys: string[], on: boolean) => {
+    const next = new Set(props.chosen);
+    for (const key of keys) {
+      if (on) next.add(key);
+      else next.delete(key);
+    }
+    props.onChange(next);
+  };
+  return (
+    <div class="channels">
+      <div class="channels-head">
+        <h2>Channels</h2>
+        <span class="faint">
+          {props.chosen.size} of {plural(props.channels.length, 'channel', 'channels')}
+        </span>
+      </div>
+      <search class="search">
+        <Icon name="search" />
+        <input
+          type="search"
+          aria-label="Search channels"
+          placeholder="Search channels"
+          value={search}
+          onInput={(event) => setSearch(event.currentTarget.value)}
+        />
+      </search>
+      <div class="channel-groups">
+        {groups.length === 0 && <p class="faint">No channel matches.</p>}
+        {groups.map((group) => (
+          <Group
+            key={group.id}
+            group={group}
+            chosen={props.chosen}
+            set={set}
+            searching={search.trim() !== ''}
+            startOpen={
+              props.channels.length <= manyChannels ||
+              group.channels.some((channel) => props.chosen.has(channel.key))
+            }
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function Group(props: {
+  group: ChannelGroup;
+  chosen: ReadonlySet<string>;
+  set: (keys: string[], on: boolean) => void;
+  searching: boolean;
+  startOpen: boolean;
+}) {
+  const { group } = props;
+  const [open, setOpen] = useState(props.startOpen);
+  const drawable = group.channels.filter((channel) => channel.drawable).map((channel) => channel.key);
+  const count = drawable.filter((key) => props.chosen.has(key)).length;
+  const all = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (all.current !== null) all.current.indeterminate = count > 0 && count < drawable.length;
+  }, [count, drawable.length]);
+  const shown = open || props.searching;
+  return (
+    <fieldset class="channel-group">
+      <legend class="visually-hidden">{group.title}</legend>
+      <div class="channel-group-head">
+        <input
+          ref={all}
+          type="checkbox"
+          aria-label={`All channels of ${group.title}`}
+          disabled={drawable.length === 0}
+          checked={drawable.length > 0 && count === drawable.length}
+          onChange={(event) => props.set(drawable, event.currentTarget.checked)}
+        />
+        <button
+          type="button"
+          class="channel-group-title"
+          aria-expanded={shown}
+          onClick={() => setOpen(!open)}
+        >
+          <span>{group.title}</span>
+          <span class="faint">{count > 0 ? `${count}/${group.channels.length}` : group.channels.length}</span>
+          <Icon name={shown ? 'up' : 'down'} />
+        </button>
+      </div>
+      {shown && (
+        <ul>
+          {group.channels.map((channel) => (
+            <li key={channel.key}>
+              <label
+                class="channel"
+                title={channel.drawable ? channel.sourceName : 'Text cannot be drawn as a curve'}
+              >
+                <input
+                  type="checkbox"
+                  value={channel.key}
+                  disabled={!channel.drawable}
+                  checked={props.chosen.has(channel.key)}
+                  onChange={(event) => props.set([channel.key], event.currentTarget.checked)}
+                />
+                <span class="channel-name">{channel.name}</span>
+                <span class="faint">{channel.drawable ? channel.unit : channel.type}</span>
+              </label>
+            </li>
+          ))}
+        </ul>
+      )}
+    </fieldset>
+  );
+}

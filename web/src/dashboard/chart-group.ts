@@ -1,0 +1,88 @@
+import type uPlot from 'uplot';
+import type { TimeSpan } from './model.ts';
+
+export interface GroupActions {
+  /** Where the shared cursor is, or null when it is nowhere. */
+  cursorMoved: (timeMs: number | null) => void;
+  zoom: (factor: number, atMs: number) => void;
+  pan: (part: number) => void;
+  reset: () => void;
+}
+
+interface Member {
+  chart: uPlot;
+  originMs: number;
+}
+
+/** The charts of one dashboard: one time axis, one cursor, the same keys in each. */
+export class ChartGroup {
+  readonly syncKey: string;
+  readonly #members = new Set<Member>();
+  readonly #actions: () => GroupActions;
+  #cursorMs: number | null = null;
+  #told: number | null | undefined;
+
+  /** `actions` is asked at each use, so that it may change with every drawing of the page. */
+  constructor(syncKey: string, actions: () => GroupActions) {
+    this.syncKey = syncKey;
+    this.#actions = actions;
+  }
+
+  /** Adds a chart; the returned function takes it out again. */
+  join(member: Member): () => void {
+    this.#members.add(member);
+    return () => this.#members.delete(member);
+  }
+
+  /** Called by each chart for itself; the page hears it once for all. */
+  cursorMoved(timeMs: number | null): void {
+    this.#cursorMs = timeMs;
+    if (this.#told === timeMs) return;
+    this.#told = timeMs;
+    this.#actions().cursorMoved(timeMs);
+  }
+
+  get cursorMs(): number | null {
+    return this.#cursorMs;
+  }
+
+  /** Does what the key stands for; true when the key was one of the charts' own. */
+  key(event: KeyboardEvent, span: TimeSpan): boolean {
+    if (event.ctrlKey || event.metaKey || event.altKey) return false;
+    const length = span.toMs - span.fromMs;
+    const at = this.#cursorMs ?? (span.fromMs + span.toMs) / 2;
+    const work: Record<string, () => void> = {
+      ArrowLeft: () =>
+        event.shiftKey ? this.#actions().pan(-0.25) : this.#moveCursor(at - length / 200, span),
+      ArrowRight: () =>
+        event.shiftKey ? this.#actions().pan(0.25) : this.#moveCursor(at + length / 200, span),
+      Home: () => this.#moveCursor(span.fromMs, span),
+      End: () => this.#moveCursor(span.toMs, span),
+      '+': () => this.#actions().zoom(0.5, at),
+      '=': () => this.#actions().zoom(0.5, at),
+      '-': () => this.#actions().zoom(2, at),
+      Escape: () => this.#actions().reset(),
+      '0': () => this.#actions().reset(),
+    };
+    const action = work[event.key];
+    if (action === undefined) return false;
+    event.preventDefault();
+    action();
+    return true;
+  }
+
+  /** The wheel zooms only together with the control key: alone it scrolls the page, as everywhere. */
+  wheel(event: WheelEvent, chart: uPlot, originMs: number): void {
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    const left = event.clientX - chart.over.getBoundingClientRect().left;
+    this.#actions().zoom(event.deltaY > 0 ? 1.25 : 0.8, chart.posToVal(left, 'x') + originMs);
+  }
+
+  #moveCursor(toMs: number, span: TimeSpan): void {
+    const timeMs = Math.min(span.toMs, Math.max(span.fromMs, toMs));
+    for (const { chart, originMs } of this.#members) {
+      chart.setCursor({ left: chart.valToPos(timeMs - originMs, 'x'), top: chart.over.clientHeight / 2 });
+    }
+  }
+}

@@ -1,0 +1,176 @@
+import uPlot from 'uplot';
+import { formatElapsed, formatValue } from '../format.ts';
+import type { Clock } from './address.ts';
+import type { Channel, TimeSpan } from './model.ts';
+import { elapsedStepsMs, monthNames as months } from './time.ts';
+
+export interface ChartSettings {
+  channels: Channel[];
+  look: (index: number) => { stroke: string; dash: number[] };
+  width: number;
+  height: number;
+  clock: Clock;
+  syncKey: string;
+  span: () => TimeSpan;
+  /** Subtracted from every time on the axis; 0 for clock times. */
+  originMs: number;
+  onZoom: (span: TimeSpan) => void;
+  onReset: () => void;
+  /** Null when the cursor has left all charts. */
+  onCursor: (timeMs: number | null) => void;
+}
+
+/** The same on every panel, so that one moment stands on one vertical line. */
+const valueAxisWidth = 68;
+const shortestDrag = 6;
+
+/** uPlot's options for one panel. The x axis counts milliseconds. */
+export function chartOptions(settings: ChartSettings): uPlot.Options {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name: string) => style.getPropertyValue(name).trim();
+  const axis = {
+    stroke: colour('--chart-axis'),
+    font: `12px ${colour('--font')}`,
+    grid: { stroke: colour('--chart-grid'), width: 1 },
+    ticks: { show: false },
+  };
+  const elapsed = settings.clock === 'elapsed';
+  return {
+    width: settings.width,
+    height: settings.height,
+    ms: 1,
+    padding: [8, 16, 0, 0],
+    ...(settings.clock === 'utc'
+      ? { tzDate: (time: number) => uPlot.tzDate(new Date(time), 'Etc/UTC') }
+      : {}),
+    fmtDate: clockFormatter,
+    legend: { show: false },
+    focus: { alpha: 0.25 },
+    scales: {
+      x: {
+        time: !elapsed,
+        auto: false,
+        range: (_chart, min, max) => (min === null || max === null ? wholeSpan(settings) : [min, max]),
+        min: settings.span().fromMs - settings.originMs,
+        max: settings.span().toMs - settings.originMs,
+      },
+      y: { range: valueRange },
+    },
+    axes: [
+      {
+        ...axis,
+        size: 30,
+        gap: 6,
+        space: elapsed ? 84 : 72,
+        ...(elapsed
+          ? {
+              incrs: elapsedStepsMs,
+              values: (_chart, splits, _index, _space, step) =>
+                splits.map((split) => formatElapsed(split, step)),
+            }
+          : {}),
+      },
+      {
+        ...axis,
+        size: valueAxisWidth,
+        gap: 8,
+        space: 36,
+        values: (_chart, splits) => splits.map((split) => formatValue(Number(split.toPrecision(12)))),
+      },
+    ],
+    series: [{}, ...settings.channels.map((channel, index) => curve(channel, settings.look(index)))],
+    cursor: cursorOptions(settings),
+    hooks: cursorHooks(settings),
+  };
+}
+
+function wholeSpan(settings: ChartSettings): [number, number] {
+  const span = settings.span();
+  return [span.fromMs - settings.originMs, span.toMs - settings.originMs];
+}
+
+/** A little air above and below; a constant curve stands in the middle. */
+function valueRange(_chart: uPlot, min: number | null, max: number | null): uPlot.Range.MinMax {
+  if (min === null || max === null) return [0, 1];
+  if (min === max) {
+    const air = Math.abs(min) > 0 ? Math.abs(min) * 0.1 : 1;
+    return [min - air, max + air];
+  }
+  const air = (max - min) * 0.06;
+  return [min - air, max + air];
+}
+
+function curve(channel: Channel, look: { stroke: string; dash: number[] }): uPlot.Series {
+  const stepped = channel.stepped ? uPlot.paths.stepped?.({ align: 1 }) : undefined;
+  return {
+    label: channel.name,
+    stroke: look.stroke,
+    width: 1.5,
+    ...(look.dash.length > 0 ? { dash: look.dash } : {}),
+    ...(stepped === undefined ? {} : { paths: stepped }),
+    points: { size: 5, width: 0, fill: look.stroke },
+  };
+}
+
+function cursorOptions(settings: ChartSettings): uPlot.Cursor {
+  return {
+    y: false,
+    sync: { key: settings.syncKey, scales: ['x', null] },
+    drag: { x: true, y: false, setScale: false, dist: shortestDrag },
+    points: { size: 8, width: 2 },
+    bind: {
+      dblclick: () => () => {
+        settings.onReset();
+        return null;
+      },
+    },
+  };
+}
+
+function cursorHooks(settings: ChartSettings): uPlot.Hooks.Arrays {
+  const clear = (chart: uPlot) => chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+  return {
+    setCursor: [
+      (chart) => {
+        const left = chart.cursor.left ?? -1;
+        settings.onCursor(left < 0 ? null : Math.round(chart.posToVal(left, 'x') + settings.originMs));
+      },
+    ],
+    setSelect: [
+      (chart) => {
+        const { left, width } = chart.select;
+        if (width < shortestDrag) return clear(chart);
+        const fromMs = chart.posToVal(left, 'x') + settings.originMs;
+        const toMs = chart.posToVal(left + width, 'x') + settings.originMs;
+        clear(chart);
+        settings.onZoom({ fromMs, toMs });
+      },
+    ],
+  };
+}
+
+/** uPlot names a pattern for each size of step; day and month stand the European way round, hours to 24. */
+function clockFormatter(pattern: string): (date: Date) => string {
+  const pad = (value: number, length = 2) => String(value).padStart(length, '0');
+  const day = (date: Date) => `${date.getDate()} ${months[date.getMonth()]}`;
+  const minutes = (date: Date) => `${pad(date.getHours())}:${pad(date.getMinutes())}`;
+  const year = (date: Date) => `${day(date)} ${date.getFullYear()}`;
+  const lines = pattern.split('\n').map((line, index): ((date: Date) => string) => {
+    if (line.includes('{D}')) return line.includes('{YY') ? year : day;
+    // The line below is for what has changed above the step: a day, a month, a year; never the time once more.
+    if (index > 0 && line.includes('{mm}')) return () => '';
+    if (line.includes('{fff}')) {
+      return (date) => `${minutes(date)}:${pad(date.getSeconds())}.${pad(date.getMilliseconds(), 3)}`;
+    }
+    if (line.includes('{ss}')) return (date) => `${minutes(date)}:${pad(date.getSeconds())}`;
+    if (line.includes('{mm}') || line.includes('{h}')) return minutes;
+    if (line.includes('{MMM}')) return (date) => months[date.getMonth()] ?? '';
+    if (line.includes('{YYYY}')) return (date) => String(date.getFullYear());
+    return () => '';
+  });
+  return (date) =>
+    lines
+      .map((line) => line(date))
+      .filter((text) => text !== '')
+      .join('\n');
+}

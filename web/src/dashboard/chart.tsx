@@ -1,0 +1,218 @@
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import type { ChannelSeries } from '../api.ts';
+import { formatValue } from '../format.ts';
+import type { Clock } from './address.ts';
+import type { ChartGroup } from './chart-group.ts';
+import { chartOptions } from './chart-options.ts';
+import type { Panel, TimeSpan } from './model.ts';
+import { legendName } from './model.ts';
+import { formatMoment, nearestIndex } from './time.ts';
+
+const chartHeight = 210;
+const colours = 8;
+/** Beyond the colours, curves differ by their dashes as well. */
+const dashes = [[], [8, 4], [2, 4], [12, 4, 2, 4]];
+
+export interface ChartProps {
+  panel: Panel;
+  series: ReadonlyMap<string, ChannelSeries>;
+  span: TimeSpan;
+  originMs: number;
+  clock: Clock;
+  dark: boolean;
+  group: ChartGroup;
+  busy: boolean;
+  onZoom: (span: TimeSpan) => void;
+  onReset: () => void;
+  onRemove: (channelKey: string) => void;
+  /** Says a sentence to a screen reader. */
+  onSpeak: (sentence: string) => void;
+}
+
+/** One panel: its legend with the values at the cursor, and its curves. */
+export function Chart(props: ChartProps) {
+  const { panel, group } = props;
+  const frame = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const values = useRef(new Map<string, HTMLElement>());
+  const live = useRef(props);
+  live.current = props;
+
+  const curves = panel.channels.map((channel) => props.series.get(channel.key));
+  const data = useMemo(() => alignCurves(curves, props.originMs), [...curves, curves.length, props.originMs]);
+  const newest = useRef(data);
+  newest.current = data;
+
+  const identity = panel.channels.map((channel) => channel.key).join('\n');
+  useEffect(() => {
+    const element = frame.current;
+    if (element === null) return;
+    const options = chartOptions({
+      channels: panel.channels,
+      look: (index) => curveLook(index),
+      width: element.clientWidth,
+      height: chartHeight,
+      clock: props.clock,
+      syncKey: group.syncKey,
+      span: () => live.current.span,
+      originMs: props.originMs,
+      onZoom: (span) => live.current.onZoom(span),
+      onReset: () => live.current.onReset(),
+      onCursor: (timeMs) => {
+        showValues(values.current, live.current, timeMs);
+        group.cursorMoved(timeMs);
+      },
+    });
+    const chart = new uPlot(options, newest.current, element);
+    plot.current = chart;
+    const leave = group.join({ chart, originMs: props.originMs });
+    const resize = new ResizeObserver(() => {
+      if (element.clientWidth > 0) chart.setSize({ width: element.clientWidth, height: chartHeight });
+    });
+    resize.observe(element);
+    const wheel = (event: WheelEvent) => group.wheel(event, chart, props.originMs);
+    chart.over.addEventListener('wheel', wheel, { passive: false });
+    return () => {
+      leave();
+      resize.disconnect();
+      chart.destroy();
+      plot.current = null;
+    };
+  }, [identity, props.clock, props.originMs, props.dark, group]);
+
+  useEffect(() => {
+    const chart = plot.current;
+    if (chart === null) return;
+    chart.batch(() => {
+      chart.setData(data, false);
+      chart.setScale('x', { min: props.span.fromMs - props.originMs, max: props.span.toMs - props.originMs });
+    });
+  }, [data, props.span.fromMs, props.span.toMs, props.originMs, props.clock, props.dark, identity]);
+
+  return (
+    <section class="chart" aria-label={describe(panel)} aria-busy={props.busy}>
+      <header class="chart-head">
+        <h2>
+          {panel.title}
+          {panel.unit !== '' && <span class="chart-unit">{panel.unit}</span>}
+        </h2>
+        <ul class="legend">
+          {panel.channels.map((channel, index) => (
+            <li
+              key={channel.key}
+              class="legend-item"
+              onMouseEnter={() => plot.current?.setSeries(index + 1, { focus: true })}
+              onMouseLeave={() => plot.current?.setSeries(null, { focus: true })}
+            >
+              <Swatch index={index} />
+              <span class="legend-name">{legendName(channel, panel.channels)}</span>
+              <span
+                class="legend-value"
+                data-channel={channel.key}
+                ref={(element) => {
+                  if (element === null) values.current.delete(channel.key);
+                  else values.current.set(channel.key, element);
+                }}
+              />
+              <button
+                type="button"
+                class="legend-remove"
+                aria-label={`Take ${channel.name} away`}
+                title="Take away"
+                onClick={() => props.onRemove(channel.key)}
+              >
+                ×
+              </button>
+            </li>
+          ))}
+        </ul>
+      </header>
+      <div
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: an application takes keys, so it must be reachable by them
+        tabIndex={0}
+        class="chart-plot"
+        ref={frame}
+        role="application"
+        aria-roledescription="chart"
+        aria-label={`Curves of ${describe(panel)}. Arrow keys move the cursor, plus and minus zoom, Escape shows everything.`}
+        data-points={data[0]?.length ?? 0}
+        onKeyDown={(event) => {
+          if (group.key(event, live.current.span) && group.cursorMs !== null) {
+            props.onSpeak(spokenValues(live.current, group.cursorMs));
+          }
+        }}
+      />
+      {curves.every((curve) => curve !== undefined && curve.times.length === 0) && (
+        <p class="chart-none">No values in this range.</p>
+      )}
+    </section>
+  );
+}
+
+function describe(panel: Panel): string {
+  const names = panel.channels.map((channel) => channel.name).join(', ');
+  return panel.unit === '' ? names : `${names} in ${panel.unit}`;
+}
+
+function curveLook(index: number): { stroke: string; dash: number[] } {
+  const style = getComputedStyle(document.documentElement);
+  return {
+    stroke: style.getPropertyValue(`--series-${(index % colours) + 1}`).trim(),
+    dash: dashes[Math.floor(index / colours) % dashes.length] ?? [],
+  };
+}
+
+/** The piece of line that stands for a curve in its legend. */
+function Swatch(props: { index: number }) {
+  const dash = dashes[Math.floor(props.index / colours) % dashes.length] ?? [];
+  return (
+    <svg class={`swatch series-${(props.index % colours) + 1}`} viewBox="0 0 18 8" aria-hidden="true">
+      <path d="M1 4h16" {...(dash.length > 0 ? { 'stroke-dasharray': dash.join(' ') } : {})} />
+    </svg>
+  );
+}
+
+/** All curves over the union of their times; where a curve has no sample of its own, it just goes on. */
+function alignCurves(curves: (ChannelSeries | undefined)[], originMs: number): uPlot.AlignedData {
+  const shift = (times: number[]) => (originMs === 0 ? times : times.map((time) => time - originMs));
+  const first = curves[0];
+  const same = curves.every((curve) => curve !== undefined && sameTimes(curve.times, first!.times));
+  if (same && first !== undefined) {
+    return [shift(first.times), ...curves.map((curve) => curve!.values)];
+  }
+  return uPlot.join(curves.map((curve) => [shift(curve?.times ?? []), curve?.values ?? []]));
+}
+
+function sameTimes(a: number[], b: number[]): boolean {
+  return a === b || (a.length === b.length && a.every((time, index) => time === b[index]));
+}
+
+/** Written straight into the page: the cursor moves far more often than a page should be drawn anew. */
+function showValues(elements: Map<string, HTMLElement>, props: ChartProps, timeMs: number | null): void {
+  for (const channel of props.panel.channels) {
+    const element = elements.get(channel.key);
+    if (element === undefined) continue;
+    const text = timeMs === null ? '' : valueAt(props.series.get(channel.key), timeMs, channel.stepped);
+    if (element.textContent !== text) element.textContent = text;
+  }
+}
+
+function valueAt(curve: ChannelSeries | undefined, timeMs: number, stepped: boolean): string {
+  const index = curve === undefined ? null : nearestIndex(curve.times, timeMs);
+  const value = index === null ? null : curve!.values[index];
+  if (value === null || value === undefined) return '–';
+  if (stepped) return value === 0 ? 'false' : 'true';
+  return formatValue(value);
+}
+
+/** What a screen reader hears after the cursor was moved by a key. */
+function spokenValues(props: ChartProps, timeMs: number): string {
+  const moment = formatMoment(timeMs, props.clock, props.originMs, props.span.toMs - props.span.fromMs);
+  const values = props.panel.channels.map(
+    (channel) =>
+      `${channel.name} ${valueAt(props.series.get(channel.key), timeMs, channel.stepped)} ${channel.unit}`,
+  );
+  return `${moment}: ${values.join(', ')}`;
+}

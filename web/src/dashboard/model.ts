@@ -1,0 +1,187 @@
+/**
+ * What a dashboard shows, decided from its description alone: which channels there are, which are chosen, and how
+ * they share panels. Pure: tested without a browser.
+ */
+
+import type { Dashboard, DashboardSource } from '../api.ts';
+
+/** `absolute`: times of a clock. `relative`: offsets from the start of a recording. */
+export type TimeKind = 'absolute' | 'relative';
+
+export interface Channel {
+  key: string;
+  name: string;
+  unit: string;
+  realm: string;
+  groupId: string;
+  groupName: string;
+  sourceName: string;
+  timeKind: TimeKind;
+  /** Text and the like have no curve. */
+  drawable: boolean;
+  /** True and false: drawn as steps. */
+  stepped: boolean;
+  /** The type by name, said where a channel cannot be drawn. */
+  type: string;
+}
+
+export interface Panel {
+  /** Stable while the same channels are offered. */
+  id: string;
+  title: string;
+  unit: string;
+  channels: Channel[];
+}
+
+export interface TimeSpan {
+  fromMs: number;
+  toMs: number;
+}
+
+/** A fresh dashboard without a suggested layout shows this many channels, so that it opens fast and stays calm. */
+const firstChannels = 6;
+const firstLayoutChannels = 24;
+const notDrawable = new Set(['text', 'string', 'timestamp', 'date', 'json', 'binary']);
+
+/** All channels of all sources, in the order of the recording. */
+export function channelsOf(dashboard: Dashboard): Channel[] {
+  return dashboard.sources.flatMap((source) => {
+    const groups = new Map(source.groups.map((group) => [group.id, group.name]));
+    return source.channels.map((channel) => ({
+      key: channel.key,
+      name: channel.name === '' ? channel.id : channel.name,
+      unit: channel.unit ?? '',
+      realm: channel.realm ?? source.realm ?? '',
+      groupId: channel.group ?? '',
+      groupName: groups.get(channel.group ?? '') ?? channel.group ?? '',
+      sourceName: source.name,
+      timeKind: source.time?.kind ?? 'absolute',
+      drawable: !notDrawable.has(channel.type),
+      stepped: channel.type === 'boolean',
+      type: channel.type,
+    }));
+  });
+}
+
+/** The kinds of time among the sources that have any rows; clock times first. */
+export function timeKinds(dashboard: Dashboard): TimeKind[] {
+  const kinds = new Set(
+    dashboard.sources.flatMap((source) => (source.time === null ? [] : [source.time.kind])),
+  );
+  return (['absolute', 'relative'] as const).filter((kind) => kinds.has(kind));
+}
+
+/** From the first to the last row of all sources of one kind of time; null when there are no rows. */
+export function fullSpan(dashboard: Dashboard, kind: TimeKind): TimeSpan | null {
+  const spans = dashboard.sources.flatMap((source) => (source.time?.kind === kind ? [spanOf(source)] : []));
+  const valid = spans.filter((span) => Number.isFinite(span.fromMs) && Number.isFinite(span.toMs));
+  if (valid.length === 0) return null;
+  const fromMs = Math.min(...valid.map((span) => span.fromMs));
+  const toMs = Math.max(...valid.map((span) => span.toMs));
+  // A single row has no length; it gets a second around it.
+  return toMs - fromMs < 1 ? { fromMs: fromMs - 500, toMs: toMs + 500 } : { fromMs, toMs };
+}
+
+function spanOf(source: DashboardSource): TimeSpan {
+  return { fromMs: Date.parse(source.time?.from ?? ''), toMs: Date.parse(source.time?.to ?? '') };
+}
+
+/** What is shown before anybody has chosen: the suggested layout, else the first channels of the recording. */
+export function firstChoice(dashboard: Dashboard, channels: Channel[], kind: TimeKind): string[] {
+  const possible = new Set(
+    channels.filter((channel) => channel.drawable && channel.timeKind === kind).map((channel) => channel.key),
+  );
+  const suggested = (dashboard.layout?.panels ?? []).flatMap((panel) => panel.channels);
+  const fromLayout = [...new Set(suggested)].filter((key) => possible.has(key));
+  return fromLayout.length > 0
+    ? fromLayout.slice(0, firstLayoutChannels)
+    : [...possible].slice(0, firstChannels);
+}
+
+/**
+ * The panels for the chosen channels: those of the suggested layout first, then one for each group and unit.
+ * Channels without a unit share a panel only with their namesakes of other sources, since nothing says that their
+ * values can be compared.
+ */
+export function panelsFor(dashboard: Dashboard, channels: Channel[], chosen: ReadonlySet<string>): Panel[] {
+  const byKey = new Map(channels.map((channel) => [channel.key, channel]));
+  const placed = new Set<string>();
+  const panels: Panel[] = [];
+  for (const [index, suggested] of (dashboard.layout?.panels ?? []).entries()) {
+    const members = suggested.channels.flatMap((key) => {
+      const channel = chosen.has(key) ? byKey.get(key) : undefined;
+      return channel === undefined ? [] : [channel];
+    });
+    for (const member of members) placed.add(member.key);
+    const unit = suggested.unit ?? sharedUnit(members);
+    const title = suggested.title ?? suggested.group ?? titleOf(members, '');
+    if (members.length > 0) panels.push({ id: `layout-${index}`, title, unit, channels: members });
+  }
+  const shared = new Map<string, Channel[]>();
+  for (const channel of channels) {
+    if (!chosen.has(channel.key) || placed.has(channel.key)) continue;
+    const by = channel.unit === '' ? `name ${channel.name}` : `unit ${channel.unit}`;
+    const id = `${channel.groupId} ${by}`;
+    shared.set(id, [...(shared.get(id) ?? []), channel]);
+  }
+  for (const [id, members] of shared) {
+    panels.push({
+      id,
+      title: titleOf(members, members[0]!.groupName),
+      unit: members[0]!.unit,
+      channels: members,
+    });
+  }
+  return panels;
+}
+
+function sharedUnit(members: Channel[]): string {
+  const units = new Set(members.map((member) => member.unit));
+  return units.size === 1 ? [...units][0]! : '';
+}
+
+/** One channel's own name, the group's name for several, else their names in a row. */
+function titleOf(members: Channel[], groupName: string): string {
+  const names = [...new Set(members.map((member) => member.name))];
+  if (names.length === 1) return names[0]!;
+  if (groupName !== '') return groupName;
+  return names.length <= 3
+    ? names.join(', ')
+    : `${names.slice(0, 2).join(', ')} and ${names.length - 2} more`;
+}
+
+/** A channel's name in a legend: with its realm or source where the same name stands there more than once. */
+export function legendName(channel: Channel, members: Channel[]): string {
+  const same = members.filter((member) => member.name === channel.name);
+  if (same.length < 2) return channel.name;
+  const realms = new Set(same.map((member) => member.realm));
+  const mark = realms.size === same.length ? channel.realm : channel.sourceName || channel.realm;
+  return mark === '' ? channel.name : `${channel.name} (${mark})`;
+}
+
+export interface ChannelGroup {
+  id: string;
+  title: string;
+  channels: Channel[];
+}
+
+/** The channels by realm and group, for the list in which they are chosen; `search` narrows it. */
+export function groupChannels(channels: Channel[], search: string): ChannelGroup[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const realms = new Set(channels.map((channel) => channel.realm));
+  const groups = new Map<string, ChannelGroup>();
+  for (const channel of channels) {
+    const text = `${channel.realm} ${channel.groupName} ${channel.name} ${channel.unit} ${channel.sourceName}`;
+    if (!words.every((word) => text.toLowerCase().includes(word))) continue;
+    const id = JSON.stringify([channel.realm, channel.groupId]);
+    const parts = [realms.size > 1 ? channel.realm : '', channel.groupName].filter((part) => part !== '');
+    const group = groups.get(id) ?? {
+      id,
+      title: parts.join(' · ') || channel.realm || 'Channels',
+      channels: [],
+    };
+    group.channels.push(channel);
+    groups.set(id, group);
+  }
+  return [...groups.values()];
+}

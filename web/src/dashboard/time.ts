@@ -1,0 +1,110 @@
+/** Times on the axis and beside it. Pure: tested without a browser. */
+
+import { formatElapsed } from '../format.ts';
+import type { Clock } from './address.ts';
+import type { TimeSpan } from './model.ts';
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** Steps of an elapsed axis in milliseconds: those that people count in. */
+export const elapsedStepsMs = [
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * second),
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * minute),
+  ...[1, 2, 3, 6, 12].map((count) => count * hour),
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].map((count) => count * day),
+];
+
+/** One moment, as exact as a span of `spanMs` makes sensible. `originMs` is where elapsed time begins. */
+export function formatMoment(timeMs: number, clock: Clock, originMs: number, spanMs: number): string {
+  if (clock === 'elapsed') return formatElapsed(timeMs - originMs, spanMs > 20 * minute ? 1000 : 1);
+  const date = new Date(timeMs);
+  if (Number.isNaN(date.getTime())) return '';
+  const parts = clockParts(date, clock);
+  const millis = spanMs > 20 * minute ? '' : `.${parts.millis}`;
+  return `${parts.date} ${parts.time}${millis}`;
+}
+
+/** `14 Mar 2026 09:30:00 to 10:15:00 UTC (45:00)`. */
+export function formatSpan(span: TimeSpan, clock: Clock, originMs: number): string {
+  const length = span.toMs - span.fromMs;
+  const from = formatMoment(span.fromMs, clock, originMs, length);
+  const to = formatMoment(span.toMs, clock, originMs, length);
+  if (clock === 'elapsed') return `${from} to ${to}`;
+  const sameDay =
+    clockParts(new Date(span.fromMs), clock).date === clockParts(new Date(span.toMs), clock).date;
+  const end = sameDay ? to.slice(clockParts(new Date(span.toMs), clock).date.length + 1) : to;
+  return `${from} to ${end}${clock === 'utc' ? ' UTC' : ''}`;
+}
+
+export const monthNames = [
+  'Jan',
+  'Feb',
+  'Mar',
+  'Apr',
+  'May',
+  'Jun',
+  'Jul',
+  'Aug',
+  'Sep',
+  'Oct',
+  'Nov',
+  'Dec',
+];
+
+function clockParts(date: Date, clock: Clock): { date: string; time: string; millis: string } {
+  const local = clock === 'local';
+  const pad = (value: number, length = 2) => String(value).padStart(length, '0');
+  const [year, month, dayOfMonth] = local
+    ? [date.getFullYear(), date.getMonth(), date.getDate()]
+    : [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
+  const [hours, minutes, seconds] = local
+    ? [date.getHours(), date.getMinutes(), date.getSeconds()]
+    : [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()];
+  return {
+    date: `${dayOfMonth} ${monthNames[month]} ${year}`,
+    time: `${pad(hours)}:${pad(minutes)}:${pad(seconds)}`,
+    millis: pad(date.getUTCMilliseconds(), 3),
+  };
+}
+
+/** The shortest span that can be zoomed to. */
+const shortestSpanMs = 4;
+
+/** `span` moved and cut so that it lies within `full`; whole milliseconds, and never shorter than can be drawn. */
+export function clampSpan(span: TimeSpan, full: TimeSpan): TimeSpan {
+  const fullLength = full.toMs - full.fromMs;
+  const length = Math.min(fullLength, Math.max(shortestSpanMs, span.toMs - span.fromMs));
+  const middle = (span.fromMs + span.toMs) / 2;
+  const from = Math.min(Math.max(middle - length / 2, full.fromMs), full.toMs - length);
+  return { fromMs: Math.round(from), toMs: Math.round(from + length) };
+}
+
+/** The span around `atMs` that is `factor` times as long; `atMs` keeps its place in the picture. */
+export function zoomSpan(span: TimeSpan, factor: number, atMs: number, full: TimeSpan): TimeSpan {
+  const fromMs = atMs - (atMs - span.fromMs) * factor;
+  return clampSpan({ fromMs, toMs: fromMs + (span.toMs - span.fromMs) * factor }, full);
+}
+
+/** The span moved by a part of its own length. */
+export function panSpan(span: TimeSpan, part: number, full: TimeSpan): TimeSpan {
+  const by = (span.toMs - span.fromMs) * part;
+  return clampSpan({ fromMs: span.fromMs + by, toMs: span.toMs + by }, full);
+}
+
+/** Position of the sample nearest to `timeMs` among ascending `times`, or null when there is none. */
+export function nearestIndex(times: readonly number[], timeMs: number): number | null {
+  if (times.length === 0) return null;
+  let low = 0;
+  let high = times.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (times[middle]! < timeMs) low = middle + 1;
+    else high = middle;
+  }
+  const before = times[low - 1];
+  return before !== undefined && timeMs - before < times[low]! - timeMs ? low - 1 : low;
+}

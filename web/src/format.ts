@@ -1,0 +1,79 @@
+/** Times, sizes and numbers as people read them. Pure: tested without a browser. */
+
+const dateTime = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+});
+const relative = new Intl.RelativeTimeFormat('en-GB', { numeric: 'auto', style: 'long' });
+const whole = new Intl.NumberFormat('en-GB');
+
+/** `14 Mar 2026, 09:30`, in the zone of the person's machine. */
+export function formatDateTime(iso: string): string {
+  const date = new Date(iso);
+  return Number.isNaN(date.getTime()) ? iso : dateTime.format(date);
+}
+
+/** `3 minutes ago`; a date that lies more than a week back stands as the date itself. */
+export function formatAgo(iso: string, nowMs: number): string {
+  const seconds = (Date.parse(iso) - nowMs) / 1000;
+  if (Number.isNaN(seconds)) return iso;
+  const size = Math.abs(seconds);
+  if (size < 45) return 'just now';
+  if (size < 45 * 60) return relative.format(Math.round(seconds / 60), 'minute');
+  if (size < 22 * 3600) return relative.format(Math.round(seconds / 3600), 'hour');
+  if (size < 7 * 86_400) return relative.format(Math.round(seconds / 86_400), 'day');
+  return formatDateTime(iso);
+}
+
+/** `1.4 MB`; powers of 1,024, as everywhere in the platform. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  const units = ['KB', 'MB', 'GB', 'TB'];
+  let value = bytes;
+  let unit = 'B';
+  for (const next of units) {
+    if (value < 1024) break;
+    value /= 1024;
+    unit = next;
+  }
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`;
+}
+
+export function formatCount(count: number): string {
+  return whole.format(count);
+}
+
+/** `1 row`, `2 rows`. */
+export function plural(count: number, one: string, many: string): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+/** A measured value with at most six significant digits: `12.3457`, `1.2e-7`, `4,500`. */
+export function formatValue(value: number): string {
+  if (value === 0) return '0';
+  const size = Math.abs(value);
+  if (size >= 1e9 || size < 1e-4) return value.toExponential(3).replace(/\.?0+e/, 'e');
+  const digits = size >= 1e5 ? 0 : Math.max(0, 5 - Math.floor(Math.log10(size)));
+  return Number(value.toFixed(Math.min(digits, 8))).toLocaleString('en-GB', { maximumFractionDigits: 8 });
+}
+
+/** Time since a start as `m:ss`, `h:mm:ss` or `2 d 03:04:05`; decimals as fine as `stepMs` asks for. */
+export function formatElapsed(ms: number, stepMs: number): string {
+  const decimals = stepMs >= 1000 ? 0 : stepMs >= 100 ? 1 : stepMs >= 10 ? 2 : 3;
+  const unit = 10 ** (3 - decimals);
+  const rounded = Math.round(Math.abs(ms) / unit) * unit;
+  const sign = ms < 0 && rounded > 0 ? '−' : '';
+  const days = Math.floor(rounded / 86_400_000);
+  const hours = Math.floor((rounded % 86_400_000) / 3_600_000);
+  const minutes = Math.floor((rounded % 3_600_000) / 60_000);
+  const seconds = ((rounded % 60_000) / 1000)
+    .toFixed(decimals)
+    .padStart(decimals === 0 ? 2 : 3 + decimals, '0');
+  const pad = (value: number) => String(value).padStart(2, '0');
+  if (days > 0) return `${sign}${days} d ${pad(hours)}:${pad(minutes)}:${seconds}`;
+  if (hours > 0) return `${sign}${hours}:${pad(minutes)}:${seconds}`;
+  return `${sign}${minutes}:${seconds}`;
+}

@@ -1,0 +1,103 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { AuthState } from './auth.ts';
+import { authState, onAuthChange } from './auth.ts';
+import { isAbort } from './http.ts';
+
+export interface Resource<T> {
+  /** The last answer that came; it stays while a newer one is on its way, and when that one fails. */
+  data: T | null;
+  error: Error | null;
+  loading: boolean;
+  reload: () => void;
+}
+
+/**
+ * Loads once for each `key`, and again by `reload`. An answer that is no longer wanted is given up. With
+ * `keepWhileLoading` the answer for the key before stays until the new one has come, as a list's page does.
+ */
+export function useResource<T>(
+  key: string,
+  load: (signal: AbortSignal) => Promise<T>,
+  options: { keepWhileLoading?: boolean } = {},
+): Resource<T> {
+  const keep = options.keepWhileLoading === true;
+  const [held, setHeld] = useState<{ key: string; data: T | null; error: Error | null; loading: boolean }>({
+    key,
+    data: null,
+    error: null,
+    loading: true,
+  });
+  const [round, setRound] = useState(0);
+  const loader = useRef(load);
+  loader.current = load;
+
+  useEffect(() => {
+    const controller = new AbortController();
+    setHeld((before) => ({
+      key,
+      data: keep || before.key === key ? before.data : null,
+      error: before.key === key ? before.error : null,
+      loading: true,
+    }));
+    loader
+      .current(controller.signal)
+      .then((data) => {
+        if (!controller.signal.aborted) setHeld({ key, data, error: null, loading: false });
+      })
+      .catch((error: unknown) => {
+        if (controller.signal.aborted || isAbort(error)) return;
+        const failure = error instanceof Error ? error : new Error(String(error));
+        setHeld((before) => ({ key, data: before.data, error: failure, loading: false }));
+      });
+    return () => controller.abort();
+    // `round` stands for the wish to load the same key again.
+  }, [key, round]);
+
+  const reload = useCallback(() => setRound((before) => before + 1), []);
+  const current = held.key === key;
+  return {
+    data: current || keep ? held.data : null,
+    error: current ? held.error : null,
+    loading: current ? held.loading : true,
+    reload,
+  };
+}
+
+export function useAuth(): AuthState {
+  const [state, setState] = useState(authState);
+  useEffect(() => {
+    // A change may have come between the first drawing and this effect.
+    setState(authState());
+    return onAuthChange(setState);
+  }, []);
+  return state;
+}
+
+/** `value`, once it has stayed the same for `delayMs`. */
+export function useSettled<T>(value: T, delayMs: number): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = window.setTimeout(() => setSettled(value), delayMs);
+    return () => window.clearTimeout(timer);
+  }, [value, delayMs]);
+  return settled;
+}
+
+/** Sets the title of the browser's tab. */
+export function useTitle(title: string | null): void {
+  useEffect(() => {
+    document.title = title === null ? 'Simulation Data Platform' : `${title} · Simulation Data Platform`;
+  }, [title]);
+}
+
+/** True while the browser is set to dark; changes with it. */
+export function useDarkScheme(): boolean {
+  const [dark, setDark] = useState(() => window.matchMedia('(prefers-color-scheme: dark)').matches);
+  useEffect(() => {
+    const query = window.matchMedia('(prefers-color-scheme: dark)');
+    const update = () => setDark(query.matches);
+    query.addEventListener('change', update);
+    return () => query.removeEventListener('change', update);
+  }, []);
+  return dark;
+}

@@ -1,0 +1,16 @@
+import { render } from 'preact';
+import { App } from './app.tsx';
+import { restoreSignIn } from './auth.ts';
+import { followLinksInside } from './router.ts';
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/shell.css';
+import './styles/sessions.css';
+import './styles/session.css';
+
+const root = document.getElementById('app');
+if (root !== null) {
+  followLinksInside();
+  void restoreSignIn();
+  render(<App />, root);
+}

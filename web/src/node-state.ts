@@ -1,0 +1,37 @@
+import type { IconName } from './ui/icon.tsx';
+
+/** How a node's state looks and reads. Colour never stands alone: each has its own word and sign as well. */
+export interface StateLook {
+  /** Ends the class name `state-…` and the colour variables of `tokens.css`. */
+  tone: 'idle' | 'waiting' | 'working' | 'done' | 'failed' | 'paused';
+  label: string;
+  icon: IconName;
+}
+
+const looks: Record<string, StateLook> = {
+  NeverBegan: { tone: 'idle', label: 'Not started', icon: 'circle' },
+  Pending: { tone: 'waiting', label: 'Waiting for a runner', icon: 'clock' },
+  Processing: { tone: 'working', label: 'Processing', icon: 'spinner' },
+  Succeeded: { tone: 'done', label: 'Succeeded', icon: 'check' },
+  Failed: { tone: 'failed', label: 'Failed', icon: 'cross' },
+  Suspended: { tone: 'paused', label: 'Suspended', icon: 'pause' },
+};
+
+/** The states in the order in which a summary names them. */
+export const stateOrder = [
+  'Failed',
+  'Suspended',
+  'Processing',
+  'Pending',
+  'Succeeded',
+  'NeverBegan',
+] as const;
+
+export function stateLook(state: string): StateLook {
+  return looks[state] ?? { tone: 'idle', label: 'Unknown', icon: 'circle' };
+}
+
+/** True while the node will go on by itself, so that it is worth looking again. */
+export function isUnderWay(state: string): boolean {
+  return state === 'Pending' || state === 'Processing';
+}

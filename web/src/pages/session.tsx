@@ -1,0 +1,158 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { NodeInstance, Progress, Session } from '../api.ts';
+import { readSession } from '../api.ts';
+import { formatDateTime } from '../format.ts';
+import { useResource, useTitle } from '../hooks.ts';
+import { ApiError } from '../http.ts';
+import { isUnderWay, stateOrder } from '../node-state.ts';
+import { navigate, useAddress } from '../router.ts';
+import { useProgress } from '../session/follow.ts';
+import { SessionGraph } from '../session/graph.tsx';
+import { NodePanel } from '../session/node-panel.tsx';
+import { useUploads } from '../session/uploads.ts';
+import { Icon } from '../ui/icon.tsx';
+import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { StateBadge } from '../ui/state-badge.tsx';
+
+/** One session: its graph as it works, the chosen node, uploads, dashboards. The chosen node is in the address. */
+export function SessionPageView(props: { sessionId: string }) {
+  const { sessionId } = props;
+  const session = useResource(sessionId, (signal) => readSession(sessionId, signal));
+  const { progress, error, live, nudge } = useProgress(sessionId);
+  const uploads = useUploads(nudge);
+  useTitle(session.data?.name ?? 'Session');
+
+  // A dashboard appears when a node ends, so the session is read again then.
+  const ended = progress?.nodeInstances.map(
+    (node) => `${node.id}:${node.currentOutputId}:${isUnderWay(node.state)}`,
+  );
+  const endedKey = ended?.join(' ') ?? '';
+  const [seenKey, setSeenKey] = useState('');
+  useEffect(() => {
+    if (endedKey === '' || endedKey === seenKey) return;
+    if (seenKey !== '') session.reload();
+    setSeenKey(endedKey);
+  }, [endedKey]);
+
+  const failure = error ?? session.error;
+  if (failure instanceof ApiError && failure.status === 404) {
+    return (
+      <Empty title="There is no such session">
+        <p>
+          It may have been deleted, or the address may be mistyped. <a href="/">All sessions</a>
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <div class="page page-session">
+      <SessionHead session={session.data} progress={progress} live={live} />
+      {failure !== null && (
+        <Failure
+          what="The session could not be read."
+          error={failure}
+          retry={() => {
+            session.reload();
+            nudge();
+          }}
+        />
+      )}
+      {session.data !== null && <DashboardLinks session={session.data} />}
+      {progress === null && failure === null && <Placeholder rows={4} label="Loading the session" />}
+      {progress !== null && <GraphAndPanel progress={progress} uploads={uploads} />}
+    </div>
+  );
+}
+
+function SessionHead(props: { session: Session | null; progress: Progress | null; live: boolean }) {
+  const { session, progress } = props;
+  const facts =
+    session === null
+      ? []
+      : [
+          session.project?.title,
+          session.sessionTemplate?.name,
+          session.simulationName,
+          formatDateTime(session.createdAt),
+        ];
+  return (
+    <header class="session-head">
+      <nav class="crumbs" aria-label="Path">
+        <a href="/sessions">Sessions</a>
+      </nav>
+      <h1>{session?.name ?? 'Session'}</h1>
+      <p class="faint meta">
+        {facts
+          .filter((fact) => fact !== undefined && fact !== null && fact !== '')
+          .map((fact) => (
+            <span key={fact}>{fact}</span>
+          ))}
+      </p>
+      {progress !== null && (
+        <div class="summary" role="status" aria-label="State of the session">
+          {stateOrder
+            .filter((state) => (progress.summary.counts[state] ?? 0) > 0)
+            .map((state) => (
+              <StateBadge key={state} state={state} count={progress.summary.counts[state] ?? 0} />
+            ))}
+          {props.live && <span class="live">following</span>}
+        </div>
+      )}
+    </header>
+  );
+}
+
+function DashboardLinks(props: { session: Session }) {
+  const { dimensions } = props.session;
+  if (dimensions.length === 0) return null;
+  return (
+    <section class="dashboard-links" aria-label="Dashboards">
+      {dimensions.map((dimension) => (
+        <a key={dimension.id} class="dashboard-link" href={`/dashboards/${dimension.id}`}>
+          <Icon name="chart" />
+          <span>
+            <span class="dashboard-link-lead">Dashboard</span>
+            <span class="dashboard-link-name">
+              {dimension.name || dimension.dashboardName || dimension.id}
+            </span>
+          </span>
+          <Icon name="right" />
+        </a>
+      ))}
+    </section>
+  );
+}
+
+function GraphAndPanel(props: { progress: Progress; uploads: ReturnType<typeof useUploads> }) {
+  const { progress, uploads } = props;
+  const { path, query } = useAddress();
+  const nodes = progress.nodeInstances;
+  const asked = Number(query.get('node'));
+  const selected = nodes.find((node) => node.id === asked) ?? firstChoice(nodes);
+  const select = (id: number) => navigate(`${path}?node=${id}`, { replace: true });
+  if (nodes.length === 0) return <Empty title="This session has no nodes" />;
+  return (
+    <div class="session-body">
+      <SessionGraph
+        nodes={nodes}
+        selectedId={selected?.id ?? null}
+        onSelect={select}
+        onFiles={(nodeInstanceId, files) => {
+          select(nodeInstanceId);
+          uploads.start(nodeInstanceId, files);
+        }}
+      />
+      {selected !== null && <NodePanel node={selected} uploads={uploads} />}
+    </div>
+  );
+}
+
+/** What a person most likely came for: the failed node, else where files go in. */
+function firstChoice(nodes: NodeInstance[]): NodeInstance | null {
+  return (
+    nodes.find((node) => node.state === 'Failed') ??
+    nodes.find((node) => node.parentIds.length === 0) ??
+    nodes[0] ??
+    null
+  );
+}

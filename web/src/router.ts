@@ -1,0 +1,58 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/** The page's address, and moves within the console without loading it anew. */
+
+export interface Address {
+  path: string;
+  query: URLSearchParams;
+}
+
+const listeners = new Set<() => void>();
+
+/** Addresses that the server answers itself, so that a link to one leaves the console. */
+const served = /^\/(api|docs|session_templates|user_data|projects|health_check|metrics)(\/|$)/;
+
+export function currentAddress(): Address {
+  return { path: window.location.pathname, query: new URLSearchParams(window.location.search) };
+}
+
+/** Goes to `address`. `replace` keeps the history as long as it is. */
+export function navigate(address: string, options: { replace?: boolean } = {}): void {
+  const present = window.location.pathname + window.location.search;
+  if (address !== present) {
+    if (options.replace === true) window.history.replaceState(null, '', address);
+    else window.history.pushState(null, '', address);
+  }
+  for (const listener of listeners) listener();
+}
+
+/** The present address; the component is drawn again whenever it changes. */
+export function useAddress(): Address {
+  const [address, setAddress] = useState(currentAddress);
+  useEffect(() => {
+    const update = () => setAddress(currentAddress());
+    listeners.add(update);
+    window.addEventListener('popstate', update);
+    return () => {
+      listeners.delete(update);
+      window.removeEventListener('popstate', update);
+    };
+  }, []);
+  return address;
+}
+
+/** Turns ordinary clicks on links to console pages into `navigate`. Called once, at the start. */
+export function followLinksInside(): void {
+  document.addEventListener('click', (event) => {
+    if (event.defaultPrevented || event.button !== 0) return;
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    if (link === null || link.target !== '' || link.hasAttribute('download')) return;
+    const url = new URL(link.href, window.location.href);
+    if (url.origin !== window.location.origin || served.test(url.pathname)) return;
+    if (url.hash !== '' && url.pathname === window.location.pathname) return;
+    event.preventDefault();
+    navigate(url.pathname + url.search);
+    window.scrollTo(0, 0);
+  });
+}

@@ -1,0 +1,262 @@
+/**
+ * Places a session's graph: columns from left to right, each node right of all its parents, few crossings, and
+ * lines as straight as the room allows. Pure: tested without a browser.
+ */
+
+export interface GraphNode {
+  id: number;
+  parentIds: readonly number[];
+}
+
+export interface PlacedNode {
+  id: number;
+  x: number;
+  y: number;
+}
+
+export interface PlacedEdge {
+  from: number;
+  to: number;
+  /** Points that the line passes, from the right side of the parent to the left side of the child. */
+  points: { x: number; y: number }[];
+}
+
+export interface GraphLayout {
+  nodes: PlacedNode[];
+  edges: PlacedEdge[];
+  width: number;
+  height: number;
+}
+
+export interface GraphSizes {
+  nodeWidth: number;
+  nodeHeight: number;
+  columnGap: number;
+  rowGap: number;
+}
+
+/** A node, or a bend of a line that passes a column without a node of its own there. */
+interface Vertex {
+  /** Null for a bend. */
+  node: number | null;
+  column: number;
+  height: number;
+  left: Vertex[];
+  right: Vertex[];
+  place: number;
+  centre: number;
+}
+
+const orderSweeps = 8;
+const straightenSweeps = 8;
+
+/** Lays out `nodes`; parents that are not among them are ignored. */
+export function layoutGraph(nodes: readonly GraphNode[], sizes: GraphSizes): GraphLayout {
+  const columnOf = assignColumns(nodes);
+  const { columns, lines } = buildColumns(nodes, columnOf, sizes);
+  orderColumns(columns);
+  placeColumns(columns, sizes.rowGap);
+  return measure(columns, lines, sizes);
+}
+
+/** Longest way from a node without parents. Should the data hold a cycle, its nodes stay in the first column. */
+function assignColumns(nodes: readonly GraphNode[]): Map<number, number> {
+  const known = new Set(nodes.map((node) => node.id));
+  const children = new Map<number, number[]>();
+  const waiting = new Map<number, number>();
+  for (const node of nodes) {
+    const parents = node.parentIds.filter((id) => known.has(id) && id !== node.id);
+    waiting.set(node.id, parents.length);
+    for (const parent of parents) children.set(parent, [...(children.get(parent) ?? []), node.id]);
+  }
+  const columns = new Map<number, number>(nodes.map((node) => [node.id, 0]));
+  const ready = nodes.filter((node) => waiting.get(node.id) === 0).map((node) => node.id);
+  for (let index = 0; index < ready.length; index += 1) {
+    const id = ready[index]!;
+    for (const child of children.get(id) ?? []) {
+      columns.set(child, Math.max(columns.get(child)!, columns.get(id)! + 1));
+      const left = waiting.get(child)! - 1;
+      waiting.set(child, left);
+      if (left === 0) ready.push(child);
+    }
+  }
+  return columns;
+}
+
+interface Line {
+  from: number;
+  to: number;
+  vertices: Vertex[];
+}
+
+function buildColumns(nodes: readonly GraphNode[], columnOf: Map<number, number>, sizes: GraphSizes) {
+  const columns: Vertex[][] = [];
+  const vertices = new Map<number, Vertex>();
+  const add = (node: number | null, column: number): Vertex => {
+    const height = node === null ? 4 : sizes.nodeHeight;
+    const vertex: Vertex = { node, column, height, left: [], right: [], place: 0, centre: 0 };
+    while (columns.length <= column) columns.push([]);
+    columns[column]!.push(vertex);
+    return vertex;
+  };
+  for (const node of nodes) vertices.set(node.id, add(node.id, columnOf.get(node.id)!));
+  const lines: Line[] = [];
+  for (const node of nodes) {
+    for (const parent of new Set(node.parentIds)) {
+      const start = vertices.get(parent);
+      const end = vertices.get(node.id)!;
+      if (start === undefined || start.column >= end.column) continue;
+      const way = [start];
+      for (let column = start.column + 1; column < end.column; column += 1) way.push(add(null, column));
+      way.push(end);
+      for (let index = 1; index < way.length; index += 1) {
+        way[index - 1]!.right.push(way[index]!);
+        way[index]!.left.push(way[index - 1]!);
+      }
+      lines.push({ from: parent, to: node.id, vertices: way });
+    }
+  }
+  return { columns, lines };
+}
+
+/** Sorts each column by where its neighbours stand, back and forth, and keeps the order with fewest crossings. */
+function orderColumns(columns: Vertex[][]): void {
+  number(columns);
+  let best = columns.map((column) => [...column]);
+  let fewest = countCrossings(columns);
+  for (let sweep = 0; sweep < orderSweeps && fewest > 0; sweep += 1) {
+    const rightwards = sweep % 2 === 0;
+    const sequence = rightwards ? columns : [...columns].reverse();
+    for (const column of sequence) {
+      const weight = new Map(
+        column.map((vertex) => [vertex, meanPlace(rightwards ? vertex.left : vertex.right, vertex)]),
+      );
+      column.sort((a, b) => weight.get(a)! - weight.get(b)! || a.place - b.place);
+      for (const [place, vertex] of column.entries()) vertex.place = place;
+    }
+    const crossings = countCrossings(columns);
+    if (crossings < fewest) {
+      fewest = crossings;
+      best = columns.map((column) => [...column]);
+    }
+  }
+  for (const [index, column] of best.entries()) columns[index] = column;
+  number(columns);
+}
+
+function number(columns: Vertex[][]): void {
+  for (const column of columns) for (const [place, vertex] of column.entries()) vertex.place = place;
+}
+
+function meanPlace(neighbours: Vertex[], self: Vertex): number {
+  if (neighbours.length === 0) return self.place;
+  return neighbours.reduce((sum, neighbour) => sum + neighbour.place, 0) / neighbours.length;
+}
+
+/** Pairs of lines between neighbouring columns that cross, counted by inversions. */
+function countCrossings(columns: Vertex[][]): number {
+  let crossings = 0;
+  for (const [index, column] of columns.entries()) {
+    const seen = new Array<number>(columns[index + 1]?.length ?? 0).fill(0);
+    for (const vertex of [...column].sort((a, b) => a.place - b.place)) {
+      for (const target of vertex.right) {
+        for (let place = target.place + 1; place < seen.length; place += 1) crossings += seen[place]!;
+      }
+      for (const target of vertex.right) seen[target.place] = (seen[target.place] ?? 0) + 1;
+    }
+  }
+  return crossings;
+}
+
+/** Moves every vertex towards the middle of its neighbours, as far as order and distance allow. */
+function placeColumns(columns: Vertex[][], rowGap: number): void {
+  for (const column of columns) spread(column, rowGap, (vertex) => vertex.place * (vertex.height + rowGap));
+  for (let sweep = 0; sweep < straightenSweeps; sweep += 1) {
+    const rightwards = sweep % 2 === 0;
+    for (const column of rightwards ? columns : [...columns].reverse()) {
+      spread(column, rowGap, (vertex) => {
+        const near = rightwards ? vertex.left : vertex.right;
+        const others = near.length > 0 ? near : rightwards ? vertex.right : vertex.left;
+        if (others.length === 0) return vertex.centre;
+        return others.reduce((sum, other) => sum + other.centre, 0) / others.length;
+      });
+    }
+  }
+}
+
+/** Least squares under the distances: pools neighbours that would come too close (isotonic regression). */
+function spread(column: Vertex[], rowGap: number, wanted: (vertex: Vertex) => number): void {
+  const offsets: number[] = [];
+  for (const [index, vertex] of column.entries()) {
+    const before = column[index - 1];
+    const distance = before === undefined ? 0 : (before.height + vertex.height) / 2 + rowGap;
+    offsets.push((offsets[index - 1] ?? 0) + distance);
+  }
+  const pools: { sum: number; count: number }[] = [];
+  for (const [index, vertex] of column.entries()) {
+    let pool = { sum: wanted(vertex) - offsets[index]!, count: 1 };
+    let last = pools.at(-1);
+    while (last !== undefined && last.sum / last.count > pool.sum / pool.count) {
+      pool = { sum: last.sum + pool.sum, count: last.count + pool.count };
+      pools.pop();
+      last = pools.at(-1);
+    }
+    pools.push(pool);
+  }
+  let index = 0;
+  for (const pool of pools) {
+    for (let member = 0; member < pool.count; member += 1) {
+      column[index]!.centre = pool.sum / pool.count + offsets[index]!;
+      index += 1;
+    }
+  }
+}
+
+function measure(columns: Vertex[][], lines: Line[], sizes: GraphSizes): GraphLayout {
+  const all = columns.flat();
+  const top = Math.min(0, ...all.map((vertex) => vertex.centre - vertex.height / 2));
+  const bottom = Math.max(0, ...all.map((vertex) => vertex.centre + vertex.height / 2));
+  const step = sizes.nodeWidth + sizes.columnGap;
+  const leftOf = (vertex: Vertex) => vertex.column * step;
+  const nodes = all
+    .filter((vertex) => vertex.node !== null)
+    .map((vertex) => ({
+      id: vertex.node!,
+      x: leftOf(vertex),
+      y: Math.round(vertex.centre - sizes.nodeHeight / 2 - top),
+    }));
+  const edges = lines.map((line) => ({
+    from: line.from,
+    to: line.to,
+    points: line.vertices.flatMap((vertex, index) => {
+      const y = Math.round(vertex.centre - top);
+      const left = { x: leftOf(vertex), y };
+      const right = { x: leftOf(vertex) + sizes.nodeWidth, y };
+      if (index === 0) return [right];
+      return index === line.vertices.length - 1 ? [left] : [left, right];
+    }),
+  }));
+  return {
+    nodes,
+    edges,
+    width: Math.max(0, columns.length * step - sizes.columnGap),
+    height: Math.round(bottom - top),
+  };
+}
+
+/** The line through an edge's points as an SVG path, leaving and entering level. */
+export function edgePath(points: readonly { x: number; y: number }[]): string {
+  const [first, ...rest] = points;
+  if (first === undefined) return '';
+  let path = `M${first.x} ${first.y}`;
+  let before = first;
+  for (const point of rest) {
+    const middle = (before.x + point.x) / 2;
+    path +=
+      before.y === point.y
+        ? `L${point.x} ${point.y}`
+        : `C${middle} ${before.y} ${middle} ${point.y} ${point.x} ${point.y}`;
+    before = point;
+  }
+  return path;
+}

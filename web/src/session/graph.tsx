@@ -1,0 +1,175 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { NodeInstance } from '../api.ts';
+import { stateLook } from '../node-state.ts';
+import { Icon } from '../ui/icon.tsx';
+import { edgePath, layoutGraph } from './graph-layout.ts';
+
+const sizes = { nodeWidth: 216, nodeHeight: 68, columnGap: 56, rowGap: 20 };
+
+/**
+ * The session's graph. Nodes are buttons, so that they can be reached by Tab and the arrow keys and are read with
+ * name, state and parents; lines are drawing only. Files dropped on an input node go to `onFiles`.
+ */
+export function SessionGraph(props: {
+  nodes: NodeInstance[];
+  selectedId: number | null;
+  onSelect: (id: number) => void;
+  onFiles: (nodeInstanceId: number, files: File[]) => void;
+}) {
+  const shape = props.nodes.map((node) => `${node.id}:${node.parentIds.join('.')}`).join(' ');
+  const layout = useMemo(() => layoutGraph(props.nodes, sizes), [shape]);
+  const byId = new Map(props.nodes.map((node) => [node.id, node]));
+  const frame = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLElement>(null);
+
+  useEffect(() => {
+    if (canvas.current === null) return;
+    canvas.current.style.width = `${layout.width}px`;
+    canvas.current.style.height = `${layout.height}px`;
+  }, [layout]);
+
+  const move = (event: KeyboardEvent, from: number) => {
+    const target = neighbour(layout.nodes, from, event.key);
+    if (target === null) return;
+    event.preventDefault();
+    props.onSelect(target);
+    frame.current?.querySelector<HTMLElement>(`[data-node="${target}"]`)?.focus();
+  };
+
+  return (
+    <div class="graph" ref={frame}>
+      <section class="graph-canvas" ref={canvas} aria-label="Graph of the session">
+        <svg class="graph-lines" width={layout.width} height={layout.height} aria-hidden="true">
+          {layout.edges.map((edge) => (
+            <path
+              key={`${edge.from}-${edge.to}`}
+              d={edgePath(edge.points)}
+              class={`graph-line line-${stateLook(byId.get(edge.from)?.state ?? '').tone}`}
+            />
+          ))}
+        </svg>
+        {layout.nodes.map((place) => {
+          const node = byId.get(place.id);
+          if (node === undefined) return null;
+          return (
+            <GraphNodeButton
+              key={place.id}
+              node={node}
+              x={place.x}
+              y={place.y}
+              selected={props.selectedId === place.id}
+              parents={node.parentIds.map((id) => byId.get(id)?.name ?? String(id))}
+              onSelect={() => props.onSelect(place.id)}
+              onKey={(event) => move(event, place.id)}
+              onFiles={node.parentIds.length === 0 ? (files) => props.onFiles(node.id, files) : null}
+            />
+          );
+        })}
+      </section>
+    </div>
+  );
+}
+
+function GraphNodeButton(props: {
+  node: NodeInstance;
+  x: number;
+  y: number;
+  selected: boolean;
+  parents: string[];
+  onSelect: () => void;
+  onKey: (event: KeyboardEvent) => void;
+  onFiles: ((files: File[]) => void) | null;
+}) {
+  const { node } = props;
+  const look = stateLook(node.state);
+  const [over, setOver] = useState(false);
+  const drop = props.onFiles;
+  const details = node.statusDetails !== null && node.statusDetails !== '' ? node.statusDetails : look.label;
+  const heard = [
+    node.name,
+    look.label,
+    details === look.label ? null : details,
+    props.parents.length === 0 ? 'input' : `after ${props.parents.join(', ')}`,
+  ];
+  return (
+    <button
+      type="button"
+      class={`node state-${look.tone}${props.selected ? ' node-selected' : ''}${over ? ' node-over' : ''}`}
+      style={{ left: `${props.x}px`, top: `${props.y}px` }}
+      data-node={node.id}
+      data-state={node.state}
+      aria-pressed={props.selected}
+      aria-label={heard.filter((part) => part !== null).join(', ')}
+      title={node.name}
+      onClick={props.onSelect}
+      onKeyDown={props.onKey}
+      {...(drop === null ? {} : dropHandlers(setOver, drop))}
+    >
+      <span class="node-sign">
+        <Icon name={look.icon} />
+      </span>
+      <span class="node-text">
+        <span class="node-name">{node.name}</span>
+        <span class="node-details">{details}</span>
+      </span>
+      {drop !== null && (
+        <span class="node-input">
+          <Icon name="upload" />
+        </span>
+      )}
+    </button>
+  );
+}
+
+/** Makes an element take files that are dragged over it. */
+export function dropHandlers(setOver: (over: boolean) => void, onFiles: (files: File[]) => void) {
+  const carriesFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') === true;
+  return {
+    onDragEnter: (event: DragEvent) => {
+      if (!carriesFiles(event)) return;
+      event.preventDefault();
+      setOver(true);
+    },
+    onDragOver: (event: DragEvent) => {
+      if (!carriesFiles(event)) return;
+      event.preventDefault();
+      if (event.dataTransfer !== null) event.dataTransfer.dropEffect = 'copy';
+      setOver(true);
+    },
+    onDragLeave: (event: DragEvent) => {
+      const within = event.currentTarget instanceof Node && event.relatedTarget instanceof Node;
+      if (within && (event.currentTarget as Node).contains(event.relatedTarget as Node)) return;
+      setOver(false);
+    },
+    onDrop: (event: DragEvent) => {
+      event.preventDefault();
+      setOver(false);
+      const files = [...(event.dataTransfer?.files ?? [])];
+      if (files.length > 0) onFiles(files);
+    },
+  };
+}
+
+/** The nearest node in the direction of an arrow key. */
+function neighbour(nodes: { id: number; x: number; y: number }[], from: number, key: string): number | null {
+  const start = nodes.find((node) => node.id === from);
+  if (start === undefined) return null;
+  const directions: Record<string, [number, number]> = {
+    ArrowLeft: [-1, 0],
+    ArrowRight: [1, 0],
+    ArrowUp: [0, -1],
+    ArrowDown: [0, 1],
+  };
+  const direction = directions[key];
+  if (direction === undefined) return null;
+  const [dx, dy] = direction;
+  let best: { id: number; cost: number } | null = null;
+  for (const node of nodes) {
+    const along = (node.x - start.x) * dx + (node.y - start.y) * dy;
+    const aside = Math.abs((node.x - start.x) * dy) + Math.abs((node.y - start.y) * dx);
+    if (along <= 0) continue;
+    const cost = along + aside * 2;
+    if (best === null || cost < best.cost) best = { id: node.id, cost };
+  }
+  return best?.id ?? null;
+}

@@ -1,0 +1,63 @@
+import type { ComponentChildren } from 'preact';
+import { ApiError } from '../http.ts';
+import { Icon } from './icon.tsx';
+
+/** A sentence that stands out: an error, or something worth knowing. Errors are announced at once. */
+export function Notice(props: {
+  tone: 'error' | 'info';
+  children: ComponentChildren;
+  action?: ComponentChildren;
+}) {
+  return (
+    <div class={`notice notice-${props.tone}`} role={props.tone === 'error' ? 'alert' : 'status'}>
+      <Icon name={props.tone === 'error' ? 'warning' : 'clock'} />
+      <div class="notice-text">{props.children}</div>
+      {props.action}
+    </div>
+  );
+}
+
+/** An error said plainly, with a way to try again. */
+export function Failure(props: { error: Error; retry?: () => void; what: string }) {
+  return (
+    <Notice
+      tone="error"
+      action={
+        props.retry && (
+          <button type="button" class="button button-small" onClick={props.retry}>
+            Try again
+          </button>
+        )
+      }
+    >
+      <strong>{props.what}</strong> {explain(props.error)}
+    </Notice>
+  );
+}
+
+function explain(error: Error): string {
+  if (!(error instanceof ApiError)) return error.message;
+  if (error.status === 403) return 'Your role does not allow this.';
+  return error.message;
+}
+
+/** Grey bars in the place of what is being loaded. */
+export function Placeholder(props: { rows: number; label: string }) {
+  return (
+    <div class="placeholder" role="status" aria-label={props.label}>
+      {Array.from({ length: props.rows }, (_, row) => (
+        <div key={row} class="placeholder-row" />
+      ))}
+    </div>
+  );
+}
+
+/** What stands where there is nothing to show. */
+export function Empty(props: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <p class="empty-title">{props.title}</p>
+      {props.children}
+    </div>
+  );
+}

@@ -1,0 +1,23 @@
+import { defineConfig } from 'vite';
+
+/**
+ * Builds the console to `web/dist`. The API serves that folder: files under `assets/` carry a hash of their
+ * content in the name and may be cached for ever, `index.html` answers every console address.
+ *
+ * For work on the console itself, `npx vite web` serves it with the API of a started platform behind it;
+ * `API_ORIGIN` names another one than http://127.0.0.1:8080.
+ */
+const apiOrigin = process.env.API_ORIGIN ?? 'http://127.0.0.1:8080';
+
+export default defineConfig({
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  build: {
+    target: 'es2022',
+    outDir: 'dist',
+    emptyOutDir: true,
+    // The content security policy is default-src 'self': nothing may become a data: address.
+    assetsInlineLimit: 0,
+    reportCompressedSize: true,
+  },
+  server: { proxy: { '/api': apiOrigin, '/user_data': apiOrigin, '/docs': apiOrigin } },
+});
