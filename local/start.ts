@@ -69,7 +69,7 @@ class Platform {
       await this.#unlessStopped(Promise.all(this.#processes.map((child) => child.start())));
     } catch (error) {
       // The password is made once; it must not be lost because something else went wrong.
-      if (administrator?.password !== undefined) say(firstSignIn(administrator));
+      if (administrator?.password !== undefined) say(`First sign-in: ${firstSignIn(administrator)}`);
       throw error;
     }
     this.#announce(stack, administrator);
