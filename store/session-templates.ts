@@ -55,7 +55,8 @@ async function templateNodes(database: Queryable, templateId: number): Promise<T
 
 export type TemplateImport =
   | { readonly outcome: 'created' | 'updated'; readonly id: number; readonly name: string }
-  | { readonly outcome: 'exists' | 'graph-differs' };
+  | { readonly outcome: 'exists' }
+  | { readonly outcome: 'graph-differs' };
 
 /**
  * Stores a checked template file. A name that is taken is updated when the file asks for it and the graph is the same:

@@ -22,7 +22,8 @@ export interface NewSession {
 
 export type SessionCreation =
   | { readonly outcome: 'created'; readonly sessionId: string }
-  | { readonly outcome: 'project-missing' | 'template-missing' };
+  | { readonly outcome: 'project-missing' }
+  | { readonly outcome: 'template-missing' };
 
 /** Makes a session with its own node instances, in one transaction. */
 export async function createSession(database: Database, session: NewSession): Promise<SessionCreation> {

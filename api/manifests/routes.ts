@@ -1,0 +1,65 @@
+/** Runner manifests (contract: Runner administration; decisions 10). */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import type { ManifestCheck } from '../../domain/manifest.ts';
+import { publishManifest } from '../../store/node-templates.ts';
+import { defineRoute } from '../route.ts';
+
+const issueSchema = z
+  .object({ path: z.string().meta({ description: 'JSONPath of the value.' }), message: z.string() })
+  .meta({ id: 'DocumentIssue' });
+
+const manifestReplySchema = z
+  .object({
+    published: z.boolean(),
+    runnerTypes: z.array(z.string()),
+    templates: z.array(z.string()),
+    errors: z.array(issueSchema),
+    warnings: z.array(issueSchema),
+  })
+  .meta({ id: 'RunnerManifestReply' });
+
+/** What is wrong with the manifest is said with paths, so the schema only describes it. */
+const manifestSchema = z.unknown().meta({
+  id: 'RunnerManifest',
+  type: 'object',
+  description:
+    'manifestVersion 1; feature (name, version, ownershipType ThirdParty); runnerTypes (name, runtime sdk or external, entrypoint, description); nodeTemplates (name, runnerType, type, description, configurationSchema, trigger, incremental, reprocess, maxAttempts, timeoutSeconds, leaseSeconds).',
+});
+
+/** The reply's form of a check. */
+function presentCheck(check: ManifestCheck, published: boolean): z.input<typeof manifestReplySchema> {
+  return {
+    published,
+    runnerTypes: [...check.runnerTypes],
+    templates: [...check.templates],
+    errors: [...check.errors],
+    warnings: [...check.warnings],
+  };
+}
+
+const publish = defineRoute({
+  id: 'publishRunnerManifest',
+  method: 'POST',
+  path: '/api/v2/admin/runner-manifests',
+  summary: 'Publishes a runner manifest',
+  description:
+    'Registers runner types and node templates, all or none. Publishing the same feature again with a higher or equal version updates it; what it no longer lists is retired.',
+  tags: ['Runner administration'],
+  access: access.runnerManifests,
+  body: manifestSchema,
+  responses: { 200: { description: 'The manifest is published.', schema: manifestReplySchema } },
+  errors: ['invalidManifest'],
+  async handler({ body, principal, services }) {
+    const check = await publishManifest(services.database, body, {
+      publishedBy: principal.userId,
+      // The host of deployed runners is not part of the platform yet.
+      sdkHostIsOn: false,
+    });
+    if (check.manifest === null) throw new Problem('invalidManifest', { fields: presentCheck(check, false) });
+    return { status: 200, body: presentCheck(check, true) };
+  },
+});
+
+export const manifestRoutes = [publish];

@@ -1,0 +1,125 @@
+/** Projects (contract: User, projects; decisions 4). */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import { pathId } from '../../http/schemas.ts';
+import {
+  createProject,
+  findProject,
+  listProjects,
+  type ProjectFields,
+  type ProjectRow,
+  type ProjectWrite,
+  updateProject,
+} from '../../store/projects.ts';
+import { ensureUser } from '../../store/users.ts';
+import { type People, peopleOf } from '../participants.ts';
+import { defineRoute } from '../route.ts';
+import { presentProject } from './present.ts';
+import { projectRequestSchema, projectSchema } from './schema.ts';
+
+const tags = ['Projects'] as const;
+const params = z.object({ id: pathId() });
+
+const list = defineRoute({
+  id: 'listProjects',
+  method: 'GET',
+  path: '/projects',
+  summary: 'All projects',
+  tags,
+  access: access.projectRead,
+  responses: { 200: { description: 'The projects.', schema: z.array(projectSchema) } },
+  async handler(context) {
+    const people = peopleOf(context);
+    const body: ReturnType<typeof presentProject>[] = [];
+    // One after the other: an owner of many projects is asked for once, and a long list asks no crowd at a time.
+    for (const project of await listProjects(context.services.database))
+      body.push(await present(project, people));
+    return { status: 200, body };
+  },
+});
+
+const one = defineRoute({
+  id: 'getProject',
+  method: 'GET',
+  path: '/projects/{id}',
+  summary: 'One project',
+  tags,
+  access: access.projectRead,
+  params,
+  responses: { 200: { description: 'The project.', schema: projectSchema } },
+  errors: ['projectNotFoundOnRead'],
+  refusals: { params: 'projectNotFoundOnRead' },
+  async handler(context) {
+    const project = await findProject(context.services.database, context.params.id);
+    if (project === undefined) throw new Problem('projectNotFoundOnRead');
+    return { status: 200, body: await present(project, peopleOf(context)) };
+  },
+});
+
+const create = defineRoute({
+  id: 'createProject',
+  method: 'POST',
+  path: '/projects',
+  summary: 'Makes a project',
+  tags,
+  access: access.projectCreate,
+  body: projectRequestSchema,
+  bodyNames: 'PascalCase',
+  responses: { 201: { description: 'The project.', schema: projectSchema } },
+  errors: ['invalidProjectData'],
+  refusals: { body: 'invalidProjectData' },
+  async handler(context) {
+    const { services, principal, body } = context;
+    const caller = await ensureUser(services.database, {
+      externalId: principal.userId,
+      type: principal.role,
+    });
+    const project = saved(await createProject(services.database, fieldsOf(body), caller.id));
+    return { status: 201, body: await present(project, peopleOf(context)) };
+  },
+});
+
+const update = defineRoute({
+  id: 'updateProject',
+  method: 'PUT',
+  path: '/projects/{id}',
+  summary: 'Changes a project; an absent optional field stays as it is',
+  tags,
+  access: access.projectUpdate,
+  params,
+  body: projectRequestSchema,
+  bodyNames: 'PascalCase',
+  responses: { 200: { description: 'The project.', schema: projectSchema } },
+  errors: ['projectNotFound', 'invalidProjectData'],
+  refusals: { params: 'projectNotFound', body: 'invalidProjectData' },
+  async handler(context) {
+    const { services, params, body } = context;
+    const project = saved(await updateProject(services.database, params.id, fieldsOf(body)));
+    return { status: 200, body: await present(project, peopleOf(context)) };
+  },
+});
+
+async function present(project: ProjectRow, people: People) {
+  return presentProject(project, await people.find(project.owner.externalId));
+}
+
+/** Null clears what may be empty for good, and is no value for the rest. */
+function fieldsOf(body: z.output<typeof projectRequestSchema>): ProjectFields {
+  return {
+    title: body.Title,
+    description: body.Description ?? undefined,
+    icon: body.Icon ?? undefined,
+    ownerId: body.OwnerId ?? undefined,
+    defaultSessionTemplateId: body.DefaultSessionTemplateId,
+    queuedIngestion: body.QueuedIngestion ?? undefined,
+    retentionDays: body.RetentionDays,
+  };
+}
+
+function saved(write: ProjectWrite): ProjectRow {
+  if (write.outcome === 'saved') return write.project;
+  throw new Problem(write.outcome === 'missing' ? 'projectNotFound' : 'invalidProjectData');
+}
+
+export const projectRoutes = [list, one, create, update];

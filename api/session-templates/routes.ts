@@ -1,0 +1,96 @@
+/** Session templates: import, list, one (contract: Session templates; decisions 4). */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import { checkTemplateFile, nodeTemplateNamesOf, templateNameOf } from '../../domain/template-file.ts';
+import { pathId } from '../../http/schemas.ts';
+import type { Database } from '../../store/database.ts';
+import { findNodeTemplates } from '../../store/node-templates.ts';
+import {
+  findTemplate,
+  importTemplate,
+  listTemplates,
+  nodeTemplatesOfTemplate,
+} from '../../store/session-templates.ts';
+import { defineRoute } from '../route.ts';
+import { presentTemplate, presentTemplateWithNodes } from './present.ts';
+import { importedSchema, templateFileSchema, templateSchema } from './schema.ts';
+
+const tags = ['Session templates'] as const;
+
+const list = defineRoute({
+  id: 'listSessionTemplates',
+  method: 'GET',
+  path: '/api/v2/session/session_templates',
+  aliases: ['/session_templates'],
+  summary: 'All session templates, without their nodes',
+  tags,
+  access: access.templateRead,
+  responses: { 200: { description: 'The templates.', schema: z.array(templateSchema) } },
+  async handler({ services }) {
+    return { status: 200, body: (await listTemplates(services.database)).map(presentTemplate) };
+  },
+});
+
+const one = defineRoute({
+  id: 'getSessionTemplate',
+  method: 'GET',
+  path: '/api/v2/session/session_templates/{sessionTemplateId}',
+  summary: 'One session template with its nodes',
+  tags,
+  access: access.templateRead,
+  params: z.object({ sessionTemplateId: pathId() }),
+  responses: { 200: { description: 'The template.', schema: templateSchema } },
+  errors: ['sessionTemplateNotFound'],
+  refusals: { params: 'sessionTemplateNotFound' },
+  async handler({ params, services }) {
+    const template = await findTemplate(services.database, params.sessionTemplateId);
+    if (template === undefined) throw new Problem('sessionTemplateNotFound');
+    return { status: 200, body: presentTemplateWithNodes(template) };
+  },
+});
+
+const importFile = defineRoute({
+  id: 'importSessionTemplate',
+  method: 'POST',
+  path: '/api/v2/admin/session-templates',
+  summary: 'Imports a template definition file',
+  description:
+    'A name that exists is updated when the graph is the same and `updateIfExists` is true; later sessions get the new configuration. A changed graph needs a new name.',
+  tags,
+  access: access.templateImport,
+  body: templateFileSchema,
+  responses: {
+    200: { description: 'The template of this name was updated.', schema: importedSchema },
+    201: { description: 'The template was made.', schema: importedSchema },
+  },
+  errors: ['invalidTemplate', 'templateExists'],
+  refusals: { body: 'invalidTemplate' },
+  async handler({ body, services }) {
+    const check = checkTemplateFile(body, await usableNodeTemplates(services.database, body));
+    if (!check.ok) throw new Problem('invalidTemplate', { fields: { errors: check.issues } });
+    const result = await importTemplate(services.database, check.template);
+    if (result.outcome === 'exists' || result.outcome === 'graph-differs') {
+      throw new Problem('templateExists', result.outcome === 'exists' ? {} : { message: graphDiffers });
+    }
+    const { id, name } = result;
+    return result.outcome === 'created'
+      ? { status: 201, body: { id, name, created: true } }
+      : { status: 200, body: { id, name, created: false } };
+  },
+});
+
+const graphDiffers =
+  'A session template with the same name and another graph already exists; choose a new name.';
+
+/** Retired node templates may stay in a template that uses them already. */
+async function usableNodeTemplates(database: Database, body: unknown) {
+  const known = await findNodeTemplates(database, nodeTemplateNamesOf(body));
+  const name = templateNameOf(body);
+  const inUse = name === null ? new Set<string>() : await nodeTemplatesOfTemplate(database, name);
+  return new Map(
+    [...known].map(([key, template]) => [key, { ...template, retired: template.retired && !inUse.has(key) }]),
+  );
+}
+
+export const sessionTemplateRoutes = [list, one, importFile];

@@ -1,0 +1,115 @@
+import type { z } from 'zod';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import type { NodeProgress } from '../../store/progress.ts';
+import type { SessionListRow } from '../../store/session-list.ts';
+import type { SessionDetails, SessionScenarioRow } from '../../store/sessions.ts';
+import type { People } from '../participants.ts';
+import { presentSessionProject } from '../projects/present.ts';
+import { presentTemplateWithNodes } from '../session-templates/present.ts';
+import { showAddresses } from './metadata.ts';
+import type { progressSchema, sessionListSchema, sessionSchema } from './schema.ts';
+
+type WireProgress = z.input<typeof progressSchema>;
+type WireSession = z.input<typeof sessionSchema>;
+
+const timeOrNull = (time: Date | null) => (time === null ? null : formatTimestamp(time));
+
+/** The camelCase session. Identifiers become addresses where the caller may see the person. */
+export async function presentSession(
+  session: SessionDetails,
+  nodes: readonly NodeProgress[],
+  people: People,
+): Promise<WireSession> {
+  return {
+    id: session.id,
+    name: session.name,
+    email: await people.show(session.emailIdentifier),
+    projectId: session.projectId,
+    project: presentSessionProject(session.project, await people.find(session.project.owner.externalId)),
+    sessionTemplateId: session.sessionTemplateId,
+    sessionTemplate: presentTemplateWithNodes(session.sessionTemplate),
+    simulationName: session.simulationName,
+    scenarios: session.scenarios.map((scenario) => presentScenario(scenario, session.id)),
+    dimensions: session.dimensions.map((dimension) => ({
+      id: dimension.id,
+      name: dimension.name,
+      dashboardName: dimension.dashboardName,
+      dashboardVersion: dimension.dashboardVersion,
+      nodeInstanceId: dimension.nodeInstanceId,
+      url: dashboardUrl(dimension.id),
+      createdAt: formatTimestamp(dimension.createdAt),
+    })),
+    logoUrl: session.logoUrl,
+    userId: session.userId,
+    metadata: session.metadata === null ? null : await showAddresses(session.metadata, people),
+    sessionUsers: session.users.map((user) => ({
+      id: user.id,
+      userId: user.identifier,
+      createdAt: formatTimestamp(user.createdAt),
+    })),
+    nodeInstances: nodes.map((node) => ({ ...presentNode(node), configuration: node.configuration })),
+    createdAt: formatTimestamp(session.createdAt),
+  };
+}
+
+/** Path of a dashboard's page in the console. */
+export function dashboardUrl(dimensionId: number): string {
+  return `/dashboards/${dimensionId}`;
+}
+
+function presentScenario(scenario: SessionScenarioRow, sessionId: string): WireSession['scenarios'][number] {
+  return {
+    simulationId: scenario.simulationId,
+    sessionId,
+    scenarioName: scenario.scenarioName,
+    scenarioInstanceId: scenario.id,
+    from: timeOrNull(scenario.from),
+    to: timeOrNull(scenario.to),
+    createdAt: formatTimestamp(scenario.createdAt),
+  };
+}
+
+function presentNode(node: NodeProgress): WireProgress['nodeInstances'][number] {
+  return {
+    id: node.id,
+    name: node.name,
+    nodeTemplateId: node.nodeTemplateId,
+    nodeTemplateName: node.nodeTemplateName,
+    state: node.state,
+    stateCode: node.stateCode,
+    statusDetails: node.statusDetails,
+    lastProcessed: timeOrNull(node.lastProcessed),
+    currentOutputId: node.currentOutputId,
+    parentIds: [...node.parentIds],
+  };
+}
+
+/** Progress with its summary; `counts` names the states that occur. */
+export function presentProgress(sessionId: string, nodes: readonly NodeProgress[]): WireProgress {
+  const counts: WireProgress['summary']['counts'] = {};
+  for (const { state } of nodes) counts[state] = (counts[state] ?? 0) + 1;
+  return {
+    sessionId,
+    nodeInstances: nodes.map(presentNode),
+    summary: {
+      total: nodes.length,
+      counts,
+      allSucceeded: nodes.length > 0 && counts.Succeeded === nodes.length,
+      anyFailed: (counts.Failed ?? 0) > 0,
+    },
+  };
+}
+
+export function presentListRow(row: SessionListRow): z.input<typeof sessionListSchema>['sessions'][number] {
+  return {
+    id: row.id,
+    name: row.name,
+    simulationName: row.simulationName,
+    projectId: row.projectId,
+    projectTitle: row.projectTitle,
+    sessionTemplateId: row.sessionTemplateId,
+    sessionTemplateName: row.sessionTemplateName,
+    createdAt: formatTimestamp(row.createdAt),
+    metadata: row.metadata,
+  };
+}

@@ -1,0 +1,143 @@
+/** Sessions: create, read, list, progress (contract: Sessions; decisions 5). */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/text.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import { uuid } from '../../http/schemas.ts';
+import type { Database } from '../../store/database.ts';
+import { sessionProgress } from '../../store/progress.ts';
+import { listSessions } from '../../store/session-list.ts';
+import { findTemplate } from '../../store/session-templates.ts';
+import { createSession, findSessionDetails } from '../../store/sessions.ts';
+import { type People, peopleOf } from '../participants.ts';
+import { defineRoute } from '../route.ts';
+import { hideAddresses } from './metadata.ts';
+import { presentListRow, presentProgress, presentSession } from './present.ts';
+import {
+  createSessionSchema,
+  progressSchema,
+  sessionListQuerySchema,
+  sessionListSchema,
+  sessionSchema,
+} from './schema.ts';
+
+const tags = ['Sessions'] as const;
+const params = z.object({ id: uuid() });
+
+const create = defineRoute({
+  id: 'createSession',
+  method: 'POST',
+  path: '/session',
+  summary: 'Makes a session with its own node instances',
+  tags,
+  access: access.sessionCreate,
+  body: createSessionSchema,
+  bodyNames: 'PascalCase',
+  responses: { 201: { description: 'The session.', schema: sessionSchema } },
+  errors: ['invalidSessionRequest', 'projectNotFound', 'sessionTemplateNotFound'],
+  refusals: { body: 'invalidSessionRequest' },
+  async handler(context) {
+    const { services, principal, body } = context;
+    const people = peopleOf(context);
+    // Addresses are resolved before the transaction, which must not wait for another service.
+    const participant = await people.resolve(body.Email ?? principal.email);
+    const metadata = body.Metadata
+      ? await hideAddresses(body.Metadata, people, 'invalidSessionRequest')
+      : null;
+    const result = await createSession(services.database, {
+      name: body.Name ?? (await defaultName(services.database, body.SessionTemplateId)),
+      simulationName: body.SimulationName ?? null,
+      sessionTemplateId: body.SessionTemplateId,
+      projectId: body.ProjectId,
+      participant,
+      userId: principal.userId,
+      logoUrl: logoUrlOf(metadata),
+      metadata,
+    });
+    if (result.outcome === 'project-missing') throw new Problem('projectNotFound');
+    if (result.outcome === 'template-missing') throw new Problem('sessionTemplateNotFound');
+    return { status: 201, body: await load(services.database, result.sessionId, people) };
+  },
+});
+
+const one = defineRoute({
+  id: 'getSession',
+  method: 'GET',
+  path: '/api/v2/sessions/{id}',
+  summary: 'One session',
+  tags,
+  access: access.sessionRead,
+  params,
+  responses: { 200: { description: 'The session.', schema: sessionSchema } },
+  errors: ['sessionNotFound'],
+  refusals: { params: 'sessionNotFound' },
+  async handler(context) {
+    const { services, params } = context;
+    return { status: 200, body: await load(services.database, params.id, peopleOf(context)) };
+  },
+});
+
+const list = defineRoute({
+  id: 'listSessions',
+  method: 'GET',
+  path: '/api/v2/session',
+  summary: 'Sessions by page, with search and order',
+  tags,
+  access: access.sessionList,
+  query: sessionListQuerySchema,
+  responses: { 200: { description: 'One page.', schema: sessionListSchema } },
+  async handler({ services, query }) {
+    const { rows, totalCount } = await listSessions(services.database, query);
+    const { page, pageSize } = query;
+    const totalPages = Math.ceil(totalCount / pageSize);
+    return {
+      status: 200,
+      body: { sessions: rows.map(presentListRow), page, pageSize, totalCount, totalPages },
+    };
+  },
+});
+
+const progress = defineRoute({
+  id: 'sessionProgress',
+  method: 'GET',
+  path: '/api/v2/session/{id}/node-instances',
+  summary: "Progress of a session's nodes",
+  tags,
+  access: access.progressRead,
+  params,
+  responses: { 200: { description: 'The nodes in the order of the template.', schema: progressSchema } },
+  errors: ['sessionNotFound'],
+  refusals: { params: 'sessionNotFound' },
+  async handler({ services, params }) {
+    const nodes = await sessionProgress(services.database, params.id);
+    if (nodes === undefined) throw new Problem('sessionNotFound');
+    return { status: 200, body: presentProgress(params.id, nodes) };
+  },
+});
+
+/** The session in its wire form; 404 when it is gone. */
+async function load(database: Database, id: string, people: People) {
+  const [session, nodes] = await Promise.all([
+    findSessionDetails(database, id),
+    sessionProgress(database, id),
+  ]);
+  if (session === undefined || nodes === undefined) throw new Problem('sessionNotFound');
+  return presentSession(session, nodes, people);
+}
+
+const longestTemplatePart = 220;
+
+/** The template's name and the time. A template that does not exist is refused when the session is made. */
+async function defaultName(database: Database, templateId: number): Promise<string> {
+  const template = await findTemplate(database, templateId);
+  const name = [...(template?.name ?? '')].slice(0, longestTemplatePart).join('');
+  return `${name} ${formatTimestamp(new Date())}`.trim();
+}
+
+function logoUrlOf(metadata: JsonObject | null): string {
+  const logo = metadata !== null && Object.hasOwn(metadata, 'logoUrl') ? metadata.logoUrl : undefined;
+  return typeof logo === 'string' ? logo : '';
+}
+
+export const sessionRoutes = [create, one, list, progress];
