@@ -5,8 +5,11 @@ import { advanceSession, attemptOutcome } from '../store/advance.ts';
 import type { Database } from '../store/database.ts';
 
 export interface SessionActivities {
-  /** Plans the session and says what is open, due and has ended; null when the session is gone. */
-  advance(sessionId: string): Promise<Advanced | null>;
+  /**
+   * Plans the session and says what to wait for, what no longer, what is due and has ended; null when the session is gone.
+   * @param awaited activity ids that the workflow waits for
+   */
+  advance(sessionId: string, awaited: readonly string[]): Promise<Advanced | null>;
   /**
    * Ends when the attempt has ended: at once when it already has, else by its id, told after the commit that ends it.
    * Names the session and node for whoever reads the history.
@@ -16,8 +19,8 @@ export interface SessionActivities {
 
 export function createSessionActivities(services: { database: Database }): SessionActivities {
   return {
-    async advance(sessionId) {
-      return (await advanceSession(services.database, sessionId)) ?? null;
+    async advance(sessionId, awaited) {
+      return (await advanceSession(services.database, sessionId, awaited)) ?? null;
     },
     async awaitOutcome(_sessionId, runId, attempt) {
       const outcome = await attemptOutcome(services.database, runId, attempt);

@@ -18,12 +18,23 @@ export interface DueRun {
   readonly dueInMs: number;
 }
 
-/** The result of one look at a session. */
+/**
+ * The result of one look at a session: differences to what the workflow awaits, so that the history of a wide session
+ * stays small.
+ */
 export interface Advanced {
-  readonly open: readonly OpenAttempt[];
+  /** Open attempts to wait for from now on. */
+  readonly start: readonly OpenAttempt[];
+  /** Awaited activity ids whose attempt is no longer open. */
+  readonly drop: readonly string[];
   /** The next run that falls due, if any waits. */
   readonly due: DueRun | null;
   /** Attempts that ended since the last look, so that the history tells of every one. */
   readonly ended: ReadonlyArray<{ nodeName: string; attempt: number; outcome: string }>;
   readonly failedNodes: number;
+}
+
+/** Names an attempt for its activity: a late completion of an earlier attempt can never end the wait of a newer one. */
+export function attemptActivityId(runId: string, attempt: number): string {
+  return `${runId}.${attempt}`;
 }

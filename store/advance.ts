@@ -1,17 +1,27 @@
 /** What the session's workflow asks of the database: plan everything, say what is open, due and has ended. */
-import type { Advanced, OpenAttempt } from '../domain/session-look.ts';
+import { type Advanced, attemptActivityId, type OpenAttempt } from '../domain/session-look.ts';
 import type { Database, Tx } from './database.ts';
 import { planSession, taskReadyChannel } from './plan-session.ts';
 import { lockSession, type SessionLabel } from './session-lock.ts';
 
 /** At most this many ends are told in one look; the rest follows at the next. */
 const maxEndedTold = 200;
+/**
+ * Attempts of outside runners, and of built-in nodes, that a session's workflow awaits at once. All open ones may be
+ * claimed; those beyond are awaited as others end. More would fill the server's buffer of a hundred events while a
+ * workflow task runs, upon which it ends that task by force.
+ */
+const maxAwaited = 40;
 
 /**
  * One look at a session, in one transaction under its lock: queues retries that are due, plans every node, and marks
  * the session advanced. Undefined when the session is gone.
  */
-export async function advanceSession(database: Database, sessionId: string): Promise<Advanced | undefined> {
+export async function advanceSession(
+  database: Database,
+  sessionId: string,
+  awaited: readonly string[] = [],
+): Promise<Advanced | undefined> {
   return database.transaction(async (tx) => {
     const session = await lockSession(tx, 'session', sessionId);
     if (!session) return undefined;
@@ -22,7 +32,7 @@ export async function advanceSession(database: Database, sessionId: string): Pro
         where id = $1`,
       [sessionId, session.fairRankMs],
     );
-    return readAdvanced(tx, sessionId);
+    return readAdvanced(tx, sessionId, awaited);
   });
 }
 
@@ -39,17 +49,73 @@ async function queueDueRuns(tx: Tx, sessionId: string): Promise<void> {
   );
 }
 
-async function readAdvanced(tx: Tx, sessionId: string): Promise<Advanced> {
-  const runs = await tx.query<OpenAttempt & { waiting: boolean; started: boolean; dueInMs: number | null }>(
+interface OpenRun extends OpenAttempt {
+  readonly waiting: boolean;
+  readonly started: boolean;
+  readonly dueInMs: number | null;
+}
+
+async function readAdvanced(tx: Tx, sessionId: string, awaited: readonly string[]): Promise<Advanced> {
+  const runs = await tx.query<OpenRun>(
     `select r.id as "runId", r.attempt, r.max_attempts as "maxAttempts", n.name as "nodeName",
             r.runner_type = 'system' as builtin, r.state = 'waiting' as waiting, a.started_at is not null as started,
             greatest(0, extract(epoch from r.due_at - clock_timestamp())::float8 * 1000) as "dueInMs"
        from node_run r join node_instance n on n.id = r.node_instance_id
        join node_attempt a on a.run_id = r.id and a.number = r.attempt
-      where r.session_id = $1 and r.state <> 'done' order by r.due_at nulls first, r.id`,
+      where r.session_id = $1 and r.state <> 'done'
+      order by r.due_at nulls first, r.state = 'held' desc, r.fair_rank`,
     [sessionId],
   );
-  const ended = await tx.query<{ nodeName: string; attempt: number; outcome: string }>(
+  const [{ failedNodes } = { failedNodes: 0 }] = await tx.query<{ failedNodes: number }>(
+    `select count(*) as "failedNodes" from node_instance where session_id = $1 and state = 2`,
+    [sessionId],
+  );
+  const due = runs.find((run) => run.waiting);
+  return {
+    // A released run keeps its attempt, and so its wait, while it is held back.
+    ...awaitedChanges(
+      runs.filter((run) => !run.waiting || run.started),
+      new Set(awaited),
+    ),
+    due: due
+      ? {
+          nodeName: due.nodeName,
+          attempt: due.attempt,
+          maxAttempts: due.maxAttempts,
+          dueInMs: Math.ceil(due.dueInMs ?? 0),
+        }
+      : null,
+    ended: await takeEnded(tx, sessionId),
+    failedNodes,
+  };
+}
+
+/** What the workflow is to await from now on, and what no longer: at most {@link maxAwaited} of either kind at once. */
+function awaitedChanges(
+  open: readonly OpenRun[],
+  awaited: ReadonlySet<string>,
+): Pick<Advanced, 'start' | 'drop'> {
+  const openIds = new Set(open.map((run) => attemptActivityId(run.runId, run.attempt)));
+  const start: OpenAttempt[] = [];
+  for (const builtin of [true, false]) {
+    const kind = open.filter((run) => run.builtin === builtin);
+    const fresh = kind.filter((run) => !awaited.has(attemptActivityId(run.runId, run.attempt)));
+    const room = Math.max(0, maxAwaited - (kind.length - fresh.length));
+    start.push(
+      ...fresh.slice(0, room).map(({ runId, attempt, maxAttempts, nodeName }) => ({
+        runId,
+        attempt,
+        maxAttempts,
+        nodeName,
+        builtin,
+      })),
+    );
+  }
+  return { start, drop: [...awaited].filter((id) => !openIds.has(id)) };
+}
+
+async function takeEnded(tx: Tx, sessionId: string): Promise<Advanced['ended']> {
+  return tx.query<Advanced['ended'][number]>(
     `with told as (
        update node_attempt a set reported = true
         where (a.run_id, a.number) in (
@@ -62,33 +128,6 @@ async function readAdvanced(tx: Tx, sessionId: string): Promise<Advanced> {
       order by told.ended_at`,
     [sessionId],
   );
-  const [{ failedNodes } = { failedNodes: 0 }] = await tx.query<{ failedNodes: number }>(
-    `select count(*) as "failedNodes" from node_instance where session_id = $1 and state = 2`,
-    [sessionId],
-  );
-  const due = runs.find((run) => run.waiting);
-  return {
-    // A released run keeps its attempt, and so its wait, while it is held back.
-    open: runs
-      .filter((run) => !run.waiting || run.started)
-      .map(({ runId, attempt, maxAttempts, nodeName, builtin }) => ({
-        runId,
-        attempt,
-        maxAttempts,
-        nodeName,
-        builtin,
-      })),
-    due: due
-      ? {
-          nodeName: due.nodeName,
-          attempt: due.attempt,
-          maxAttempts: due.maxAttempts,
-          dueInMs: Math.ceil(due.dueInMs ?? 0),
-        }
-      : null,
-    ended,
-    failedNodes,
-  };
 }
 
 /** The outcome of an attempt that has ended, or undefined while it has not; `gone` when there is no such attempt. */
@@ -104,30 +143,44 @@ export async function attemptOutcome(
   return row ? (row.outcome ?? undefined) : 'gone';
 }
 
+/** A session that nobody seems to look at. */
+export interface ForgottenSession extends SessionLabel {
+  /** How long it has been wanted and not advanced; 0 when it is advanced. */
+  readonly wantedForSeconds: number;
+}
+
 /**
- * Sessions that somebody must look at: wanted but not advanced for `seconds`, retries overdue, and built-in runs that
- * stay queued although a worker should have them.
+ * Takes sessions that somebody must look at: wanted but not advanced, retries overdue, and built-in runs that stay
+ * queued although a worker should have them. Each is taken at most once in `waits.againSeconds`.
  */
-export async function forgottenSessions(
+export async function takeForgottenSessions(
   database: Database,
-  waits: { wantedSeconds: number; dueSeconds: number; builtinSeconds: number },
+  waits: { wantedSeconds: number; dueSeconds: number; builtinSeconds: number; againSeconds: number },
   limit: number,
-): Promise<SessionLabel[]> {
-  return database.query<SessionLabel>(
-    `select s.id as "sessionId", s.project_id as "projectId", t.name as "templateName"
-       from session s join session_template t on t.id = s.session_template_id
-      where s.id in (
+): Promise<ForgottenSession[]> {
+  return database.query<ForgottenSession>(
+    `with forgotten as (
         (select id from session where wanted_seq > advanced_seq
-            and wanted_at < clock_timestamp() - make_interval(secs => $1) order by wanted_at limit $4)
+            and wanted_at < clock_timestamp() - make_interval(secs => $1) order by wanted_at limit $5)
         union
         (select session_id from node_run where state = 'waiting'
-            and due_at < clock_timestamp() - make_interval(secs => $2) order by due_at limit $4)
+            and due_at < clock_timestamp() - make_interval(secs => $2) order by due_at limit $5)
         union
         (select r.session_id from node_run r
           where r.state = 'queued' and r.runner_type = 'system'
-            and r.fair_rank < clock_timestamp() - make_interval(secs => $3) order by r.fair_rank limit $4))
-        and s.frozen_at is null`,
-    [waits.wantedSeconds, waits.dueSeconds, waits.builtinSeconds, limit],
+            and r.fair_rank < clock_timestamp() - make_interval(secs => $3) order by r.fair_rank limit $5)
+     ), picked as (
+       select s.id from session s
+        where s.id in (select id from forgotten) and s.frozen_at is null
+          and s.healed_at < clock_timestamp() - make_interval(secs => $4)
+        limit $5 for no key update skip locked
+     )
+     update session s set healed_at = clock_timestamp() from picked, session_template t
+      where s.id = picked.id and t.id = s.session_template_id
+      returning s.id as "sessionId", s.project_id as "projectId", t.name as "templateName",
+                case when s.wanted_seq > s.advanced_seq
+                     then extract(epoch from clock_timestamp() - s.wanted_at)::float8 else 0 end as "wantedForSeconds"`,
+    [waits.wantedSeconds, waits.dueSeconds, waits.builtinSeconds, waits.againSeconds, limit],
   );
 }
 

@@ -5,33 +5,36 @@
  * Temporal was wiped. Every step is safe to repeat, so a healer that dies half-way leaves nothing behind.
  */
 import type { Logger } from 'pino';
-import { forgottenSessions, takeUncheckedSessions } from '../store/advance.ts';
+import { takeForgottenSessions, takeUncheckedSessions } from '../store/advance.ts';
 import type { Database } from '../store/database.ts';
 import { withHealerLock } from '../store/healer-lock.ts';
 import type { SessionLabel, WorkflowClient } from '../workflows/client.ts';
 
-export const healerWaits = { wantedSeconds: 5, dueSeconds: 5, builtinSeconds: 30 } as const;
+/** Signalling the same session more often would only keep a failing workflow from ever counting its failures. */
+const waits = { wantedSeconds: 5, dueSeconds: 5, builtinSeconds: 30, againSeconds: 10 } as const;
 /** How often a session with open runs is checked for a living workflow. */
 const checkSeconds = 45;
+/** A workflow whose task fails and that has not looked for so long does not get better by itself. */
+const failingForSeconds = 30;
 const sessionsPerRound = 50;
 
-/** One round: forgotten sessions are signalled, workflows that were ended from outside or are stuck start anew. */
+/** One round: forgotten sessions are signalled, workflows that were ended from outside or cannot go on start anew. */
 export async function healOnce(database: Database, workflows: WorkflowClient, log: Logger): Promise<void> {
   await withHealerLock(database, async () => {
-    for (const session of await forgottenSessions(database, healerWaits, sessionsPerRound)) {
-      await heal(workflows, session, log);
+    for (const session of await takeForgottenSessions(database, waits, sessionsPerRound)) {
+      if (session.wantedForSeconds > failingForSeconds) await endFailing(workflows, session, log);
+      await workflows.lookAgainNow(session);
     }
     for (const session of await takeUncheckedSessions(database, checkSeconds, sessionsPerRound)) {
-      if ((await workflows.sessionHealth(session.sessionId)) !== 'running')
-        await heal(workflows, session, log);
+      if ((await workflows.sessionHealth(session.sessionId)) === 'ended')
+        await workflows.lookAgainNow(session);
     }
   });
 }
 
-async function heal(workflows: WorkflowClient, session: SessionLabel, log: Logger): Promise<void> {
-  if ((await workflows.sessionHealth(session.sessionId)) === 'stuck') {
-    await workflows.terminateSession(session.sessionId, 'Its workflow task fails; it starts anew.');
-    log.warn({ sessionId: session.sessionId }, 'session workflow was stuck and starts anew');
-  }
-  await workflows.lookAgainNow(session);
+/** Ends a workflow that cannot go on; the next look starts it anew, which is safe because it holds no state. */
+async function endFailing(workflows: WorkflowClient, session: SessionLabel, log: Logger): Promise<void> {
+  if ((await workflows.sessionHealth(session.sessionId)) !== 'failing') return;
+  await workflows.terminateSession(session.sessionId, 'Its workflow task fails; it starts anew.');
+  log.warn({ sessionId: session.sessionId }, 'a session workflow could not go on and starts anew');
 }

@@ -5,7 +5,6 @@
 import { parseArgs } from 'node:util';
 import { Runtime, Worker } from '@temporalio/worker';
 import pino, { type Logger } from 'pino';
-import { createBuiltinActivities } from '../activities/run-builtin.ts';
 import { createSessionActivities } from '../activities/session-graph.ts';
 import { readSettings, SettingsError } from '../domain/settings.ts';
 import { Database } from '../store/database.ts';
@@ -83,6 +82,8 @@ async function createWorker(
   const namespace = settings.temporal.TEMPORAL_NAMESPACE;
   const taskQueue = settings.temporal.TEMPORAL_TASK_QUEUE;
   if (queue === 'builtin') {
+    // Only this process loads what built-in nodes need: the database engine for tables is large.
+    const { createBuiltinActivities } = await import('../activities/run-builtin.ts');
     const objects = new ObjectStores(settings.objects);
     const pending = new PendingObjects(database, objects);
     return Worker.create({

@@ -12,13 +12,8 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
-import {
-  attemptActivityId,
-  lookAgainSignal,
-  type SessionRunInput,
-  sessionWorkflowId,
-  sessionWorkflowType,
-} from './contract.ts';
+import { attemptActivityId } from '../domain/session-look.ts';
+import { lookAgainSignal, type SessionRunInput, sessionWorkflowId, sessionWorkflowType } from './contract.ts';
 import type { TemporalSettings } from './settings.ts';
 
 /** What operators see of a session: nothing personal. */
@@ -39,7 +34,8 @@ export interface CommitEffects {
   }>;
 }
 
-export type SessionWorkflowHealth = 'running' | 'stuck' | 'ended';
+/** `failing`: its workflow task has failed and is tried again. */
+export type SessionWorkflowHealth = 'running' | 'failing' | 'ended';
 
 const callDeadlineMs = 2_000;
 /** Calls under way at once; more are left to the healer. */
@@ -47,8 +43,6 @@ const maxCallsUnderWay = 256;
 /** After this many failures in a row no call is made for a while. */
 const breakerFailures = 5;
 const breakerPauseMs = 2_000;
-/** A workflow task that failed this often does not get better by itself. */
-const stuckWorkflowTaskAttempts = 5;
 
 const sessionIdKey = defineSearchAttributeKey('SessionId', SearchAttributeType.KEYWORD);
 const projectIdKey = defineSearchAttributeKey('ProjectId', SearchAttributeType.INT);
@@ -80,9 +74,7 @@ export class WorkflowClient {
 
   /** Tells what a commit changed. Not to be awaited by a reply. */
   afterCommit(effects: CommitEffects): void {
-    for (const { runId, attempt, outcome } of effects.ended) {
-      this.send(() => this.completeAttempt(effects.session, runId, attempt, outcome));
-    }
+    for (const ended of effects.ended) this.send(() => this.completeAttempt(effects, ended));
     if (effects.wake && effects.ended.length === 0) this.send(() => this.lookAgain(effects.session));
   }
 
@@ -121,13 +113,13 @@ export class WorkflowClient {
     });
   }
 
-  /** How the session's workflow is; `stuck` when its workflow task fails again and again. */
+  /** How the session's workflow is. */
   async sessionHealth(sessionId: string): Promise<SessionWorkflowHealth> {
     return this.connection.withDeadline(Date.now() + callDeadlineMs, async () => {
       try {
         const { status, raw } = await this.client.workflow.getHandle(sessionWorkflowId(sessionId)).describe();
         if (status.name !== 'RUNNING') return 'ended';
-        return (raw.pendingWorkflowTask?.attempt ?? 0) >= stuckWorkflowTaskAttempts ? 'stuck' : 'running';
+        return (raw.pendingWorkflowTask?.attempt ?? 1) > 1 ? 'failing' : 'running';
       } catch (error) {
         if (error instanceof WorkflowNotFoundError) return 'ended';
         throw error;
@@ -153,18 +145,23 @@ export class WorkflowClient {
     await this.connection.close();
   }
 
+  /**
+   * Ends the wait for an attempt. When nobody waits (not yet, or the workflow is gone or just continued as new), somebody
+   * must look; but only for the commit that turned the session wanted: the look that follows that one sees this too,
+   * and a flood of signals would drown the workflow.
+   */
   private async completeAttempt(
-    session: SessionLabel,
-    runId: string,
-    attempt: number,
-    outcome: string,
+    effects: CommitEffects,
+    ended: CommitEffects['ended'][number],
   ): Promise<void> {
+    const { session, wake } = effects;
     try {
-      await this.completions.complete(activityOf(session.sessionId, runId, attempt), { outcome });
+      await this.completions.complete(activityOf(session.sessionId, ended.runId, ended.attempt), {
+        outcome: ended.outcome,
+      });
     } catch (error) {
       if (!(error instanceof ActivityNotFoundError)) throw error;
-      // Nobody waits for it yet, or the workflow is gone or just continued as new: somebody must look.
-      await this.lookAgain(session);
+      if (wake) await this.lookAgain(session);
     }
   }
 

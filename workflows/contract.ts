@@ -17,11 +17,6 @@ export function sessionWorkflowId(sessionId: string): string {
   return `session-${sessionId}`;
 }
 
-/** Names an attempt for its activity: a late completion of an earlier attempt can never end the wait of a newer one. */
-export function attemptActivityId(runId: string, attempt: number): string {
-  return `${runId}.${attempt}`;
-}
-
 /**
  * "Look again." A signal, not an update, because nobody waits for an answer; it carries nothing, because whatever is
  * decided is decided from the database, so a lost, doubled or late one changes nothing.

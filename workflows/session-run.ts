@@ -19,8 +19,8 @@ import {
 } from '@temporalio/workflow';
 import type { BuiltinActivities } from '../activities/run-builtin.ts';
 import type { SessionActivities } from '../activities/session-graph.ts';
-import type { Advanced, OpenAttempt } from '../domain/session-look.ts';
-import { attemptActivityId, builtinQueueOf, lookAgainSignal, type SessionRunInput } from './contract.ts';
+import { type Advanced, attemptActivityId, type OpenAttempt } from '../domain/session-look.ts';
+import { builtinQueueOf, lookAgainSignal, type SessionRunInput } from './contract.ts';
 
 const lookAgain = defineSignal(lookAgainSignal);
 /** Beyond this many events the workflow goes on in a fresh history. */
@@ -72,7 +72,9 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
   });
 
   /** Waits for an attempt in the background. Both ends of the promise are handled: a bare `finally` would hang the session on Cancel. */
-  function startWait(id: string, attempt: OpenAttempt): void {
+  function startWait(attempt: OpenAttempt): void {
+    const id = attemptActivityId(attempt.runId, attempt.attempt);
+    if (waits.has(id)) return;
     const scope = new CancellationScope();
     const wait = { scope, builtin: attempt.builtin };
     waits.set(id, wait);
@@ -111,17 +113,13 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
   for (;;) {
     await condition(() => dirty);
     dirty = false;
-    const advanced = await advance(input.sessionId);
+    const advanced = await advance(input.sessionId, [...waits.keys()]);
     if (!advanced) return;
-    const open = new Map(
-      advanced.open.map((attempt) => [attemptActivityId(attempt.runId, attempt.attempt), attempt]),
-    );
-    for (const [id, wait] of waits) {
-      if (open.has(id)) continue;
+    for (const id of advanced.drop) {
+      waits.get(id)?.scope.cancel();
       waits.delete(id);
-      wait.scope.cancel();
     }
-    for (const [id, attempt] of open) if (!waits.has(id)) startWait(id, attempt);
+    for (const attempt of advanced.start) startWait(attempt);
     keepTimer(advanced.due);
     if (advanced.failedNodes !== failedNodes) {
       failedNodes = advanced.failedNodes;

@@ -8,7 +8,7 @@ import { type DimensionLayout, type DimensionSource, publishDimension } from '..
 import type { TaskEnd } from '../../store/outcomes.ts';
 import type { TaskInput } from '../../store/task-reads.ts';
 import { type BuiltinRun, type BuiltinServices, ClaimLostError, InvalidInputError } from './node.ts';
-import { readDescription } from './tabular/convert.ts';
+import { readDescription } from './tabular/describe.ts';
 import { type RecordingDescription, recordingDescriptionSchema } from './tabular/recording.ts';
 import { downloadInput, taskInputs } from './task-inputs.ts';
 import { writeOutput } from './write-output.ts';

@@ -113,6 +113,8 @@ create table session (
   wanted_at timestamptz,
   -- When the healer last made sure that a session with open runs has a living workflow.
   checked_at timestamptz not null default now(),
+  -- When the healer last had it looked at.
+  healed_at timestamptz not null default '-infinity',
   created_at timestamptz not null default now()
 );
 create index session_by_date on session (created_at desc, id desc);

@@ -112,7 +112,7 @@ describe('a fact takes the next step in its own transaction', () => {
     await upload(database, graph, 'input');
     const first = await advanceSession(database, graph.sessionId);
     const second = await advanceSession(database, graph.sessionId);
-    expect(first?.open).toHaveLength(1);
+    expect(first?.start).toHaveLength(1);
     expect(second).toEqual(first);
   });
 });
@@ -291,7 +291,7 @@ describe('ends of attempts', () => {
     });
     await database.query(`update node_run set due_at = clock_timestamp() where id = $1`, [task.runId]);
     const look = await advanceSession(database, graph.sessionId);
-    expect(look).toMatchObject({ due: null, open: [{ runId: task.runId, attempt: 2 }] });
+    expect(look).toMatchObject({ due: null, start: [{ runId: task.runId, attempt: 2 }] });
     expect(await claim(database, runner('a'), template)).toMatchObject({ attempt: 2, upperPosition: 1 });
   });
 

@@ -1,0 +1,24 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/**
+ * Waits until `check` returns something truthy and gives it back. What `check` throws counts as "not yet" and is told
+ * when the time is over.
+ */
+export async function eventually<T>(
+  what: string,
+  check: () => Promise<T> | T,
+  limitMs = 30_000,
+): Promise<Exclude<T, undefined | null | false>> {
+  const until = Date.now() + limitMs;
+  let last: unknown;
+  for (;;) {
+    try {
+      last = await check();
+      if (last) return last as Exclude<T, undefined | null | false>;
+    } catch (error) {
+      last = error;
+    }
+    if (Date.now() > until) throw new Error(`Not within ${limitMs} ms: ${what}`, { cause: last });
+    await delay(25);
+  }
+}

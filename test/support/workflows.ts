@@ -1,0 +1,48 @@
+/** Temporal as tests see it: the platform's own worker and client, and a raw client to act as an operator. */
+import { Client, Connection } from '@temporalio/client';
+import { pino } from 'pino';
+import { afterAll } from 'vitest';
+import { type RunningWorker, startWorker } from '../../worker/main.ts';
+import { WorkflowClient } from '../../workflows/client.ts';
+import { sessionWorkflowId } from '../../workflows/contract.ts';
+
+export interface TestWorkflows {
+  readonly workflows: WorkflowClient;
+  /** What an operator does in the UI. */
+  readonly operator: Client;
+  startWorker(queue: 'workflows' | 'builtin'): Promise<RunningWorker>;
+  /** Status name of the session's workflow, e.g. `RUNNING`. */
+  statusOf(sessionId: string): Promise<string>;
+}
+
+/** Everything is stopped after the file's last test. */
+export async function testWorkflows(environment: Record<string, string>): Promise<TestWorkflows> {
+  const connection = await Connection.connect({ address: environment.TEMPORAL_ADDRESS! });
+  const operator = new Client({ connection, namespace: 'default' });
+  const workflows = new WorkflowClient(
+    {
+      TEMPORAL_ADDRESS: environment.TEMPORAL_ADDRESS!,
+      TEMPORAL_NAMESPACE: 'default',
+      TEMPORAL_TASK_QUEUE: environment.TEMPORAL_TASK_QUEUE!,
+    },
+    pino({ level: 'silent' }),
+  );
+  const workers: RunningWorker[] = [];
+  afterAll(async () => {
+    await Promise.all(workers.map((worker) => worker.stop()));
+    await workflows.close();
+    await connection.close();
+  });
+  return {
+    workflows,
+    operator,
+    async startWorker(queue) {
+      const worker = await startWorker({ LOG_LEVEL: 'silent', ...environment }, queue);
+      workers.push(worker);
+      return worker;
+    },
+    async statusOf(sessionId) {
+      return (await operator.workflow.getHandle(sessionWorkflowId(sessionId)).describe()).status.name;
+    },
+  };
+}

@@ -1,0 +1,254 @@
+import { temporal } from '@temporalio/proto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RunnerIdentity } from '../../store/claims.ts';
+import { Database } from '../../store/database.ts';
+import { endTask, type TaskEnd } from '../../store/outcomes.ts';
+import { sessionWorkflowId } from '../../workflows/contract.ts';
+import { eventually } from '../support/eventually.ts';
+import { chain, claim, finish, type Graph, makeGraph, outsideTemplate, upload } from '../support/graph.ts';
+import { testEnvironment } from '../support/stack.ts';
+import { testWorkflows } from '../support/workflows.ts';
+
+const platform = await testEnvironment();
+const temporalSide = await testWorkflows(platform.environment);
+let database: Database;
+beforeAll(async () => {
+  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 20 });
+  await temporalSide.startWorker('workflows');
+});
+afterAll(() => database.close());
+
+const runner: RunnerIdentity = { holder: 'token', instanceId: 'runner' };
+let templates = 0;
+
+async function ownTemplate(options: Parameters<typeof outsideTemplate>[2] = {}): Promise<string> {
+  templates += 1;
+  await outsideTemplate(database, `workflow-${templates}`, options);
+  return `workflow-${templates}`;
+}
+
+async function uploadTo(graph: Graph, node = 'input') {
+  const { effects } = await upload(database, graph, node);
+  temporalSide.workflows.afterCommit(effects);
+}
+
+async function nextTask(template: string) {
+  return eventually(`a task of ${template}`, () => claim(database, runner, template));
+}
+
+async function finishNext(graph: Graph, template: string) {
+  const task = await nextTask(template);
+  const ended = await finish(database, runner, graph, task);
+  if (ended.kind === 'ended') temporalSide.workflows.afterCommit(ended.effects);
+  return task;
+}
+
+async function end(taskId: string, report: TaskEnd) {
+  const ended = await endTask(database, runner, taskId, report, 'digest', 0);
+  if (ended.kind !== 'ended') throw new Error(`The end was refused: ${JSON.stringify(ended)}`);
+  temporalSide.workflows.afterCommit(ended.effects);
+}
+
+function workflowEnded(graph: Graph, limitMs = 30_000) {
+  return eventually(
+    'the workflow of the session ends',
+    async () => (await temporalSide.statusOf(graph.sessionId)) === 'COMPLETED',
+    limitMs,
+  );
+}
+
+/** What the UI lists as pending activities of the session's workflow. */
+async function pendingActivities(graph: Graph) {
+  const description = await temporalSide.operator.workflow
+    .getHandle(sessionWorkflowId(graph.sessionId))
+    .describe();
+  return description.raw.pendingActivities ?? [];
+}
+
+async function historyOf(graph: Graph) {
+  return temporalSide.operator.workflow.getHandle(sessionWorkflowId(graph.sessionId)).fetchHistory();
+}
+
+describe('a session has one workflow, open only while there is something to do', () => {
+  test('it waits for each attempt by name and ends with the graph', async () => {
+    const template = await ownTemplate();
+    const graph = await makeGraph(database, chain(3, template));
+    await uploadTo(graph);
+    const [pending] = await eventually('the wait for n1', async () => {
+      const activities = await pendingActivities(graph);
+      return activities.length > 0 && activities;
+    });
+    expect(pending?.activityType?.name).toBe('awaitOutcome');
+    for (let node = 1; node <= 3; node++)
+      expect((await finishNext(graph, template)).nodeName).toBe(`n${node}`);
+    await workflowEnded(graph);
+    const summaries = (await historyOf(graph)).events?.map((event) => decode(event.userMetadata?.summary));
+    expect(summaries).toContain('n1 · attempt 1 of 3');
+  });
+
+  test('new data start it again under the same id', async () => {
+    const template = await ownTemplate();
+    const graph = await makeGraph(database, chain(1, template));
+    for (let round = 0; round < 2; round++) {
+      await uploadTo(graph);
+      await finishNext(graph, template);
+      await workflowEnded(graph);
+    }
+  });
+
+  test('outcomes that land at any moment are looked at: 20 graphs of 5 nodes all end', async () => {
+    const template = await ownTemplate();
+    const graphs = await Promise.all(
+      Array.from({ length: 20 }, () => makeGraph(database, chain(5, template))),
+    );
+    const byId = new Map(graphs.map((graph) => [graph.sessionId, graph]));
+    await Promise.all(graphs.map((graph) => uploadTo(graph)));
+    for (let done = 0; done < 100; done++) {
+      const task = await nextTask(template);
+      const ended = await finish(database, runner, byId.get(task.sessionId)!, task);
+      if (ended.kind === 'ended') temporalSide.workflows.afterCommit(ended.effects);
+    }
+    for (const graph of graphs) await workflowEnded(graph);
+  });
+});
+
+describe('retries are timers that operators see', () => {
+  test('the timer tells node and attempt, and at its end the task is claimable', async () => {
+    const template = await ownTemplate();
+    const graph = await makeGraph(database, chain(1, template));
+    await uploadTo(graph);
+    const task = await nextTask(template);
+    await end(task.taskId, { kind: 'fail', category: 'error', reason: 'No luck.' });
+    const timer = await eventually('the timer', async () =>
+      (await historyOf(graph)).events?.find((event) => event.timerStartedEventAttributes),
+    );
+    expect(decode(timer.userMetadata?.summary)).toBe('n1 · attempt 2 of 3 · waits');
+    expect(await finishNext(graph, template)).toMatchObject({ attempt: 2, runId: task.runId });
+    await workflowEnded(graph);
+  });
+});
+
+describe('what somebody does to the workflow from outside heals by itself', () => {
+  async function heldGraph() {
+    const template = await ownTemplate();
+    const graph = await makeGraph(database, chain(2, template));
+    await uploadTo(graph);
+    await eventually('the wait for n1', async () => (await pendingActivities(graph)).length > 0);
+    const task = await nextTask(template);
+    return {
+      template,
+      graph,
+      task,
+      handle: temporalSide.operator.workflow.getHandle(sessionWorkflowId(graph.sessionId)),
+    };
+  }
+
+  async function goesOn({ template, graph, task }: Awaited<ReturnType<typeof heldGraph>>) {
+    const ended = await finish(database, runner, graph, task);
+    if (ended.kind === 'ended') temporalSide.workflows.afterCommit(ended.effects);
+    expect((await finishNext(graph, template)).nodeName).toBe('n2');
+    await workflowEnded(graph);
+  }
+
+  test('cancelled', async () => {
+    const held = await heldGraph();
+    await held.handle.cancel();
+    await eventually(
+      'the cancel',
+      async () => (await temporalSide.statusOf(held.graph.sessionId)) === 'CANCELLED',
+    );
+    await goesOn(held);
+  });
+
+  test('terminated', async () => {
+    const held = await heldGraph();
+    await held.handle.terminate('by an operator');
+    await goesOn(held);
+  });
+
+  test('reset to its beginning', async () => {
+    const held = await heldGraph();
+    const history = await historyOf(held.graph);
+    const firstTask = history.events?.find((event) => event.workflowTaskCompletedEventAttributes);
+    const { runId } = await held.handle.describe();
+    await temporalSide.operator.workflowService.resetWorkflowExecution({
+      namespace: 'default',
+      workflowExecution: { workflowId: held.handle.workflowId, runId },
+      reason: 'by an operator',
+      requestId: runId,
+      workflowTaskFinishEventId: firstTask!.eventId!,
+      resetReapplyType: temporal.api.enums.v1.ResetReapplyType.RESET_REAPPLY_TYPE_NONE,
+    });
+    await goesOn(held);
+  });
+
+  test('terminated while nothing happens: the platform starts it again within a minute', async () => {
+    const held = await heldGraph();
+    await held.handle.terminate('by an operator');
+    await database.query(
+      `update session set checked_at = clock_timestamp() - interval '50 seconds' where id = $1`,
+      [held.graph.sessionId],
+    );
+    await eventually(
+      'a new workflow',
+      async () => (await temporalSide.statusOf(held.graph.sessionId)) === 'RUNNING',
+    );
+    await goesOn(held);
+  });
+
+  test('a wait that somebody completes by hand while the task is held is waited for again', async () => {
+    const held = await heldGraph();
+    const [pending] = await pendingActivities(held.graph);
+    await temporalSide.operator.activity.complete(
+      { workflowId: held.handle.workflowId, activityId: pending!.activityId! },
+      { outcome: 'by hand' },
+    );
+    await eventually('the wait again', async () => (await pendingActivities(held.graph)).length > 0);
+    await goesOn(held);
+  });
+});
+
+test('a signal that nobody sent is made good by the healer', async () => {
+  const template = await ownTemplate();
+  const graph = await makeGraph(database, chain(1, template));
+  await upload(database, graph, 'input');
+  await eventually(
+    'the workflow starts',
+    async () => (await temporalSide.statusOf(graph.sessionId)) === 'RUNNING',
+  );
+  await finishNext(graph, template);
+  await workflowEnded(graph);
+});
+
+test('a long session goes on in a fresh history and loses nothing', { timeout: 120_000 }, async () => {
+  const template = await ownTemplate();
+  const width = 40;
+  const nodes = Array.from({ length: width }, (_, index) => ({
+    name: `n${index}`,
+    parents: ['input'],
+    template,
+  }));
+  const graph = await makeGraph(database, [{ name: 'input', parents: [] }, ...nodes]);
+  const handle = temporalSide.operator.workflow.getHandle(sessionWorkflowId(graph.sessionId));
+  await uploadTo(graph);
+  const first = await eventually('the workflow', async () => (await handle.describe()).runId);
+  let rounds = 1;
+  for (; (await handle.describe()).runId === first; rounds++) {
+    // Ends before the wait is scheduled would leave nothing in the history.
+    await eventually('the waits', async () => (await pendingActivities(graph)).length >= width);
+    for (let done = 0; done < width; done++) await finishNext(graph, template);
+    await eventually('the round ends', async () => !(await pendingActivities(graph).catch(() => [])).length);
+    await uploadTo(graph);
+  }
+  for (let done = 0; done < width; done++) await finishNext(graph, template);
+  await workflowEnded(graph, 60_000);
+  const [counts] = await database.query<{ runs: number; open: number }>(
+    `select count(*) as runs, count(*) filter (where state <> 'done') as open from node_run where session_id = $1`,
+    [graph.sessionId],
+  );
+  expect(counts).toEqual({ runs: rounds * width, open: 0 });
+});
+
+function decode(payload: { data?: Uint8Array | null } | null | undefined): string | undefined {
+  return payload?.data ? JSON.parse(Buffer.from(payload.data).toString()) : undefined;
+}
