@@ -11,7 +11,7 @@ import { databaseSettings } from '../store/settings.ts';
 import { WorkflowClient } from '../workflows/client.ts';
 import { temporalSettings } from '../workflows/settings.ts';
 import { type AuthTransport, createAuthClient, httpTransport, localTransport } from './auth-client.ts';
-import type { Services } from './services.ts';
+import type { OpenServices } from './services.ts';
 import { apiSettings } from './settings.ts';
 
 const ownParts = {
@@ -22,7 +22,7 @@ const ownParts = {
 };
 
 export type Composed = {
-  readonly services: Services;
+  readonly services: OpenServices;
   /** The authentication service's routes, when they run in this process. */
   readonly authDispatcher: Dispatcher | null;
   close(): Promise<void>;
@@ -47,7 +47,7 @@ export async function compose(environment: Environment): Promise<Composed> {
   const objects = new ObjectStores(settings.objects);
   const platformStore = openObjectStore(objects.platformAccess);
   const workflows = new WorkflowClient(settings.temporal, log);
-  const services: Services = {
+  const services: OpenServices = {
     settings: settings.api,
     log,
     auth: createAuthClient(transport),

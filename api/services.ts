@@ -1,5 +1,6 @@
-/** What handlers work with, as one typed object. `compose.ts` makes it, for the process and for tests alike. */
+/** What handlers work with, as one typed object. `compose.ts` opens it, for the process and for tests alike. */
 import type { Logger } from 'pino';
+import type { OpenApiDocument } from '../http/openapi.ts';
 import type { Database } from '../store/database.ts';
 import type { ObjectStores } from '../store/objects.ts';
 import type { PendingObjects } from '../store/pending-objects.ts';
@@ -10,7 +11,8 @@ import type { ApiSettings } from './settings.ts';
 /** Rejects, or takes longer than two seconds, when the part is down. */
 export type Probe = () => Promise<void>;
 
-export type Services = {
+/** What `compose.ts` opens. */
+export type OpenServices = {
   readonly settings: ApiSettings;
   readonly log: Logger;
   readonly auth: AuthClient;
@@ -19,4 +21,9 @@ export type Services = {
   readonly pending: PendingObjects;
   readonly workflows: WorkflowClient;
   readonly probes: { readonly database: Probe; readonly storage: Probe };
+};
+
+export type Services = OpenServices & {
+  /** The OpenAPI document of all routes that this server answers. */
+  readonly reference: () => OpenApiDocument;
 };

@@ -1,16 +1,18 @@
 /** A listening platform server from services. Processes and tests start it alike. */
 import { createApp, type Fallback } from '../http/app.ts';
 import { createDispatcher, type Dispatcher, withPrefix } from '../http/dispatcher.ts';
+import { type OpenApiDocument, openApiDocument } from '../http/openapi.ts';
 import { listen, type RunningServer } from '../http/server.ts';
 import { staticFiles } from '../http/static.ts';
+import { documentInfo } from './docs/info.ts';
 import type { ApiRoute } from './route.ts';
 import { routes as allRoutes } from './routes.ts';
-import type { Services } from './services.ts';
+import type { OpenServices, Services } from './services.ts';
 
 const consoleFolder = new URL('../web/dist/', import.meta.url);
 
 export type StartOptions = {
-  readonly services: Services;
+  readonly services: OpenServices;
   /** The authentication service's routes, when they run in this process. */
   readonly authDispatcher: Dispatcher | null;
   /** Other than the product's own, for tests of the machinery. */
@@ -21,8 +23,15 @@ export type StartOptions = {
 
 /** Resolves when the server listens; `stop` ends it in order, but leaves the services open. */
 export async function startApi(options: StartOptions): Promise<RunningServer> {
-  const { services } = options;
-  const { settings, log } = services;
+  const { settings, log } = options.services;
+  let document: OpenApiDocument | null = null;
+  const services: Services = {
+    ...options.services,
+    reference() {
+      document ??= openApiDocument(dispatcher.routes, documentInfo);
+      return document;
+    },
+  };
   const shutdown = new AbortController();
   const platform = createDispatcher(options.routes ?? allRoutes, {
     services,
@@ -31,9 +40,10 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
     codedPrefixes: ['/api/v2/runner/', '/api/v2.0/runner/'],
   });
   const { authDispatcher } = options;
+  const dispatcher =
+    authDispatcher === null ? platform : withPrefix('/api/authorization', authDispatcher, platform);
   const app = createApp({
-    dispatcher:
-      authDispatcher === null ? platform : withPrefix('/api/authorization', authDispatcher, platform),
+    dispatcher,
     log,
     shutdown: shutdown.signal,
     fallback: options.fallback ?? staticFiles(consoleFolder),

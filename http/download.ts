@@ -95,7 +95,10 @@ function wantedRange(
   if (header === undefined) return null;
   const condition = headers['if-range']?.trim();
   if (condition !== undefined && condition !== tag) return null;
-  if (!/^bytes=\s*\d*\s*-\s*\d*\s*$/i.test(header)) return null;
+  const bounds = /^bytes=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header);
+  const [, first = '', last = ''] = bounds ?? [];
+  if (bounds === null || (first === '' && last === '')) return null;
+  if (first !== '' && last !== '' && Number(first) > Number(last)) return null;
   const result = parseRange(sizeBytes, header.toLowerCase());
   if (result === -2) return null;
   const range = result === -1 ? undefined : result[0];

@@ -10,10 +10,14 @@ export type ErrorReply = {
 };
 
 /** The common error body; runner routes add the stable `code`. */
-export const errorSchema = z.object({ status: z.literal('error'), message: z.string() }).loose();
+export const errorSchema = z
+  .object({ status: z.literal('error'), message: z.string() })
+  .loose()
+  .meta({ id: 'Error' });
 export const codedErrorSchema = z
   .object({ status: z.literal('error'), code: z.string(), message: z.string() })
-  .loose();
+  .loose()
+  .meta({ id: 'CodedError' });
 
 /** Anything that is no `Problem` is `internal`: nothing of the inside gets out. */
 export function toProblem(thrown: unknown): Problem {

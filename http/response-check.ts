@@ -1,38 +1,53 @@
 /** Responses are held to the route's own words as strictly as requests are. */
 import { z } from 'zod';
+import { type AccessRule, roles } from '../domain/access.ts';
 import { type CatalogueEntry, catalogue, type Problem, type ProblemKey } from '../domain/errors.ts';
 import type { Reply, Route } from './route.ts';
 
 /** What every route may answer without saying so. */
 const always: readonly ProblemKey[] = [
-  'internal',
-  'unavailable',
-  'unauthorized',
   'malformedRequest',
-  'malformedJson',
   'invalidRequest',
   'requestTimeout',
+  'headersTooLarge',
+  'internal',
+  'unavailable',
+];
+const ofJsonBodies: readonly ProblemKey[] = [
+  'malformedJson',
   'bodyTooLarge',
   'compressedBody',
   'unsupportedMediaType',
-  'headersTooLarge',
-  'tooManyRequests',
-];
-const ofAccess: readonly ProblemKey[] = [
-  'roleUnauthorized',
-  'passwordChangeRequired',
-  'forbidden',
-  'offlineTokenRefused',
-  'scopeMissing',
 ];
 
 /** Every refusal a route may answer with, its declared ones first. */
 export function problemsOf(route: Route): ProblemKey[] {
-  const refusals = Object.values(route.refusals ?? {}).filter((key) => key !== undefined);
-  const params =
-    route.params !== undefined && route.refusals?.params === undefined ? ['notFound' as const] : [];
-  const guarded = route.access.open ? [] : ofAccess;
-  return [...new Set([...(route.errors ?? []), ...refusals, ...params, ...guarded, ...always])];
+  const { refusals, params, body } = route;
+  const ofParams: ProblemKey[] = params === undefined ? [] : [refusals?.params ?? 'notFound'];
+  const ofRefusals = Object.values(refusals ?? {}).filter((key) => key !== undefined);
+  const ofBody = body === undefined ? [] : body === 'stream' ? ofJsonBodies.slice(1, 2) : ofJsonBodies;
+  return [
+    ...new Set([
+      ...(route.errors ?? []),
+      ...ofRefusals,
+      ...ofParams,
+      ...ofBody,
+      ...ofAccess(route.access),
+      ...always,
+    ]),
+  ];
+}
+
+/** The refusals of one row of the access table. */
+function ofAccess(rule: AccessRule): ProblemKey[] {
+  if (rule.open) return [];
+  const keys: ProblemKey[] = ['unauthorized'];
+  if (rule.tokens.includes('access') && !rule.evenBeforePasswordChange) keys.push('passwordChangeRequired');
+  if (!rule.tokens.includes('offline')) keys.push('offlineTokenRefused');
+  if (rule.roles.length < roles.length)
+    keys.push(rule.underprivileged === 403 ? 'forbidden' : 'roleUnauthorized');
+  if (rule.scope !== undefined) keys.push('scopeMissing');
+  return keys;
 }
 
 /** What is wrong with a reply, or null; `body` is the JSON to send, as parsed by the schema. */

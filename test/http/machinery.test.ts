@@ -1,62 +1,508 @@
+import { connect } from 'node:net';
+import { PassThrough, Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineRoute } from '../../api/route.ts';
-import { routes as productRoutes } from '../../api/routes.ts';
 import { access } from '../../domain/access.ts';
-import { pathId } from '../../http/schemas.ts';
-import { startTestApi, type TestApi } from '../support/api.ts';
+import { downloadResponses, serveBytes } from '../../http/download.ts';
+import { freeJson, nameText, pathId, timestamp } from '../../http/schemas.ts';
+import { ask, startTestApi, type TestApi } from '../support/api.ts';
 import { testEnvironment } from '../support/stack.ts';
 
 const platform = await testEnvironment();
+const tags = ['Test'];
 const echo = defineRoute({
   id: 'echo',
   method: 'POST',
   path: '/echo/{id}',
   summary: 'Sends back what it understood',
-  tags: ['Test'],
+  tags,
   access: access.open,
   params: z.object({ id: pathId() }),
-  body: z.object({ Title: z.string(), Count: z.number().optional() }),
+  body: z.object({
+    Title: nameText(),
+    At: timestamp().optional(),
+    Metadata: freeJson().optional(),
+  }),
   bodyNames: 'PascalCase',
-  responses: { 201: { description: 'Echo.', schema: z.object({ id: z.number(), title: z.string() }) } },
+  responses: {
+    201: {
+      description: 'Echo.',
+      schema: z.object({
+        id: z.number(),
+        title: z.string(),
+        at: z.string().nullable(),
+        metadata: z.string(),
+      }),
+    },
+  },
   refusals: { params: 'projectNotFound', body: 'invalidProjectData' },
-  handler: ({ params, body }) => ({ status: 201, body: { id: params.id, title: body.Title } }),
+  handler: ({ params, body }) => ({
+    status: 201,
+    body: {
+      id: params.id,
+      title: body.Title,
+      at: body.At?.toISOString() ?? null,
+      metadata: JSON.stringify(body.Metadata ?? null),
+    },
+  }),
 });
+const count = defineRoute({
+  id: 'count',
+  method: 'POST',
+  path: '/count',
+  summary: 'Counts the bytes of an upload',
+  tags,
+  access: access.open,
+  body: 'stream',
+  responses: { 201: { description: 'Counted.', schema: z.object({ bytes: z.number() }) } },
+  async handler({ body }) {
+    let bytes = 0;
+    for await (const chunk of body.open()) bytes += (chunk as Buffer).length;
+    return { status: 201, body: { bytes } };
+  },
+});
+const refuse = defineRoute({
+  id: 'refuse',
+  method: 'POST',
+  path: '/refuse',
+  summary: 'Answers before it reads',
+  tags,
+  access: access.userData,
+  body: 'stream',
+  responses: { 204: { description: 'Never.' } },
+  handler: () => ({ status: 204 }),
+});
+const stored = Buffer.from('0123456789');
+const download = defineRoute({
+  id: 'download',
+  method: 'GET',
+  path: '/download/{name}',
+  summary: 'Serves bytes',
+  tags,
+  access: access.open,
+  params: z.object({ name: z.enum(['plain', 'gzip', 'broken']) }),
+  responses: downloadResponses,
+  errors: ['rangeNotSatisfiable'],
+  handler({ params: { name }, request }) {
+    const bytes = name === 'gzip' ? gzipSync(stored) : stored;
+    return serveBytes({
+      requestHeaders: request.headers,
+      sizeBytes: bytes.length,
+      etag: 'abc',
+      contentType: 'text/html\r\nx: y',
+      contentEncoding: name === 'gzip' ? 'gzip' : null,
+      fileName: 'é"\r\n.csv',
+      async open(range) {
+        if (name === 'broken') return brokenStream();
+        return Readable.from([range === null ? bytes : bytes.subarray(range.start, range.end + 1)]);
+      },
+    });
+  },
+});
+const faulty = defineRoute({
+  id: 'faulty',
+  method: 'GET',
+  path: '/faulty/{how}',
+  summary: 'Breaks its own word',
+  tags,
+  access: access.open,
+  params: z.object({ how: z.string() }),
+  responses: { 200: { description: 'Fine.', schema: z.object({ fine: z.boolean() }) } },
+  handler({ params: { how } }) {
+    if (how === 'throws') throw new Error('postgres://user:password@inside');
+    const body = { fine: true, extra: 'undeclared' };
+    return { status: 200, body };
+  },
+});
+const settled: boolean[] = [];
+const waits = defineRoute({
+  id: 'waits',
+  method: 'GET',
+  path: '/waits',
+  summary: 'Waits until the caller or the server goes',
+  tags,
+  access: access.open,
+  responses: { 204: { description: 'Gone.' } },
+  async handler({ signal, shutdown }) {
+    await new Promise((resolve) => {
+      AbortSignal.any([signal, shutdown]).addEventListener('abort', resolve);
+    });
+    return { status: 204, settled: (delivered) => void settled.push(delivered) };
+  },
+});
+
+function brokenStream(): Readable {
+  const stream = new PassThrough();
+  stream.write('0123');
+  setImmediate(() => stream.destroy(new Error('the store went away')));
+  return stream;
+}
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi(platform.environment, { routes: [...productRoutes, echo] });
+  api = await startTestApi(platform.environment, {
+    routes: [echo, count, refuse, download, faulty, waits],
+  });
 });
 afterAll(() => api.stop());
 
-const post = (path: string, body: string, headers: Record<string, string> = {}) =>
-  fetch(api.url + path, {
+const post = async (
+  path: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = {},
+) => {
+  const response = await fetch(api.url + path, {
     method: 'POST',
     body,
     headers: { 'content-type': 'application/json', ...headers },
   });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: JSON.parse(text) };
+};
 
-describe('a route', () => {
-  test('answers under its listed path, /api/v2 and /api/v2.0', async () => {
+/** Sends raw bytes and resolves with all that comes back until the server closes. */
+async function raw(text: string, options: { readonly end?: boolean } = {}): Promise<string> {
+  const socket = connect(api.server.port, '127.0.0.1');
+  socket.write(text, 'latin1');
+  if (options.end) socket.end();
+  let answer = '';
+  for await (const chunk of socket) answer += (chunk as Buffer).toString('latin1');
+  return answer;
+}
+const rawBody = (answer: string) => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4));
+
+describe('a path', () => {
+  test('is answered as listed, under /api/v2 and under /api/v2.0', async () => {
     for (const prefix of ['', '/api/v2', '/api/v2.0']) {
-      const response = await fetch(`${api.url}${prefix}/health_check`);
-      expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
-      expect(response.headers.get('x-request-id')).toMatch(/^[\w-]{36}$/);
+      expect((await post(`${prefix}/echo/7`, '{"Title":"a"}')).status).toBe(201);
     }
   });
 
-  test('takes PascalCase and camelCase names', async () => {
-    expect(await (await post('/echo/7', '{"Title":"a"}')).json()).toEqual({ id: 7, title: 'a' });
-    expect(await (await post('/echo/7', '{"title":"b"}')).json()).toEqual({ id: 7, title: 'b' });
+  test('with an id of a wrong form is a missing resource, with the message of the route', async () => {
+    for (const id of [
+      'abc',
+      '0',
+      '-1',
+      '01',
+      '9007199254740992',
+      '%00',
+      '%',
+      '%ff',
+      '1.5',
+      '1e3',
+      '+1',
+      '%20',
+    ]) {
+      const { status, body } = await post(`/echo/${id}`, '{"Title":"a"}');
+      expect([id, status, body]).toEqual([id, 404, { status: 'error', message: 'Project not found.' }]);
+    }
   });
 
-  test('answers an id of a wrong form as a missing resource', async () => {
-    for (const id of ['abc', '0', '-1', '9007199254740992', '%00', '%', '1.5']) {
-      const response = await post(`/echo/${id}`, '{"Title":"a"}');
-      expect([response.status, await response.json()]).toEqual([
-        404,
-        { status: 'error', message: 'Project not found.' },
+  test('unknown to all is 404; known for other methods it is 405 with Allow', async () => {
+    const unknown = await ask(api.url, 'GET', '/nothing/here');
+    expect([unknown.status, unknown.body]).toEqual([404, { status: 'error', message: 'Not found.' }]);
+    for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+      const wrong = await ask(api.url, method, '/echo/1');
+      expect([wrong.status, wrong.headers.get('allow'), wrong.body]).toEqual([
+        405,
+        'POST',
+        { status: 'error', message: 'Method not allowed.' },
       ]);
     }
+    expect((await ask(api.url, 'POST', '/waits')).headers.get('allow')).toBe('GET, HEAD');
+  });
+
+  test('below the runner routes carries a code in its errors', async () => {
+    const { status, body } = await ask(api.url, 'GET', '/api/v2/runner/nothing');
+    expect([status, body]).toEqual([404, { status: 'error', code: 'not_found', message: 'Not found.' }]);
+  });
+});
+
+describe('a response', () => {
+  test('carries the request id of the caller when it has the right form, else a new one', async () => {
+    const id = async (sent: string) => {
+      const { headers } = await ask(api.url, 'GET', '/nothing', { headers: { 'x-request-id': sent } });
+      return headers.get('x-request-id');
+    };
+    expect(await id('abc-1.2_Z')).toBe('abc-1.2_Z');
+    for (const wrong of ['a b', 'a'.repeat(129), 'é', '']) expect(await id(wrong)).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test('carries headers that keep browsers careful', async () => {
+    const { headers } = await ask(api.url, 'GET', '/nothing');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('content-security-policy')).toContain("default-src 'self'");
+  });
+
+  test('that its route does not declare is a 500 under strict checks', async () => {
+    const { status, body } = await ask(api.url, 'GET', '/faulty/extra');
+    expect([status, body]).toEqual([500, { status: 'error', message: 'Internal server error.' }]);
+  });
+
+  test('to an unexpected failure tells nothing of the inside', async () => {
+    const { status, body } = await ask(api.url, 'GET', '/faulty/throws');
+    expect([status, body]).toEqual([500, { status: 'error', message: 'Internal server error.' }]);
+  });
+});
+
+describe('a JSON body', () => {
+  const invalid = { status: 'error', message: 'Invalid project data.' };
+
+  test('is read by names in PascalCase and camelCase; unknown fields are ignored', async () => {
+    for (const text of ['{"Title":"a","x":1}', '{"title":" a "}', '{"Title":"a","title":"b"}']) {
+      expect((await post('/echo/7', text)).body).toEqual({ id: 7, title: 'a', at: null, metadata: 'null' });
+    }
+  });
+
+  test('that the schema refuses gets the message of the route', async () => {
+    for (const text of ['{}', '[]', '1', '"x"', 'null', '{"Title":" "}', '{"Title":"a\\u0007"}', '']) {
+      const { status, body } = await post('/echo/7', text);
+      expect([text, status, body]).toEqual([text, 400, invalid]);
+    }
+    expect((await post('/echo/7', JSON.stringify({ Title: 'é'.repeat(255) }))).status).toBe(201);
+    expect((await post('/echo/7', JSON.stringify({ Title: 'é'.repeat(256) }))).status).toBe(400);
+  });
+
+  test('that is malformed, too deep, doubled, or not to be stored is 400', async () => {
+    const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+    const texts = [
+      '{',
+      '{"Title":"a",}',
+      "{'Title':'a'}",
+      '{"Title":"a","Title":"b"}',
+      '{"Title":"a","M":{"x":1,"\\u0078":2}}',
+      `{"Title":"a","x":${deep(64)}}`,
+      deep(300_000),
+      '{"Title":"a","x":"\\u0000"}',
+      '{"Title":"a","x":"\\ud800"}',
+      '{"Title":"a","\\udc00":1}',
+      '{"Title":"a","x":1e999}',
+      `{"Title":"a","x":${'9'.repeat(400)}}`,
+    ];
+    for (const text of texts) {
+      const { status, body } = await post('/echo/7', text);
+      expect([text.slice(0, 60), status, body.status]).toEqual([text.slice(0, 60), 400, 'error']);
+    }
+    expect((await post('/echo/7', `{"Title":"a","x":${deep(63)}}`)).status).toBe(201);
+    expect((await post('/echo/7', Uint8Array.from([0x22, 0xff, 0x22]))).status).toBe(400);
+  });
+
+  test('keeps __proto__, constructor and prototype as data', async () => {
+    const metadata = '{"__proto__":{"a":1},"constructor":{"prototype":2}}';
+    const { status, body } = await post(
+      '/echo/7',
+      `{"Title":"a","Metadata":${metadata},"__proto__":{"Title":"b"}}`,
+    );
+    expect([status, body.title, body.metadata]).toEqual([201, 'a', metadata]);
+    expect(({} as { a?: number }).a).toBeUndefined();
+  });
+
+  test('of free form is bounded in size and depth', async () => {
+    const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
+    expect((await post('/echo/7', `{"Title":"a","Metadata":${nested(20)}}`)).status).toBe(201);
+    expect((await post('/echo/7', `{"Title":"a","Metadata":${nested(21)}}`)).status).toBe(400);
+    const large = JSON.stringify({ Title: 'a', Metadata: { a: 'é'.repeat(40_000) } });
+    expect((await post('/echo/7', large)).status).toBe(400);
+    for (const wrong of ['[]', '1', '"a"']) {
+      expect((await post('/echo/7', `{"Title":"a","Metadata":${wrong}}`)).status).toBe(400);
+    }
+  });
+
+  test('above 1 MB is 413, declared or chunked', async () => {
+    const exact = `{"Title":"a","x":"${'x'.repeat(1_048_576 - 20)}"}`;
+    expect(exact.length).toBe(1_048_576);
+    expect((await post('/echo/7', exact)).status).toBe(201);
+    expect((await post('/echo/7', `${exact} `)).status).toBe(413);
+    const chunked = await fetch(`${api.url}/echo/7`, {
+      method: 'POST',
+      body: new Blob([exact, ' ']).stream(),
+      duplex: 'half',
+    } as RequestInit);
+    expect(chunked.status).toBe(413);
+  });
+
+  test('sent compressed, or in another charset, is 415', async () => {
+    const packed = new Uint8Array(gzipSync('{"Title":"a"}'));
+    expect((await post('/echo/7', packed, { 'content-encoding': 'gzip' })).status).toBe(415);
+    const latin = await post('/echo/7', '{"Title":"a"}', {
+      'content-type': 'application/json; charset=latin1',
+    });
+    expect(latin.status).toBe(415);
+  });
+
+  test('with timestamps reads them strictly', async () => {
+    const at = async (text: string) =>
+      (await post('/echo/7', JSON.stringify({ Title: 'a', At: text }))).body.at;
+    expect(await at('2026-02-28T12:00:00+02:00')).toBe('2026-02-28T10:00:00.000Z');
+    expect(await at('2024-02-29')).toBe('2024-02-29T00:00:00.000Z');
+    for (const wrong of [
+      '2026-02-30',
+      '2026-02-29T00:00:00Z',
+      '1',
+      '1969-12-31T23:59:59Z',
+      '10000-01-01',
+      '',
+    ]) {
+      expect([wrong, await at(wrong)]).toEqual([wrong, undefined]);
+    }
+  });
+
+  test('whatever it holds, is never answered with a 5xx', async () => {
+    const anyText = fc.oneof(
+      fc.json({ noUnicodeString: false }),
+      fc.string({ unit: 'binary' }),
+      fc.record({ Title: fc.anything(), At: fc.anything(), Metadata: fc.anything() }).map((value) => {
+        try {
+          return JSON.stringify(value) ?? '';
+        } catch {
+          return '';
+        }
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(anyText, async (text) => {
+        const { status, body } = await post('/echo/7', text);
+        expect(status).toBeLessThan(500);
+        if (status !== 201) expect(body).toMatchObject({ status: 'error', message: expect.any(String) });
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('an upload', () => {
+  test('arrives byte for byte, whatever its type says', async () => {
+    for (const type of ['text/csv', 'application/json', 'application/x-www-form-urlencoded']) {
+      for (const bytes of [0, 1, 10_240]) {
+        const { status, body } = await post('/count', 'x'.repeat(bytes), { 'content-type': type });
+        expect([status, body]).toEqual([201, { bytes }]);
+      }
+    }
+  });
+
+  test('that waits for 100 Continue is refused before it is sent', async () => {
+    const head = 'POST /refuse HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\nExpect: 100-continue\r\n';
+    const answer = await raw(`${head}Connection: close\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1.1 401 /);
+    expect(answer).not.toContain('100 Continue');
+  });
+
+  test('that waits for 100 Continue and is wanted gets it', async () => {
+    const head = 'POST /count HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nExpect: 100-continue\r\n';
+    const answer = await raw(`${head}Connection: close\r\n\r\nabc`);
+    expect(answer).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /);
+  });
+});
+
+describe('a request that is none', () => {
+  test('gets the common error body and a request id', async () => {
+    const cases: [string, number][] = [
+      ['nonsense\r\n\r\n', 400],
+      ['GET /echo/1 HTTP/1.1\r\n\r\n', 400],
+      [`GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(40_000)}\r\n\r\n`, 431],
+      ['CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n', 405],
+      ['POST /echo/1 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
+    ];
+    for (const [text, status] of cases) {
+      const answer = await raw(text.replace('Host: x\r\n', 'Host: x\r\nConnection: close\r\n'), {
+        end: true,
+      });
+      expect([text.slice(0, 30), answer.slice(9, 12)]).toEqual([text.slice(0, 30), String(status)]);
+      expect(rawBody(answer)).toMatchObject({ status: 'error', message: expect.any(String) });
+      expect(answer.toLowerCase()).toContain('x-request-id: ');
+    }
+  });
+});
+
+describe('stored bytes', () => {
+  const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+    ask(api.url, method, `/download/${path}`, { headers });
+
+  test('are served with headers that keep a browser from running them', async () => {
+    const { status, headers, body } = await get('plain');
+    expect([status, body]).toEqual([200, '0123456789']);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-length': '10',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': expect.stringMatching(/^sandbox/),
+      'content-disposition': expect.stringMatching(
+        /^attachment; filename="[\w.()_ -]+"; filename\*=UTF-8''[\w%.]+$/,
+      ),
+      etag: '"abc"',
+      'accept-ranges': 'bytes',
+    });
+  });
+
+  test('honour one range, with 416 outside, and ignore what is no single range', async () => {
+    const ranges: [string, number, string][] = [
+      ['bytes=0-0', 206, '0'],
+      ['bytes=2-', 206, '23456789'],
+      ['bytes=-3', 206, '789'],
+      ['bytes=8-99', 206, '89'],
+      ['bytes=0-1,3-4', 200, '0123456789'],
+      ['bytes=5-2', 200, '0123456789'],
+      ['items=0-1', 200, '0123456789'],
+    ];
+    for (const [range, status, body] of ranges) {
+      const answer = await get('plain', { range });
+      expect([range, answer.status, answer.body]).toEqual([range, status, body]);
+    }
+    expect((await get('plain', { range: 'bytes=2-3' })).headers.get('content-range')).toBe('bytes 2-3/10');
+    const outside = await get('plain', { range: 'bytes=10-' });
+    expect([outside.status, outside.headers.get('content-range')]).toEqual([416, 'bytes */10']);
+    expect((await get('plain', { range: 'bytes=0-1', 'if-range': '"other"' })).status).toBe(200);
+    expect((await get('plain', { range: 'bytes=0-1', 'if-range': '"abc"' })).status).toBe(206);
+  });
+
+  test('answer 304 to those who have them, and HEAD without a body', async () => {
+    for (const tag of ['"abc"', 'W/"abc"', '"x", "abc"', '*']) {
+      expect((await get('plain', { 'if-none-match': tag })).status).toBe(304);
+    }
+    expect((await get('plain', { 'if-none-match': '"x"' })).status).toBe(200);
+    const head = await get('broken', {}, 'HEAD');
+    expect([head.status, head.body, head.headers.get('content-length')]).toEqual([200, '', '10']);
+  });
+
+  test('stored as gzip go out as they are to those who accept it, else decoded', async () => {
+    const packed = await get('gzip', { 'accept-encoding': 'gzip' });
+    expect([packed.headers.get('content-encoding'), packed.body]).toEqual(['gzip', '0123456789']);
+    for (const accepted of ['identity', 'gzip;q=0', '']) {
+      const plain = await get('gzip', { 'accept-encoding': accepted, range: 'bytes=0-1' });
+      expect([plain.status, plain.headers.get('content-encoding'), plain.body]).toEqual([
+        200,
+        null,
+        '0123456789',
+      ]);
+      expect(plain.headers.get('accept-ranges')).toBeNull();
+    }
+  });
+
+  test('that break off in the middle break the connection, so that nobody takes half for whole', async () => {
+    await expect(get('broken')).rejects.toThrow();
+  });
+});
+
+describe('a waiting request', () => {
+  test('learns that its caller hung up, and that its reply was not delivered', async () => {
+    const controller = new AbortController();
+    const request = fetch(`${api.url}/waits`, { signal: controller.signal });
+    setTimeout(() => controller.abort(), 50);
+    await expect(request).rejects.toThrow();
+    await expect.poll(() => settled).toEqual([false]);
+  });
+
+  test('is answered when the server begins to stop, which then ends', async () => {
+    const own = await startTestApi(platform.environment, { routes: [waits] });
+    const waiting = fetch(`${own.url}/waits`);
+    const idle = await fetch(`${own.url}/nothing`);
+    await idle.text();
+    await own.stop();
+    expect((await waiting).status).toBe(204);
+    expect(settled.at(-1)).toBe(true);
+    await expect(fetch(own.url)).rejects.toThrow();
   });
 });

@@ -1,0 +1,48 @@
+/** The interface's own description: one OpenAPI document, and a page to browse it that asks nobody else. */
+import { access } from '../../domain/access.ts';
+import { jsonObjectOut } from '../../http/schemas.ts';
+import { defineRoute } from '../route.ts';
+import { renderReference } from './page.ts';
+
+const tags = ['Reference'];
+
+export const openApiRoute = defineRoute({
+  id: 'openApiDocument',
+  method: 'GET',
+  path: '/api/v2/openapi.json',
+  summary: 'This interface as an OpenAPI 3.1 document',
+  tags,
+  access: access.open,
+  responses: { 200: { description: 'The document.', schema: jsonObjectOut() } },
+  handler: ({ services }) => ({
+    status: 200,
+    body: { ...services.reference() },
+    headers: { 'cache-control': 'no-cache' },
+  }),
+});
+
+const pages = new WeakMap<object, Buffer>();
+
+export const docsRoute = defineRoute({
+  id: 'docs',
+  method: 'GET',
+  path: '/docs',
+  versions: 'as-listed',
+  hidden: true,
+  summary: 'The reference as a page',
+  tags,
+  access: access.open,
+  responses: { 200: { description: 'The page.', media: 'text/html' } },
+  handler({ services }) {
+    const document = services.reference();
+    const page = pages.get(document) ?? Buffer.from(renderReference(document));
+    pages.set(document, page);
+    return {
+      status: 200,
+      stream: page,
+      headers: { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' },
+    };
+  },
+});
+
+export const docsRoutes = [openApiRoute, docsRoute];
