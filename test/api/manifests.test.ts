@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { manifestRoutes } from '../../api/manifests/routes.ts';
+import { ask, makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
+import { testEnvironment } from '../support/stack.ts';
+import { ship } from '../support/templates.ts';
+
+const platform = await testEnvironment();
+let api: TestApi;
+let people: People;
+
+beforeAll(async () => {
+  api = await startTestApi(platform.environment, { routes: manifestRoutes });
+  people = await makePeople(api.url, platform.administrator);
+  await ship(api.composed.services.database);
+});
+afterAll(() => api.stop());
+
+const publish = (json: unknown, token = people.Developer.token) =>
+  ask(api.url, 'POST', '/api/v2/admin/runner-manifests', { token, json });
+const registered = (name: string) =>
+  api.composed.services.database.query(
+    `select t.type, t.incremental, t.max_attempts, t.retired, t.feature_name, r.runtime
+       from node_template t join runner_type r on r.name = t.runner_type where t.name = $1`,
+    [name],
+  );
+
+const manifest = (
+  feature: string,
+  version: string,
+  nodes: readonly string[],
+  runner = `${feature}-runner`,
+) => ({
+  manifestVersion: 1,
+  feature: { name: feature, version, ownershipType: 'ThirdParty' },
+  runnerTypes: [{ name: runner, runtime: 'external' }],
+  nodeTemplates: nodes.map((name) => ({
+    name,
+    runnerType: runner,
+    type: 'Processing',
+    configurationSchema: { type: 'object' },
+    incremental: true,
+    maxAttempts: 5,
+  })),
+});
+
+describe('publishing a manifest', () => {
+  test('registers all of it and answers with the names', async () => {
+    const answer = await publish(manifest('vision', '1.0.0', ['find-birds', 'find-cars']));
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      {
+        published: true,
+        runnerTypes: ['vision-runner'],
+        templates: ['find-birds', 'find-cars'],
+        errors: [],
+        warnings: [],
+      },
+    ]);
+    expect(await registered('find-birds')).toEqual([
+      {
+        type: 'Processing',
+        incremental: true,
+        max_attempts: 5,
+        retired: false,
+        feature_name: 'vision',
+        runtime: 'external',
+      },
+    ]);
+  });
+
+  test('again retires what is no longer listed and takes back what is listed again', async () => {
+    await publish(manifest('audio', '1.0.0', ['hear-birds', 'hear-cars']));
+    const second = await publish(manifest('audio', '1.1.0', ['hear-birds']));
+    expect(second.body.warnings).toEqual([
+      { path: '$.nodeTemplates', message: "Node template 'hear-cars' is no longer listed and is retired." },
+    ]);
+    expect(await registered('hear-cars')).toMatchObject([{ retired: true }]);
+    expect((await publish(manifest('audio', '1.1.0', ['hear-cars']))).status).toBe(200);
+    expect(await registered('hear-cars')).toMatchObject([{ retired: false }]);
+    expect(await registered('hear-birds')).toMatchObject([{ retired: true }]);
+  });
+
+  test('with any fault changes nothing and lists every fault in the same shape', async () => {
+    const wrong = manifest('broken', '1.0.0', ['fine-node', 'Bad Node']);
+    wrong.runnerTypes.push({ name: 'system', runtime: 'external' });
+    const answer = await publish(wrong);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({
+      status: 'error',
+      message: 'The manifest is not valid.',
+      published: false,
+    });
+    expect(answer.body.errors.map((item: { path: string }) => item.path)).toEqual([
+      '$.nodeTemplates[1].name',
+      '$.runnerTypes[1].name',
+    ]);
+    expect(answer.body).toMatchObject({ runnerTypes: ['broken-runner', 'system'], templates: ['fine-node'] });
+    expect(await registered('fine-node')).toEqual([]);
+  });
+
+  test('never lets two features take the same name, however they race', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, index) => publish(manifest(`racer${index}`, '1.0.0', ['shared-name']))),
+    );
+    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 400, 400, 400, 400, 400]);
+    const winner = answers.findIndex((answer) => answer.status === 200);
+    expect(await registered('shared-name')).toMatchObject([{ feature_name: `racer${winner}` }]);
+  });
+
+  test('of a lower version is refused', async () => {
+    await publish(manifest('aged', '2.0.0', ['aged-node']));
+    const answer = await publish(manifest('aged', '1.9.9', ['aged-node']));
+    expect(answer.body.errors.map((item: { path: string }) => item.path)).toEqual(['$.feature.version']);
+  });
+
+  test.each([[undefined], [[]], ['x'], [{}]])('refuses %j', async (json) => {
+    expect(await publish(json)).toMatchObject({ status: 400, body: { published: false } });
+  });
+
+  test('is for Administrators and Developers with an access token', async () => {
+    for (const token of [people.Instructor.token, people.Trainee.token, people.offlineToken]) {
+      expect((await publish(manifest('roles', '1.0.0', []), token)).status).toBe(403);
+    }
+    expect((await publish(manifest('roles', '1.0.0', []), people.Administrator.token)).status).toBe(200);
+  });
+});

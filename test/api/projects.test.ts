@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { projectRoutes } from '../../api/projects/routes.ts';
+import { ask, makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
+import { testEnvironment } from '../support/stack.ts';
+
+const platform = await testEnvironment();
+let api: TestApi;
+let people: People;
+
+beforeAll(async () => {
+  api = await startTestApi(platform.environment, { routes: projectRoutes });
+  people = await makePeople(api.url, platform.administrator);
+});
+afterAll(() => api.stop());
+
+const call = (method: string, path: string, json?: unknown, token = people.Developer.token) =>
+  ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
+const refusal = (status: number, message: string) => ({ status, body: { status: 'error', message } });
+
+describe('POST /projects', () => {
+  test('makes a project of the caller with every field of the contract', async () => {
+    const { status, body } = await call('POST', '/projects', { Title: ' Flight tests ', Icon: 'plane' });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.any(Number),
+      hexId: expect.stringMatching(/^[0-9a-f]{16}$/),
+      title: 'Flight tests',
+      description: '',
+      icon: 'plane',
+      ownerId: body.owner.id,
+      owner: {
+        id: expect.any(Number),
+        email: people.Developer.email,
+        type: 'Developer',
+        isActive: true,
+        createdAt: expect.stringMatching(/Z$/),
+        externalB2CId: null,
+        externalPlatformId: people.Developer.userId,
+        sessionUsers: [],
+        sessionDimensions: [],
+      },
+      defaultSessionTemplateId: null,
+      defaultSessionTemplate: null,
+      queuedIngestion: false,
+      retentionDays: null,
+      createdAt: expect.stringMatching(/Z$/),
+    });
+  });
+
+  test('takes camelCase names, and the same under /api/v2 and /api/v2.0', async () => {
+    for (const prefix of ['/api/v2', '/api/v2.0']) {
+      const { status, body } = await call('POST', `${prefix}/projects`, {
+        title: 'a',
+        queuedIngestion: true,
+      });
+      expect([status, body.title, body.queuedIngestion]).toEqual([201, 'a', true]);
+    }
+  });
+
+  test.each([
+    ['no body', undefined],
+    ['no title', {}],
+    ['a blank title', { Title: '  ' }],
+    ['a title of 256 characters', { Title: 'x'.repeat(256) }],
+    ['a title with a control character', { Title: 'a\nb' }],
+    ['a description that is too long', { Title: 'a', Description: 'x'.repeat(4001) }],
+    ['an icon that is too large', { Title: 'a', Icon: 'x'.repeat(65_537) }],
+    ['an owner that does not exist', { Title: 'a', OwnerId: 999_999 }],
+    ['an owner beyond all ids', { Title: 'a', OwnerId: 2 ** 53 }],
+    ['an owner that is text', { Title: 'a', OwnerId: '1' }],
+    ['a template that does not exist', { Title: 'a', DefaultSessionTemplateId: 999_999 }],
+    ['retention of no days', { Title: 'a', RetentionDays: 0 }],
+  ])('refuses %s', async (_, json) => {
+    expect(await call('POST', '/projects', json)).toMatchObject(refusal(400, 'Invalid project data.'));
+  });
+
+  test('is for Administrators, Instructors and Developers with an access token', async () => {
+    const json = { Title: 'a' };
+    expect((await call('POST', '/projects', json, people.Instructor.token)).status).toBe(201);
+    expect((await call('POST', '/projects', json, people.Trainee.token)).status).toBe(401);
+    expect((await call('POST', '/projects', json, people.offlineToken)).status).toBe(403);
+    expect((await ask(api.url, 'POST', '/projects', { json })).status).toBe(401);
+  });
+});
+
+describe('PUT /projects/{id}', () => {
+  test('changes what it names and leaves the rest', async () => {
+    const made = await call('POST', '/projects', {
+      Title: 'a',
+      Description: 'b',
+      Icon: 'c',
+      RetentionDays: 5,
+    });
+    const changed = await call(
+      'PUT',
+      `/projects/${made.body.id}`,
+      { Title: 'd', Icon: '' },
+      people.adminToken,
+    );
+    expect(changed.status).toBe(200);
+    expect(changed.body).toEqual({ ...made.body, title: 'd', icon: '' });
+    const cleared = await call('PUT', `/projects/${made.body.id}`, { Title: 'd', RetentionDays: null });
+    expect(cleared.body.retentionDays).toBeNull();
+  });
+
+  test('passes a project on to another owner, also with an offline token', async () => {
+    const other = await call('POST', '/projects', { Title: 'x' }, people.Instructor.token);
+    const made = await call('POST', '/projects', { Title: 'a' });
+    const json = { Title: 'a', OwnerId: other.body.ownerId };
+    const changed = await call('PUT', `/projects/${made.body.id}`, json, people.offlineToken);
+    expect([changed.status, changed.body.ownerId, changed.body.owner.email]).toEqual([
+      200,
+      other.body.ownerId,
+      '',
+    ]);
+    expect(changed.body.owner.externalPlatformId).toBe(people.Instructor.userId);
+  });
+
+  test('refuses what is missing or wrong', async () => {
+    const made = await call('POST', '/projects', { Title: 'a' });
+    expect(await call('PUT', '/projects/999999', { Title: 'a' })).toMatchObject(
+      refusal(404, 'Project not found.'),
+    );
+    expect(await call('PUT', '/projects/abc', { Title: 'a' })).toMatchObject(
+      refusal(404, 'Project not found.'),
+    );
+    expect(await call('PUT', `/projects/${made.body.id}`, {})).toMatchObject(
+      refusal(400, 'Invalid project data.'),
+    );
+    const json = { Title: 'a', OwnerId: 999_999 };
+    expect(await call('PUT', `/projects/${made.body.id}`, json)).toMatchObject(
+      refusal(400, 'Invalid project data.'),
+    );
+    expect(
+      (await call('PUT', `/projects/${made.body.id}`, { Title: 'z' }, people.Trainee.token)).status,
+    ).toBe(401);
+  });
+});
+
+describe('GET /projects', () => {
+  test('lists all to every role, with addresses only where the caller may see them', async () => {
+    const made = await call('POST', '/projects', { Title: 'listed' });
+    for (const token of [people.Administrator.token, people.Instructor.token, people.Developer.token]) {
+      const list = await call('GET', '/projects', undefined, token);
+      expect(list.status).toBe(200);
+      expect(list.body).toContainEqual(made.body);
+      expect((await call('GET', `/projects/${made.body.id}`, undefined, token)).body).toEqual(made.body);
+    }
+    for (const token of [people.Trainee.token, people.offlineToken]) {
+      const one = await call('GET', `/projects/${made.body.id}`, undefined, token);
+      expect(one.body).toEqual({ ...made.body, owner: { ...made.body.owner, email: '' } });
+    }
+  });
+
+  test.each(['999999', 'abc', '0', '-1', '9007199254740993'])('answers id %s as missing', async (id) => {
+    expect(await call('GET', `/projects/${id}`)).toMatchObject(refusal(404, 'Project not found'));
+  });
+});

@@ -1,0 +1,33 @@
+/** Shipped templates and small files of our own, for tests of routes. */
+import { tabularConfigurationJsonSchema } from '../../activities/builtin/tabular/configuration.ts';
+import type { Database } from '../../store/database.ts';
+import { ensureShipped } from '../../store/shipped.ts';
+
+/** What the platform's start does before it serves. */
+export async function ship(database: Database): Promise<void> {
+  await ensureShipped(database, { tabularConfigurationSchema: tabularConfigurationJsonSchema });
+}
+
+export const inputNode = (Name: string) => ({
+  Name,
+  NodeTemplateName: 'input-node',
+  DefaultConfiguration: { dataSourceName: 'platform' },
+  Parents: [] as string[],
+});
+export const tabularNode = (Name: string, ...Parents: string[]) => ({
+  Name,
+  NodeTemplateName: 'system-tabular-to-dataservice',
+  DefaultConfiguration: { inputFormat: 'csv' },
+  Parents,
+});
+
+/** A template definition file. */
+export const templateFile = (Name: string, Nodes: readonly object[], extra: object = {}) => ({
+  $schema: 'https://example.org/session-template.json',
+  TemplateVersion: '1',
+  Name,
+  Description: `${Name} of the tests`,
+  Configuration: { note: Name },
+  Nodes,
+  ...extra,
+});
