@@ -1,0 +1,174 @@
+/**
+ * `npm run demo`: takes a real recording from upload to dashboard on a running platform, and shows where to look.
+ */
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Command } from 'commander';
+import { PlatformClient, PlatformError } from './platform-client.ts';
+
+const templateName = 'system-tabular-dashboard-autodetect-next';
+const recording = join(
+  import.meta.dirname,
+  '../node_modules/vega-datasets/data/seattle-weather-hourly-normals.csv',
+);
+/** How long the demo waits for the graph before it says what it still waits for. */
+const patienceMs = 120_000;
+
+interface Options {
+  readonly url?: string;
+  readonly username: string;
+  readonly password?: string;
+  readonly file: string;
+}
+
+interface Running {
+  readonly address: string;
+  readonly temporalUiUrl?: string;
+}
+
+interface NodeProgress {
+  readonly name: string;
+  readonly state: string;
+  readonly statusDetails: string;
+}
+
+interface Progress {
+  readonly nodeInstances: readonly NodeProgress[];
+  readonly summary: { readonly allSucceeded: boolean; readonly anyFailed: boolean };
+}
+
+interface Session {
+  readonly id: string;
+  readonly nodeInstances: ReadonlyArray<{ readonly id: number; readonly name: string }>;
+  readonly dimensions: ReadonlyArray<{ readonly url: string }>;
+}
+
+async function main(options: Options): Promise<void> {
+  const running = await findPlatform(options);
+  const platform = new PlatformClient(running.address);
+  await platform.signIn(options.username, options.password ?? (await askPassword(options.username)));
+  console.log(`Signed in to ${running.address} as ${options.username}.`);
+  const session = await createSession(platform);
+  await uploadRecording(platform, session, options.file);
+  const finished = await followGraph(platform, session.id);
+  const { dimensions } = await platform.get<Session>(`/api/v2/sessions/${session.id}`);
+  console.log('');
+  for (const { url } of dimensions) console.log(`Dashboard         ${running.address}${url}`);
+  console.log(`Session           ${running.address}/sessions/${session.id}`);
+  if (running.temporalUiUrl) {
+    console.log(
+      `Workflow          ${running.temporalUiUrl}/namespaces/default/workflows/session-${session.id}`,
+    );
+  }
+  if (!finished) process.exitCode = 1;
+}
+
+async function findPlatform(options: Options): Promise<Running> {
+  if (options.url) return { address: options.url };
+  const folder = process.env.DATA_DIR || join(import.meta.dirname, '../.data');
+  try {
+    return JSON.parse(await readFile(join(folder, 'running.json'), 'utf8')) as Running;
+  } catch {
+    throw new Error('No running platform was found. Start one with `npm start`, or name one with --url.');
+  }
+}
+
+async function askPassword(username: string): Promise<string> {
+  if (process.env.ADMIN_PASSWORD) return process.env.ADMIN_PASSWORD;
+  if (!process.stdin.isTTY) {
+    throw new Error(
+      'The password is missing: set ADMIN_PASSWORD or give --password. `npm start` printed it at the first start.',
+    );
+  }
+  const prompt = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return await prompt.question(`Password of ${username}: `);
+  } finally {
+    prompt.close();
+  }
+}
+
+async function createSession(platform: PlatformClient): Promise<Session> {
+  const templates = await platform.get<Array<{ id: number; name: string }>>(
+    '/api/v2/session/session_templates',
+  );
+  const template = templates.find(({ name }) => name === templateName);
+  if (!template) throw new Error(`The session template ${templateName} is not there.`);
+  const project = await platform.post<{ id: number; title: string }>('/projects', {
+    Title: 'Demonstration',
+    Description: 'Made by npm run demo.',
+    DefaultSessionTemplateId: template.id,
+  });
+  const session = await platform.post<{ id: string }>('/session', {
+    Name: `Seattle weather, ${new Date().toISOString()}`,
+    ProjectId: project.id,
+    SessionTemplateId: template.id,
+  });
+  console.log(`Created project ${project.id} (${project.title}) and session ${session.id}.`);
+  return platform.get<Session>(`/api/v2/sessions/${session.id}`);
+}
+
+async function uploadRecording(platform: PlatformClient, session: Session, file: string): Promise<void> {
+  const input = session.nodeInstances.find(({ name }) => name === 'tabular-upload');
+  if (!input) throw new Error('The session has no node tabular-upload.');
+  const name = basename(file);
+  const started = Date.now();
+  await platform.upload(
+    `/api/v2/node-instance/${input.id}/outputs/data`,
+    file,
+    contentTypeOf(name),
+    (sentBytes, totalBytes) => progressBar(`Uploading ${name}`, sentBytes, totalBytes),
+  );
+  console.log(`\nUploaded in ${Date.now() - started} ms.`);
+}
+
+function contentTypeOf(name: string): string {
+  if (name.endsWith('.json')) return 'application/json';
+  return name.endsWith('.csv') ? 'text/csv' : 'application/octet-stream';
+}
+
+function progressBar(label: string, done: number, total: number): void {
+  const width = 30;
+  const filled = total === 0 ? width : Math.round((width * done) / total);
+  const line = `${label} [${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${(done / 1024 ** 2).toFixed(1)} of ${(total / 1024 ** 2).toFixed(1)} MB`;
+  if (process.stdout.isTTY) process.stdout.write(`\r${line}`);
+  else if (done === total) process.stdout.write(line);
+}
+
+/** Tells every change of a node's state; true when all have succeeded. */
+async function followGraph(platform: PlatformClient, sessionId: string): Promise<boolean> {
+  const told = new Map<string, string>();
+  const until = Date.now() + patienceMs;
+  for (;;) {
+    const progress = await platform.get<Progress>(`/api/v2/session/${sessionId}/node-instances`);
+    for (const node of progress.nodeInstances) {
+      const state = node.statusDetails ? `${node.state} (${node.statusDetails})` : node.state;
+      if (told.get(node.name) === state) continue;
+      told.set(node.name, state);
+      console.log(`  ${node.name.padEnd(20)} ${state}`);
+    }
+    if (progress.summary.allSucceeded) return true;
+    if (progress.summary.anyFailed) return false;
+    if (Date.now() > until) {
+      console.log('Still waiting; the session page shows for what.');
+      return false;
+    }
+    await delay(100);
+  }
+}
+
+new Command('demo')
+  .description('Takes a real recording from upload to dashboard on a running platform.')
+  .option('--url <address>', 'address of the platform (default: the one that npm start runs here)')
+  .option('--username <name>', 'who signs in', 'admin')
+  .option('--password <password>', 'default: ADMIN_PASSWORD, else it is asked for')
+  .option('--file <path>', 'the recording: csv, tsv, json or parquet', recording)
+  .action(main)
+  .parseAsync()
+  .catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    console.error(error instanceof PlatformError ? `${reason} (${error.status})` : reason);
+    process.exitCode = 1;
+  });
