@@ -5,7 +5,6 @@ import { isEmail, isName } from '../../domain/text.ts';
 import {
   bodyId,
   freeJson,
-  idParameter,
   integerParameter,
   jsonObjectOut,
   optionalText,
@@ -136,12 +135,24 @@ export const sessionSchema = z
   })
   .meta({ id: 'Session' });
 
+/** An optional id; an empty one counts as absent. */
+function idFilter(name: string) {
+  const error = `${name} must be a positive integer.`;
+  return z
+    .string()
+    .regex(/^([1-9]\d{0,15})?$/, { error })
+    .transform((text) => (text === '' ? undefined : Number(text)))
+    .refine((value) => value === undefined || value <= limits.largestId, { error })
+    .optional()
+    .meta({ type: 'integer', minimum: 1 });
+}
+
 const pageMessage = 'page must be 1 or greater.';
 const pageSizeMessage = `pageSize must be between 1 and ${limits.sessionPageSizeMax}.`;
 
 export const sessionListQuerySchema = z.object({
-  projectId: idParameter('projectId must be a positive integer.'),
-  sessionTemplateId: idParameter('sessionTemplateId must be a positive integer.'),
+  projectId: idFilter('projectId'),
+  sessionTemplateId: idFilter('sessionTemplateId'),
   search: z
     .string()
     .max(limits.nameCharacters, { error: `search must hold at most ${limits.nameCharacters} characters.` })
