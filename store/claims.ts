@@ -38,6 +38,8 @@ export interface ClaimedTask {
   readonly watermarkOutputId: number | null;
   readonly watermarkPosition: number;
   readonly upperPosition: number;
+  /** Inputs above the watermark, within the upper bound. */
+  readonly pendingInputs: number;
 }
 
 /** Announces the instance's newest claim, so that an older waiting one of it can win no more. */
@@ -64,7 +66,11 @@ const claimColumns = `
               from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
   claim.claimed_at as "claimedAt", claim.lease_until as "leaseExpiresAt", claim.lease_seconds as "leaseSeconds",
   t.incremental, t.timeout_seconds as "timeoutSeconds", claim.watermark_output_id as "watermarkOutputId",
-  claim.watermark_position as "watermarkPosition", run.upper_position as "upperPosition"`;
+  claim.watermark_position as "watermarkPosition", run.upper_position as "upperPosition",
+  (select count(*) from output_version v
+    where v.node_instance_id = any (n.parent_ids) and v.position > claim.watermark_position
+      and v.position <= run.upper_position
+      and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)) as "pendingInputs"`;
 
 /**
  * @param pick a `select` of one `node_run`'s id, locked, skipping what others hold

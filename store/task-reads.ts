@@ -163,6 +163,28 @@ export async function findInput(
   return input;
 }
 
+/** What the node keeps between its runs: the state its runner stored, and its own newest published output. */
+export async function readNodeMemory(
+  database: Queryable,
+  task: HeldTask,
+): Promise<{ state: Record<string, unknown> | null; newestOutput: TaskInput | undefined }> {
+  const [node] = await database.query<{
+    state: Record<string, unknown> | null;
+    newestOutputId: number | null;
+  }>('select runner_state as state, newest_output_id as "newestOutputId" from node_instance where id = $1', [
+    task.nodeInstanceId,
+  ]);
+  const [newestOutput] =
+    node?.newestOutputId == null
+      ? []
+      : await database.query<TaskInput>(
+          `select ${inputColumns} from output_version v join node_instance n on n.id = v.node_instance_id
+            where v.output_id = $1 and v.superseded_at_position is null`,
+          [node.newestOutputId],
+        );
+  return { state: node?.state ?? null, newestOutput };
+}
+
 /** Inputs above the watermark, within the bound. */
 export async function countPendingInputs(
   database: Queryable,

@@ -35,9 +35,8 @@ export type OutputWrite =
   | { readonly kind: 'created' | 'existing'; readonly output: NodeOutputRow; readonly effects?: Effects }
   | { readonly kind: 'refused'; readonly why: WriteRefusal };
 
-export interface TaskOutput extends Omit<UploadedObject, 'nodeInstanceId' | 'outputIdentifier'> {
-  readonly outputIdentifier: string;
-}
+/** Without an identifier it gets `<runId>.<n>`, n counting such outputs of one claim: the next attempt meets the same names. */
+export type TaskOutput = Omit<UploadedObject, 'nodeInstanceId'>;
 
 /**
  * Writes an output of a held task whose bytes stand in storage. Without a watermark it is staged until the task
@@ -55,8 +54,9 @@ export async function writeTaskOutput(
     database.transaction(async (tx): Promise<OutputWrite> => {
       const session = watermarkInputId === undefined ? undefined : await lockSession(tx, 'task', taskId);
       const task = await fence(tx, identity, taskId);
-      const existing = await findOutputByIdentifier(tx, task.nodeInstanceId, upload.outputIdentifier);
-      const output = existing ?? (await stage(tx, task, upload));
+      const outputIdentifier = upload.outputIdentifier ?? (await nextIdentifier(tx, task));
+      const existing = await findOutputByIdentifier(tx, task.nodeInstanceId, outputIdentifier);
+      const output = existing ?? (await stage(tx, task, { ...upload, outputIdentifier }));
       await tx.query('update node_run set wrote_output = true where id = $1 and not wrote_output', [
         task.runId,
       ]);
@@ -97,6 +97,15 @@ async function fence(tx: Tx, identity: RunnerIdentity, taskId: string): Promise<
   const task = await touchTask(tx, identity, taskId);
   if (!task) throw new Refusal('task-not-found');
   return task;
+}
+
+async function nextIdentifier(tx: Tx, task: HeldTask): Promise<string> {
+  const [row] = await tx.query<{ count: number }>(
+    `update node_claim set unnamed_outputs = unnamed_outputs + 1 where task_id = $1
+     returning unnamed_outputs as "count"`,
+    [task.taskId],
+  );
+  return `${task.runId}.${row!.count}`;
 }
 
 async function stage(tx: Tx, task: HeldTask, upload: TaskOutput): Promise<NodeOutputRow> {
