@@ -159,7 +159,7 @@ function setState(next: AuthState): void {
 
 function post(path: string, body: unknown, token?: string): Promise<Response> {
   const headers: Record<string, string> = { 'Content-Type': 'application/json' };
-  if (token !== undefined) headers['Authorization'] = `Bearer ${token}`;
+  if (token !== undefined) headers.Authorization = `Bearer ${token}`;
   return fetch(path, { method: 'POST', headers, body: JSON.stringify(body), credentials: 'omit' });
 }
 

@@ -61,7 +61,7 @@ export function Shell(props: { user: SignedInUser; children: ComponentChildren }
           </span>
           <button
             type="button"
-            class="button button-quiet"
+            class="button button-quiet button-small"
             onClick={() => {
               void signOut();
               navigate('/');

@@ -2,7 +2,7 @@ import uPlot from 'uplot';
 import { formatElapsed, formatValue } from '../format.ts';
 import type { Clock } from './address.ts';
 import type { Channel, TimeSpan } from './model.ts';
-import { elapsedStepsMs, monthNames as months } from './time.ts';
+import { dayOf, elapsedStepsMs, monthNames as months } from './time.ts';
 
 export interface ChartSettings {
   channels: Channel[];
@@ -43,7 +43,7 @@ export function chartOptions(settings: ChartSettings): uPlot.Options {
     ...(settings.clock === 'utc'
       ? { tzDate: (time: number) => uPlot.tzDate(new Date(time), 'Etc/UTC') }
       : {}),
-    fmtDate: clockFormatter,
+    fmtDate: (pattern) => clockFormatter(pattern, () => spansDays(settings)),
     legend: { show: false },
     focus: { alpha: 0.25 },
     scales: {
@@ -59,7 +59,7 @@ export function chartOptions(settings: ChartSettings): uPlot.Options {
     axes: [
       {
         ...axis,
-        size: 30,
+        size: (_chart, values) => (values?.some((value) => value?.includes('\n')) === true ? 46 : 30),
         gap: 6,
         space: elapsed ? 84 : 72,
         ...(elapsed
@@ -74,7 +74,7 @@ export function chartOptions(settings: ChartSettings): uPlot.Options {
         ...axis,
         size: valueAxisWidth,
         gap: 8,
-        space: 36,
+        space: 28,
         values: (_chart, splits) => splits.map((split) => formatValue(Number(split.toPrecision(12)))),
       },
     ],
@@ -82,6 +82,12 @@ export function chartOptions(settings: ChartSettings): uPlot.Options {
     cursor: cursorOptions(settings),
     hooks: cursorHooks(settings),
   };
+}
+
+/** Within one day the date beside the range is enough, and the axis needs no second line. */
+function spansDays(settings: ChartSettings): boolean {
+  const { fromMs, toMs } = settings.span();
+  return dayOf(fromMs, settings.clock) !== dayOf(toMs, settings.clock);
 }
 
 function wholeSpan(settings: ChartSettings): [number, number] {
@@ -150,7 +156,7 @@ function cursorHooks(settings: ChartSettings): uPlot.Hooks.Arrays {
 }
 
 /** uPlot names a pattern for each size of step; day and month stand the European way round, hours to 24. */
-function clockFormatter(pattern: string): (date: Date) => string {
+function clockFormatter(pattern: string, withDays: () => boolean): (date: Date) => string {
   const pad = (value: number, length = 2) => String(value).padStart(length, '0');
   const day = (date: Date) => `${date.getDate()} ${months[date.getMonth()]}`;
   const minutes = (date: Date) => `${pad(date.getHours())}:${pad(date.getMinutes())}`;
@@ -169,7 +175,7 @@ function clockFormatter(pattern: string): (date: Date) => string {
     return () => '';
   });
   return (date) =>
-    lines
+    (withDays() ? lines : lines.slice(0, 1))
       .map((line) => line(date))
       .filter((text) => text !== '')
       .join('\n');

@@ -28,16 +28,20 @@ export function formatMoment(timeMs: number, clock: Clock, originMs: number, spa
   return `${parts.date} ${parts.time}${millis}`;
 }
 
-/** `14 Mar 2026 09:30:00 to 10:15:00 UTC (45:00)`. */
+/** `14 Mar 2026 09:30:00 to 10:15:00 UTC`. */
 export function formatSpan(span: TimeSpan, clock: Clock, originMs: number): string {
   const length = span.toMs - span.fromMs;
   const from = formatMoment(span.fromMs, clock, originMs, length);
   const to = formatMoment(span.toMs, clock, originMs, length);
   if (clock === 'elapsed') return `${from} to ${to}`;
-  const sameDay =
-    clockParts(new Date(span.fromMs), clock).date === clockParts(new Date(span.toMs), clock).date;
-  const end = sameDay ? to.slice(clockParts(new Date(span.toMs), clock).date.length + 1) : to;
+  const lastDay = dayOf(span.toMs, clock);
+  const end = lastDay === dayOf(span.fromMs, clock) ? to.slice(lastDay.length + 1) : to;
   return `${from} to ${end}${clock === 'utc' ? ' UTC' : ''}`;
+}
+
+/** `14 Mar 2026`. */
+export function dayOf(timeMs: number, clock: Clock): string {
+  return clockParts(new Date(timeMs), clock).date;
 }
 
 export const monthNames = [

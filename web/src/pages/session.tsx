@@ -22,6 +22,17 @@ export function SessionPageView(props: { sessionId: string }) {
   const uploads = useUploads(nudge);
   useTitle(session.data?.name ?? 'Session');
 
+  // A file that misses its place would otherwise take the browser away from the page.
+  useEffect(() => {
+    const refuse = (event: DragEvent) => event.preventDefault();
+    window.addEventListener('dragover', refuse);
+    window.addEventListener('drop', refuse);
+    return () => {
+      window.removeEventListener('dragover', refuse);
+      window.removeEventListener('drop', refuse);
+    };
+  }, []);
+
   // A dashboard appears when a node ends, so the session is read again then.
   const ended = progress?.nodeInstances.map(
     (node) => `${node.id}:${node.currentOutputId}:${isUnderWay(node.state)}`,

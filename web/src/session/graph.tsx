@@ -4,7 +4,7 @@ import { stateLook } from '../node-state.ts';
 import { Icon } from '../ui/icon.tsx';
 import { edgePath, layoutGraph } from './graph-layout.ts';
 
-const sizes = { nodeWidth: 216, nodeHeight: 68, columnGap: 56, rowGap: 20 };
+const sizes = { nodeWidth: 204, nodeHeight: 64, columnGap: 48, rowGap: 20 };
 
 /**
  * The session's graph. Nodes are buttons, so that they can be reached by Tab and the arrow keys and are read with
@@ -27,6 +27,11 @@ export function SessionGraph(props: {
     canvas.current.style.width = `${layout.width}px`;
     canvas.current.style.height = `${layout.height}px`;
   }, [layout]);
+
+  useEffect(() => {
+    const place = layout.nodes.find((node) => node.id === props.selectedId);
+    if (frame.current !== null && place !== undefined) showInside(frame.current, place);
+  }, [layout, props.selectedId]);
 
   const move = (event: KeyboardEvent, from: number) => {
     const target = neighbour(layout.nodes, from, event.key);
@@ -148,6 +153,17 @@ export function dropHandlers(setOver: (over: boolean) => void, onFiles: (files: 
       if (files.length > 0) onFiles(files);
     },
   };
+}
+
+/** Scrolls the graph, and nothing around it, as far as the node needs. */
+function showInside(frame: HTMLElement, place: { x: number; y: number }): void {
+  const margin = 32;
+  const within = (start: number, length: number, shown: number, from: number) =>
+    Math.max(start + length + 2 * margin - shown, Math.min(start, from));
+  frame.scrollTo({
+    left: within(place.x, sizes.nodeWidth, frame.clientWidth, frame.scrollLeft),
+    top: within(place.y, sizes.nodeHeight, frame.clientHeight, frame.scrollTop),
+  });
 }
 
 /** The nearest node in the direction of an arrow key. */

@@ -148,10 +148,12 @@ function OutputItem(props: { output: NodeOutput; newest: boolean }) {
   return (
     <li class="output">
       <div class="output-text">
-        <span class="output-name" title={name}>
-          {name}
-        </span>
-        {props.newest && <span class="tag">newest</span>}
+        <div class="output-title">
+          <span class="output-name" title={name}>
+            {name}
+          </span>
+          {props.newest && <span class="tag">newest</span>}
+        </div>
         <div class="faint">
           <time dateTime={output.createdAt} title={formatDateTime(output.createdAt)}>
             {formatAgo(output.createdAt, Date.now())}
