@@ -1,7 +1,21 @@
 /** The one list of all routes of the platform. Each resource folder exports its own list. */
 import { docsRoutes } from './docs/routes.ts';
 import { healthRoutes } from './health/routes.ts';
+import { manifestRoutes } from './manifests/routes.ts';
+import { nodeInstanceRoutes } from './node-instances/routes.ts';
+import { projectRoutes } from './projects/routes.ts';
 import type { ApiRoute } from './route.ts';
+import { sessionTemplateRoutes } from './session-templates/routes.ts';
+import { sessionRoutes } from './sessions/routes.ts';
 import { userRoutes } from './user/routes.ts';
 
-export const routes: readonly ApiRoute[] = [...healthRoutes, ...userRoutes, ...docsRoutes];
+export const routes: readonly ApiRoute[] = [
+  ...healthRoutes,
+  ...userRoutes,
+  ...projectRoutes,
+  ...sessionTemplateRoutes,
+  ...manifestRoutes,
+  ...sessionRoutes,
+  ...nodeInstanceRoutes,
+  ...docsRoutes,
+];
