@@ -23,7 +23,7 @@ const LAW: Record<string, readonly string[]> = {
     'domain/token-format',
   ],
   activities: ['store', 'domain'],
-  api: ['http', 'store', 'domain', 'workflows/client', 'workflows/contract', 'auth'],
+  api: ['http', 'store', 'domain', 'workflows/client', 'workflows/contract', 'workflows/settings', 'auth'],
   workflows: ['domain', 'types:activities'],
   worker: ['activities', 'workflows', 'store', 'domain'],
   // They speak HTTP only.
@@ -34,7 +34,7 @@ const LAW: Record<string, readonly string[]> = {
 };
 
 /** The one place where the API calls the authentication service in process. */
-const AUTH_IMPORTERS = ['api/auth-client.ts', 'api/main.ts'];
+const AUTH_IMPORTERS = ['api/compose.ts'];
 const SOURCE = /\.(ts|tsx|mts)$/;
 const NOT_OURS = new Set(['node_modules', 'dist', 'dist.partial', 'coverage']);
 
