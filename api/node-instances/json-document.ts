@@ -1,0 +1,80 @@
+/** Whether the bytes of an output are a JSON document of 4 MB or less (contract: Limits; decisions 8). */
+import { PassThrough, pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { limits } from '../../domain/limits.ts';
+import { isGzipFault } from './output-data.ts';
+
+/** Documents that are read and parsed at the same time; each takes several times its size. */
+const readersAtOnce = 2;
+const rememberedAnswers = 10_000;
+/** Packing what cannot be packed makes it longer, by less than this. */
+const packedSlackBytes = 64 * 1024;
+
+export interface Candidate {
+  /** Names these very bytes: what it names never changes. */
+  readonly name: string;
+  readonly sizeBytes: number;
+  readonly contentEncoding: string | null;
+  /** Opens the stored bytes. */
+  readonly open: () => Promise<Readable>;
+}
+
+const answers = new Map<string, boolean>();
+let readers = 0;
+const waiting: (() => void)[] = [];
+
+/** Decided by parsing the decoded bytes; the answer is remembered. Rejects when the bytes cannot be read. */
+export async function isJsonDocument(candidate: Candidate): Promise<boolean> {
+  const slack = candidate.contentEncoding === null ? 0 : packedSlackBytes;
+  if (candidate.sizeBytes === 0 || candidate.sizeBytes > limits.latestJsonBytes + slack) return false;
+  const known = answers.get(candidate.name);
+  if (known !== undefined) return known;
+  if (readers >= readersAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+  else readers += 1;
+  try {
+    const bytes = await readDecoded(await candidate.open(), candidate.contentEncoding);
+    const answer = bytes !== null && parses(bytes);
+    remember(candidate.name, answer);
+    return answer;
+  } finally {
+    // The turn goes to the next in line, if there is one.
+    const next = waiting.shift();
+    if (next === undefined) readers -= 1;
+    else next();
+  }
+}
+
+/** Null when there are more than 4 MB of them, or they cannot be decoded. */
+async function readDecoded(stored: Readable, contentEncoding: string | null): Promise<Buffer | null> {
+  const decoder = contentEncoding === null ? new PassThrough() : createGunzip();
+  const decoded = pipeline(stored, decoder, () => undefined);
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  try {
+    for await (const chunk of decoded as AsyncIterable<Buffer>) {
+      sizeBytes += chunk.length;
+      if (sizeBytes > limits.latestJsonBytes) return null;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (isGzipFault(error)) return null;
+    throw error;
+  } finally {
+    stored.destroy();
+  }
+  return Buffer.concat(chunks);
+}
+
+function parses(bytes: Buffer): boolean {
+  try {
+    JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function remember(name: string, answer: boolean): void {
+  if (answers.size >= rememberedAnswers) answers.delete(answers.keys().next().value!);
+  answers.set(name, answer);
+}

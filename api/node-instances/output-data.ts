@@ -1,0 +1,101 @@
+/** Serving the bytes of an output, for every route that does (contract: Node instances and outputs; decisions 8). */
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { Problem } from '../../domain/errors.ts';
+import { acceptsGzip, type ByteRange, type DownloadReply, serveBytes } from '../../http/download.ts';
+import type { DataSourceRow } from '../../store/data-sources.ts';
+import { ObjectStoreError, type ObjectStores } from '../../store/objects.ts';
+
+/** What serving needs to know of an output: rows of outputs and of task inputs have it. */
+export interface StoredBytes {
+  readonly objectKey: string;
+  readonly objectOffset: number | null;
+  readonly outputIdentifier: string;
+  readonly contentType: string | null;
+  readonly contentEncoding: string | null;
+  readonly sizeBytes: number;
+  readonly sha256: string | null;
+  readonly etag: string;
+}
+
+export interface ServeOptions {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Aborted when the caller hangs up. */
+  readonly signal: AbortSignal;
+  /** Sent instead of the stored Content-Type. */
+  readonly contentType?: string;
+}
+
+/** Opens the stored bytes of an output, or a part of them; the output may be a slice of a bundled object. */
+export async function openStoredBytes(
+  stores: ObjectStores,
+  dataSource: DataSourceRow,
+  bytes: StoredBytes,
+  range: ByteRange | null,
+  signal: AbortSignal,
+): Promise<Readable> {
+  const offset = bytes.objectOffset ?? 0;
+  const isWhole = range === null && bytes.objectOffset === null;
+  const { start, end } = range ?? { start: 0, end: bytes.sizeBytes - 1 };
+  const { stream } = await stores.of(dataSource).get(bytes.objectKey, {
+    signal,
+    ...(isWhole ? {} : { range: { start: offset + start, end: offset + end } }),
+  });
+  return stream;
+}
+
+/**
+ * The reply with an output's bytes. The store is asked before the reply's head goes out, so that its failure still
+ * gets a status of its own.
+ * @throws Problem `nodeOutputNotFound`, `rangeNotSatisfiable`, `upstreamFailed`, `unavailable`
+ */
+export async function serveOutput(
+  stores: ObjectStores,
+  dataSource: DataSourceRow,
+  bytes: StoredBytes,
+  options: ServeOptions,
+): Promise<DownloadReply | { status: 200 | 206; headers: Record<string, string>; stream: Readable }> {
+  const reply = serveBytes({
+    requestHeaders: options.headers,
+    sizeBytes: bytes.sizeBytes,
+    etag: bytes.sha256 ?? bytes.etag,
+    contentType: options.contentType ?? bytes.contentType,
+    contentEncoding: bytes.contentEncoding,
+    fileName: bytes.outputIdentifier,
+    open: (range) => openStoredBytes(stores, dataSource, bytes, range, options.signal),
+  });
+  if (reply.status === 304 || options.method === 'HEAD') return reply;
+  const isDecoded = bytes.contentEncoding === 'gzip' && !acceptsGzip(options.headers['accept-encoding']);
+  const { status, headers } = reply;
+  try {
+    const stream = await reply.stream();
+    if (isDecoded) await firstBytes(stream);
+    return { status, headers, stream };
+  } catch (error) {
+    throw storageProblem(error);
+  }
+}
+
+/** Waits until there is something to send, so that bytes that are no gzip are told before the head goes out. */
+async function firstBytes(stream: Readable): Promise<void> {
+  if (stream.readableLength === 0 && !stream.readableEnded) await once(stream, 'readable');
+}
+
+/** What a caller is told when stored bytes cannot be read; anything unknown passes as it is. */
+export function storageProblem(error: unknown): unknown {
+  if (error instanceof ObjectStoreError) {
+    if (error.kind === 'missing') return new Problem('nodeOutputNotFound', { cause: error });
+    return new Problem(error.httpStatus === 503 ? 'unavailable' : 'upstreamFailed', { cause: error });
+  }
+  if (isGzipFault(error)) {
+    const message = 'The stored gzip data cannot be decoded. Ask for them with Accept-Encoding: gzip.';
+    return new Problem('upstreamFailed', { message, cause: error });
+  }
+  return error;
+}
+
+/** True for what zlib throws when bytes are no gzip. */
+export function isGzipFault(error: unknown): boolean {
+  return String((error as NodeJS.ErrnoException).code).startsWith('Z_');
+}

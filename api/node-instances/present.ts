@@ -1,0 +1,37 @@
+import type { z } from 'zod';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import type { DataSourceRow } from '../../store/data-sources.ts';
+import type { OutputWithSource } from '../../store/outputs.ts';
+import type { dataSourceSchema, nodeOutputSchema } from './schema.ts';
+
+/** A data source without its keys. */
+export function presentDataSource(row: DataSourceRow): z.input<typeof dataSourceSchema> {
+  return {
+    id: row.id,
+    name: row.name,
+    kind: row.kind,
+    endpoint: row.endpoint,
+    region: row.region,
+    bucket: row.bucket,
+    prefix: row.prefix,
+    createdAt: formatTimestamp(row.createdAt),
+  };
+}
+
+export function presentOutput({ output, dataSource }: OutputWithSource): z.input<typeof nodeOutputSchema> {
+  return {
+    id: output.id,
+    nodeInstanceId: output.nodeInstanceId,
+    configuration: output.configuration,
+    createdAt: formatTimestamp(output.createdAt),
+    dataSourceId: output.dataSourceId,
+    dataPath: output.objectKey,
+    outputIdentifier: output.outputIdentifier,
+    contentType: output.contentType,
+    contentEncoding: output.contentEncoding,
+    sizeBytes: output.sizeBytes,
+    sha256: output.sha256,
+    metadata: output.metadata,
+    dataSource: presentDataSource(dataSource),
+  };
+}

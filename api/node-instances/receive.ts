@@ -1,0 +1,95 @@
+/** From a request's bytes to an object that waits to be published: for uploads and outputs of runners. */
+import { Problem, type ProblemKey } from '../../domain/errors.ts';
+import {
+  type HeaderValues,
+  type OutputHeaders,
+  readContentEncoding,
+  readOutputHeaders,
+  readSentDigests,
+} from '../../domain/output-headers.ts';
+import { safeMediaType } from '../../http/headers.ts';
+import type { UploadBody } from '../../http/route.ts';
+import type { DataSourceRow } from '../../store/data-sources.ts';
+import { newOutputKey, ObjectTooLarge, type PutResult, SourceBroken } from '../../store/objects.ts';
+import type { Services } from '../services.ts';
+
+/** An object in its store with a pending row: `pending.release` it once published, or `pending.discard` it. */
+export interface ReceivedObject extends OutputHeaders {
+  readonly objectKey: string;
+  readonly dataSourceId: number;
+  readonly contentType: string | null;
+  readonly contentEncoding: 'gzip' | null;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+  readonly etag: string;
+}
+
+export interface ReceiveOptions {
+  readonly dataSource: DataSourceRow;
+  readonly headers: HeaderValues;
+  readonly body: UploadBody;
+  readonly maxBytes: number;
+  /** The refusal for more; default `bodyTooLarge`. */
+  readonly tooLarge?: ProblemKey;
+  /** Aborted when the caller hangs up. */
+  readonly signal: AbortSignal;
+  /** Called for each chunk that came. */
+  readonly onBytes?: (count: number) => void;
+}
+
+/**
+ * Stores a request's bytes. No database connection is held while they flow.
+ * @throws Problem for what the caller did wrong (headers, size, checksum, too slow); anything else is a failure of
+ *   storage or database. No object is left then.
+ */
+export async function receiveObject(
+  services: Pick<Services, 'objects' | 'pending'>,
+  options: ReceiveOptions,
+): Promise<ReceivedObject> {
+  const { headers, body, dataSource } = options;
+  const said = readOutputHeaders(headers);
+  const encoding = readContentEncoding(headers['content-encoding']);
+  const sent = readSentDigests(headers);
+  const tooLarge = options.tooLarge ?? 'bodyTooLarge';
+  if (body.declaredBytes !== null && body.declaredBytes > options.maxBytes) throw new Problem(tooLarge);
+  const store = services.objects.of(dataSource);
+  const objectKey = newOutputKey();
+  await services.pending.begin(objectKey, dataSource.id);
+  let stored: PutResult;
+  try {
+    stored = await store.put(objectKey, body.open(), {
+      contentType: headers['content-type'] === undefined ? null : safeMediaType(headers['content-type']),
+      declaredBytes: body.declaredBytes,
+      maxBytes: options.maxBytes,
+      withMd5: sent.md5 !== null,
+      signal: options.signal,
+      ...(options.onBytes === undefined ? {} : { onBytes: options.onBytes }),
+    });
+    if (sent.sha256 !== null && sent.sha256 !== stored.sha256) throw new Problem('checksumMismatch');
+    if (sent.md5 !== null && sent.md5 !== stored.md5) throw new Problem('checksumMismatch');
+  } catch (error) {
+    await services.pending.discard(objectKey, dataSource);
+    throw asRefusal(error, tooLarge, options.signal);
+  }
+  return {
+    ...said,
+    objectKey,
+    dataSourceId: dataSource.id,
+    contentType: headers['content-type'] === undefined ? null : safeMediaType(headers['content-type']),
+    // Nothing cannot be unpacked.
+    contentEncoding: stored.sizeBytes === 0 ? null : encoding,
+    sizeBytes: stored.sizeBytes,
+    sha256: stored.sha256,
+    etag: stored.sha256,
+  };
+}
+
+function asRefusal(error: unknown, tooLarge: ProblemKey, signal: AbortSignal): unknown {
+  if (error instanceof ObjectTooLarge) return new Problem(tooLarge);
+  if (error instanceof SourceBroken || signal.aborted) {
+    const cause = (error as Error).cause;
+    // Too slow, and told so already; or gone, so that nobody reads this.
+    return cause instanceof Problem ? cause : new Problem('malformedRequest', { cause: error });
+  }
+  return error;
+}

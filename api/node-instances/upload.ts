@@ -1,0 +1,117 @@
+/** Uploads to a node instance (contract: Node instances and outputs, Upload rules; decisions 8). */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import { isJsonObject } from '../../domain/text.ts';
+import { pathId } from '../../http/schemas.ts';
+import { type DataSourceRow, findDataSourceByName } from '../../store/data-sources.ts';
+import type { Queryable } from '../../store/database.ts';
+import { findUploadTarget } from '../../store/outputs.ts';
+import { type PublishResult, publishUpload } from '../../store/publish.ts';
+import { defineRoute } from '../route.ts';
+import type { Services } from '../services.ts';
+import { presentOutput } from './present.ts';
+import { type ReceivedObject, receiveObject } from './receive.ts';
+import { nodeOutputSchema } from './schema.ts';
+
+export const uploadOutput = defineRoute({
+  id: 'uploadNodeOutput',
+  method: 'POST',
+  path: '/api/v2/node-instance/{nodeInstanceId}/outputs/data',
+  summary: 'Uploads raw bytes as an output of a node instance',
+  description:
+    'The body is the payload itself. `X-Platform-Output-Identifier` names the output: the same name again replaces ' +
+    'its bytes (200). `X-Platform-Output-Metadata` is a JSON object kept with it. `Content-MD5` and ' +
+    '`x-amz-checksum-sha256` are checked when sent.',
+  tags: ['Node outputs'],
+  access: access.outputUpload,
+  params: z.object({ nodeInstanceId: pathId() }),
+  body: 'stream',
+  responses: {
+    201: { description: 'A new output.', schema: nodeOutputSchema },
+    200: { description: 'The output that had this identifier, with new bytes.', schema: nodeOutputSchema },
+  },
+  errors: [
+    'nodeInstanceNotFound',
+    'sessionFrozen',
+    'invalidNodeConfiguration',
+    'missingDataSourceName',
+    'dataSourceNotFound',
+    'invalidOutputIdentifier',
+    'invalidOutputMetadata',
+    'checksumMismatch',
+    'malformedRequest',
+    'requestTimeout',
+    'bodyTooLarge',
+    'unsupportedMediaType',
+    'nodeOutputFailed',
+  ],
+  refusals: { params: 'nodeInstanceNotFound' },
+  async handler({ params, body, request, services, signal }) {
+    try {
+      const dataSource = await findTargetSource(services.database, params.nodeInstanceId);
+      const received = await receiveObject(services, {
+        dataSource,
+        headers: request.headers,
+        body,
+        maxBytes: services.settings.MAX_UPLOAD_BYTES,
+        signal,
+      });
+      const published = await publish(services, params.nodeInstanceId, dataSource, received);
+      services.workflows.afterCommit(published.effects);
+      const status = published.outcome === 'replaced' ? 200 : 201;
+      return { status, body: presentOutput({ output: published.output, dataSource }) };
+    } catch (error) {
+      if (error instanceof Problem) throw error;
+      throw new Problem('nodeOutputFailed', { cause: error });
+    }
+  },
+});
+
+/** The checks before the first byte, in the decided order. */
+async function findTargetSource(database: Queryable, nodeInstanceId: number): Promise<DataSourceRow> {
+  const target = await findUploadTarget(database, nodeInstanceId);
+  if (target === undefined) throw new Problem('nodeInstanceNotFound');
+  if (target.frozen) throw new Problem('sessionFrozen');
+  const name = dataSourceName(target.configuration);
+  const dataSource = await findDataSourceByName(database, name);
+  if (dataSource?.kind === 's3') return dataSource;
+  throw new Problem('dataSourceNotFound', { message: `Data source '${name}' not found.` });
+}
+
+function dataSourceName(configuration: string): string {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(configuration);
+  } catch {
+    throw new Problem('invalidNodeConfiguration');
+  }
+  if (!isJsonObject(parsed)) throw new Problem('invalidNodeConfiguration');
+  const name = parsed.dataSourceName;
+  if (typeof name !== 'string' || name === '') throw new Problem('missingDataSourceName');
+  return name;
+}
+
+type Published = Extract<PublishResult, { output: unknown }>;
+
+/** Publishes what was received, or removes it again. */
+async function publish(
+  services: Services,
+  nodeInstanceId: number,
+  dataSource: DataSourceRow,
+  received: ReceivedObject,
+): Promise<Published> {
+  let result: PublishResult;
+  try {
+    result = await publishUpload(services.database, { ...received, nodeInstanceId });
+  } catch (error) {
+    await services.pending.discard(received.objectKey, dataSource);
+    throw error;
+  }
+  if (result.outcome === 'created' || result.outcome === 'replaced') {
+    services.pending.release(received.objectKey);
+    return result;
+  }
+  await services.pending.discard(received.objectKey, dataSource);
+  throw new Problem(result.outcome === 'frozen' ? 'sessionFrozen' : 'nodeInstanceNotFound');
+}

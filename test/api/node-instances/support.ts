@@ -1,0 +1,107 @@
+/** A listening API with one node to upload to, and a client that sends bytes in any way a caller may. */
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { ListMultipartUploadsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { afterAll } from 'vitest';
+import { nodeInstanceRoutes } from '../../../api/node-instances/routes.ts';
+import type { Database } from '../../../store/database.ts';
+import { startTestApi, tokenOf } from '../../support/api.ts';
+import { s3Client } from '../../support/bucket.ts';
+import { type Graph, makeGraph } from '../../support/graph.ts';
+import { testEnvironment } from '../../support/stack.ts';
+
+export type Sent = {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+  json(): unknown;
+};
+
+/** Starts everything for a test file. */
+export async function uploadWorld(extra: Record<string, string> = {}) {
+  const platform = await testEnvironment();
+  const api = await startTestApi({ ...platform.environment, ...extra }, { routes: nodeInstanceRoutes });
+  const database: Database = api.composed.services.database;
+  const token = await tokenOf(api.url, platform.administrator.username, platform.administrator.password);
+  const client = s3Client(platform.environment);
+  afterAll(async () => {
+    client.destroy();
+    await api.stop();
+  });
+
+  /** A session with an input node that names the data source `platform`, and one child. */
+  async function makeNode(
+    configuration = '{"dataSourceName":"platform"}',
+  ): Promise<Graph & { nodeId: number }> {
+    const graph = await makeGraph(database, [
+      { name: 'input', parents: [] },
+      { name: 'child', parents: ['input'] },
+    ]);
+    const nodeId = graph.nodes.input!;
+    await database.query('update node_instance set configuration = $2 where id = $1', [
+      nodeId,
+      configuration,
+    ]);
+    return { ...graph, nodeId };
+  }
+
+  /** One request over a connection of its own. A stream without a Content-Length goes chunked. */
+  function send(
+    method: string,
+    path: string,
+    headers: Record<string, string> = {},
+    body?: Buffer | Readable,
+  ): Promise<Sent> {
+    return new Promise((resolve, reject) => {
+      const request = httpRequest(
+        api.url + path,
+        { method, agent: false, headers: { authorization: `Bearer ${token}`, ...headers } },
+        (response) => {
+          buffer(response).then(
+            (bytes) =>
+              resolve({
+                status: response.statusCode ?? 0,
+                headers: response.headers,
+                bytes,
+                json: () => JSON.parse(bytes.toString()) as unknown,
+              }),
+            reject,
+          );
+        },
+      );
+      request.on('error', reject);
+      if (body instanceof Readable) body.on('error', () => request.destroy()).pipe(request);
+      else request.end(body);
+    });
+  }
+
+  const upload = (
+    nodeId: number | string,
+    body: Buffer | Readable,
+    headers: Record<string, string> = {},
+  ): Promise<Sent> => send('POST', `/api/v2/node-instance/${nodeId}/outputs/data`, headers, body);
+
+  /** What stands in the bucket and in the tables of bytes. */
+  async function leftovers() {
+    const objects = await client.send(new ListObjectsV2Command({ Bucket: platform.s3.bucket }));
+    const uploads = await client.send(new ListMultipartUploadsCommand({ Bucket: platform.s3.bucket }));
+    const [counts] = await database.query<{ outputs: number; pending: number; deletions: number }>(
+      `select (select count(*) from node_output) as outputs, (select count(*) from pending_object) as pending,
+              (select count(*) from object_deletion) as deletions`,
+    );
+    return { objects: objects.KeyCount ?? 0, uploads: uploads.Uploads?.length ?? 0, ...counts };
+  }
+
+  return { platform, api, database, token, client, makeNode, send, upload, leftovers };
+}
+
+/** Bytes in pieces, without a length. */
+export function chunked(bytes: Buffer, pieceBytes = 40_000): Readable {
+  return Readable.from(
+    (function* () {
+      for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
+    })(),
+    { objectMode: false },
+  );
+}
