@@ -1,0 +1,191 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Dashboard, DashboardChannel, DashboardSource } from '../../web/src/api-shapes.ts';
+import { readView, writeView } from '../../web/src/dashboard/address.ts';
+import {
+  channelsOf,
+  firstChoice,
+  fullSpan,
+  groupChannels,
+  legendName,
+  panelsFor,
+  timeKinds,
+} from '../../web/src/dashboard/model.ts';
+import { clampSpan, formatSpan, nearestIndex, panSpan, zoomSpan } from '../../web/src/dashboard/time.ts';
+
+const channel = (outputId: number, id: string, part: Partial<DashboardChannel> = {}): DashboardChannel => ({
+  key: `${outputId}:${id}`,
+  id,
+  name: id,
+  unit: null,
+  type: 'number',
+  group: 'vehicle',
+  realm: `cab-${outputId}`,
+  ...part,
+});
+
+const source = (outputId: number, channels: DashboardChannel[]): DashboardSource => ({
+  outputId,
+  name: `machine-${outputId}.csv`,
+  realm: `cab-${outputId}`,
+  time: { kind: 'absolute', from: '2026-03-14T09:30:00.000Z', to: '2026-03-14T10:30:00.000Z' },
+  rowCount: 10,
+  groups: [{ id: 'vehicle', name: 'Vehicle' }],
+  channels,
+});
+
+const dashboard = (sources: DashboardSource[], layout: Dashboard['layout'] = null): Dashboard => ({
+  id: 1,
+  title: 'Test',
+  sessionId: 's',
+  sessionName: 'S',
+  dashboardName: null,
+  dashboardVersion: 'next',
+  url: null,
+  scenarioName: null,
+  from: null,
+  to: null,
+  layout,
+  sources,
+  createdAt: '2026-03-14T09:30:00.000Z',
+});
+
+describe('what a dashboard shows', () => {
+  const speed = (outputId: number) => channel(outputId, 'speed', { unit: 'm/s' });
+  const two = dashboard([
+    source(1, [
+      speed(1),
+      channel(1, 'target', { unit: 'm/s' }),
+      channel(1, 'gear'),
+      channel(1, 'note', { type: 'text' }),
+    ]),
+    source(2, [speed(2), channel(2, 'gear')]),
+  ]);
+
+  test('opens with the suggested layout, leaving out what does not exist', () => {
+    const layout = {
+      version: 1,
+      panels: [{ title: 'A', group: null, unit: null, channels: ['1:gear', '1:gone', '1:note'] }],
+    };
+    const suggested = { ...two, layout };
+    expect(firstChoice(suggested, channelsOf(suggested), 'absolute')).toEqual(['1:gear']);
+  });
+
+  test('opens with a few channels that can be drawn when nothing is suggested', () => {
+    expect(firstChoice(two, channelsOf(two), 'absolute')).toEqual([
+      '1:speed',
+      '1:target',
+      '1:gear',
+      '2:speed',
+      '2:gear',
+    ]);
+  });
+
+  test('shares a panel among the same unit of all machines, and among namesakes without a unit', () => {
+    const channels = channelsOf(two);
+    const panels = panelsFor(two, channels, new Set(channels.map((one) => one.key)));
+    const members = panels.map((panel) => panel.channels.map((one) => one.key));
+    expect(members).toEqual([['1:speed', '1:target', '2:speed'], ['1:gear', '2:gear'], ['1:note']]);
+    expect(panels.map((panel) => [panel.title, panel.unit])).toEqual([
+      ['Vehicle', 'm/s'],
+      ['gear', ''],
+      ['note', ''],
+    ]);
+    expect(panels[0]!.channels.map((one) => legendName(one, panels[0]!.channels))).toEqual([
+      'speed (cab-1)',
+      'target',
+      'speed (cab-2)',
+    ]);
+  });
+
+  test('spans all recordings of one kind of time, and gives a single row some room', () => {
+    const relative = source(3, []);
+    relative.time = { kind: 'relative', from: '1970-01-01T00:00:00.000Z', to: '1970-01-01T00:00:00.000Z' };
+    const mixed = dashboard([source(1, []), relative]);
+    expect(timeKinds(mixed)).toEqual(['absolute', 'relative']);
+    expect(fullSpan(mixed, 'relative')).toEqual({ fromMs: 0, toMs: 500 });
+    expect(fullSpan(mixed, 'absolute')!.toMs - fullSpan(mixed, 'absolute')!.fromMs).toBe(3_600_000);
+    expect(fullSpan(dashboard([]), 'absolute')).toBeNull();
+  });
+
+  test('finds channels by words of realm, group, name and unit in any order', () => {
+    const groups = groupChannels(channelsOf(two), 'GEAR cab-2');
+    expect(groups.map((group) => [group.title, group.channels.map((one) => one.key)])).toEqual([
+      ['cab-2 · Vehicle', ['2:gear']],
+    ]);
+  });
+});
+
+describe('the address of a dashboard', () => {
+  test('gives back every view that it was made of', () => {
+    const keys = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' });
+    const times = fc.integer({ min: 0, max: 4_000_000_000_000 });
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(keys),
+        times,
+        fc.integer({ min: 1, max: 1e9 }),
+        (channels, fromMs, length) => {
+          const view = {
+            channels,
+            span: { fromMs, toMs: fromMs + length },
+            kind: 'relative' as const,
+            clock: 'elapsed' as const,
+          };
+          expect(readView(new URLSearchParams(writeView(view)))).toEqual(view);
+        },
+      ),
+    );
+  });
+
+  test('stays short for a fresh view and is readable for an ordinary one', () => {
+    expect(writeView({ channels: null, span: null, kind: null, clock: 'utc' })).toBe('');
+    expect(writeView({ channels: ['9:speed', '9:rpm'], span: null, kind: null, clock: 'local' })).toBe(
+      '?channels=9:speed,9:rpm&clock=local',
+    );
+  });
+
+  test('takes nonsense as nothing said', () => {
+    const nonsense = new URLSearchParams('from=2026-02-31T99&to=x&time=soon&clock=sun&channels=%25zz');
+    expect(readView(nonsense)).toEqual({ channels: ['%zz'], span: null, kind: null, clock: 'utc' });
+    const backwards = new URLSearchParams('from=2026-03-02T00:00:00Z&to=2026-03-01T00:00:00Z');
+    expect(readView(backwards).span).toBeNull();
+  });
+});
+
+describe('moving along the time axis', () => {
+  const full = { fromMs: 0, toMs: 1000 };
+
+  test('never leaves the recording and never becomes too short to draw', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: -5000, max: 5000 }),
+        fc.integer({ min: 0, max: 9000 }),
+        (fromMs, length) => {
+          const span = clampSpan({ fromMs, toMs: fromMs + length }, full);
+          expect(span.fromMs).toBeGreaterThanOrEqual(0);
+          expect(span.toMs).toBeLessThanOrEqual(1000);
+          expect(span.toMs - span.fromMs).toBeGreaterThanOrEqual(4);
+        },
+      ),
+    );
+  });
+
+  test('zooms around the given moment and pans by parts of what is shown', () => {
+    expect(zoomSpan({ fromMs: 0, toMs: 1000 }, 0.5, 200, full)).toEqual({ fromMs: 100, toMs: 600 });
+    expect(panSpan({ fromMs: 100, toMs: 300 }, 0.5, full)).toEqual({ fromMs: 200, toMs: 400 });
+    expect(panSpan({ fromMs: 100, toMs: 300 }, -2, full)).toEqual({ fromMs: 0, toMs: 200 });
+  });
+
+  test('finds the sample nearest to the cursor', () => {
+    expect(nearestIndex([], 5)).toBeNull();
+    expect([-9, 10, 14, 16, 99].map((time) => nearestIndex([10, 20, 30], time))).toEqual([0, 0, 0, 1, 2]);
+  });
+
+  test('writes a range with its day once, and elapsed time without any', () => {
+    const fromMs = Date.parse('2026-03-14T09:30:00.000Z');
+    const span = { fromMs, toMs: fromMs + 45 * 60_000 };
+    expect(formatSpan(span, 'utc', 0)).toBe('14 Mar 2026 09:30:00 to 10:15:00 UTC');
+    expect(formatSpan(span, 'elapsed', fromMs)).toBe('0:00 to 45:00');
+  });
+});
