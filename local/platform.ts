@@ -1,3 +1,4 @@
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkout } from './settings.ts';
 import { Supervised } from './supervised.ts';
@@ -16,16 +17,26 @@ const HEALTH_MILLISECONDS = 2_500;
 export function platformProcesses(options: PlatformOptions): Supervised[] {
   return [
     child(options, 'API', 'api', ['api/main.ts'], () => isHealthy(options.port)),
-    // A worker serves nobody directly: what it does not do yet waits in Temporal.
-    child(options, 'Worker', 'worker', ['worker/main.ts'], () => Promise.resolve(true)),
-    child(
-      options,
-      'Worker of the built-in nodes',
-      'worker-builtin',
-      ['worker/main.ts', '--queue', 'builtin'],
-      () => Promise.resolve(true),
-    ),
+    worker(options, 'Worker', 'worker', ['worker/main.ts']),
+    worker(options, 'Worker of the built-in nodes', 'worker-builtin', [
+      'worker/main.ts',
+      '--queue',
+      'builtin',
+    ]),
   ];
+}
+
+/** A worker serves nobody directly: it tells by a file that it takes tasks and has registered what is shipped. */
+function worker(
+  options: PlatformOptions,
+  name: string,
+  file: string,
+  script: [string, ...string[]],
+): Supervised {
+  const readyFile = join(options.dataDir, 'run', `${file}.ready`);
+  rmSync(readyFile, { force: true });
+  const environment = { ...options.environment, READY_FILE: readyFile };
+  return child({ ...options, environment }, name, file, script, () => Promise.resolve(existsSync(readyFile)));
 }
 
 function child(
@@ -47,7 +58,7 @@ function child(
     logFile: join(options.dataDir, 'logs', `${file}.log`),
     pidFile: join(options.dataDir, 'run', `${file}.pid`),
     stopSignal: 'SIGTERM',
-    stopSeconds: 20,
+    stopSeconds: 30,
     readySeconds: 60,
     isReady,
     log: options.log,
