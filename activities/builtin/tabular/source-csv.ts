@@ -89,6 +89,7 @@ class CsvSource implements TableSource {
       'null_padding = false',
       'ignore_errors = false',
       `max_line_size = ${maxLineBytes}`,
+      `buffer_size = ${2 * maxLineBytes}`,
     ];
     const parameters: DuckDBValue[] = [
       this.#path,

@@ -225,7 +225,7 @@ class Writer {
   }
 }
 
-const largestRowGroupRows = 122_880;
+const largestRowGroupRows = 61_440;
 const rowGroupCells = 4_000_000;
 
 /** Fewer rows for wide files: a row group is held in memory while it is written. */

@@ -1,0 +1,169 @@
+/**
+ * A folder of local copies of immutable objects, by their hash, bounded in size. The least recently used go first;
+ * those in use stay. One process owns the folder; it outlives restarts, and left-overs of broken downloads go at the
+ * next start.
+ */
+import { randomUUID } from 'node:crypto';
+import { existsSync, renameSync } from 'node:fs';
+import { readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+
+interface Entry {
+  sizeBytes: number;
+  usedAtMs: number;
+  users: number;
+}
+
+export interface Held {
+  path: string;
+  /** Call once when the file is no longer read. */
+  release(): void;
+}
+
+const keyShape = /^[0-9a-f]{64}$/;
+const suffix = '.parquet';
+/** The time of use outlives a restart as the file's date; it is not written at each use. */
+const datePrecisionMs = 60_000;
+
+export class CacheFolder {
+  readonly #dir: string;
+  readonly #maxBytes: number;
+  readonly #entries = new Map<string, Entry>();
+  readonly #downloads = new Map<string, Promise<void>>();
+
+  private constructor(dir: string, maxBytes: number) {
+    this.#dir = dir;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** @param dir an existing folder */
+  static async open(dir: string, maxBytes: number): Promise<CacheFolder> {
+    const folder = new CacheFolder(dir, maxBytes);
+    for (const name of await readdir(dir)) {
+      const path = join(dir, name);
+      const key = name.endsWith(suffix) ? name.slice(0, -suffix.length) : '';
+      if (keyShape.test(key)) {
+        const { size, mtimeMs } = await stat(path);
+        folder.#entries.set(key, { sizeBytes: size, usedAtMs: mtimeMs, users: 0 });
+      } else if (name.endsWith('.part')) await rm(path, { force: true });
+    }
+    await folder.#evict();
+    return folder;
+  }
+
+  /** Bytes that the files take. */
+  get sizeBytes(): number {
+    return [...this.#entries.values()].reduce((sum, entry) => sum + entry.sizeBytes, 0);
+  }
+
+  /**
+   * The local copy of an object. Of several callers one downloads; an abort ends the waiting of its caller alone.
+   * @throws RangeError for a key that is no hash; what `load` throws
+   */
+  async hold(key: string, load: (path: string) => Promise<void>, signal?: AbortSignal): Promise<Held> {
+    if (!keyShape.test(key)) throw new RangeError('A cache key must be 64 hexadecimal digits.');
+    signal?.throwIfAborted();
+    for (;;) {
+      const entry = this.#entries.get(key);
+      if (entry !== undefined) return this.#held(key, entry);
+      let download = this.#downloads.get(key);
+      if (download === undefined) {
+        download = this.#download(key, load).finally(() => this.#downloads.delete(key));
+        this.#downloads.set(key, download);
+        // The starter waits for it below; but it may stop waiting, and then a failure is nobody's.
+        download.catch(() => undefined);
+      }
+      await unlessAborted(download, signal);
+    }
+  }
+
+  /** Forgets a copy that turned out to be unreadable. */
+  async drop(key: string): Promise<void> {
+    if (this.#entries.has(key)) await this.#discard(key);
+  }
+
+  /** Gives the name free at once, so that a new copy can come while the old one is still being removed. */
+  async #discard(key: string): Promise<void> {
+    this.#entries.delete(key);
+    const path = this.#path(key);
+    const part = join(this.#dir, `${key}.${randomUUID()}.part`);
+    try {
+      renameSync(path, part);
+    } catch (error) {
+      if (!existsSync(path)) return;
+      throw error;
+    }
+    await rm(part, { force: true });
+  }
+
+  #path(key: string): string {
+    return join(this.#dir, `${key}${suffix}`);
+  }
+
+  #held(key: string, entry: Entry): Held {
+    const path = this.#path(key);
+    entry.users++;
+    const now = Date.now();
+    if (now - entry.usedAtMs > datePrecisionMs) utimes(path, now / 1000, now / 1000).catch(() => undefined);
+    entry.usedAtMs = now;
+    // The map's order is the order of use.
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    let isReleased = false;
+    const release = () => {
+      if (isReleased) return;
+      isReleased = true;
+      entry.users--;
+      this.#evictLater();
+    };
+    return { path, release };
+  }
+
+  async #download(key: string, load: (path: string) => Promise<void>): Promise<void> {
+    const part = join(this.#dir, `${key}.${randomUUID()}.part`);
+    try {
+      await load(part);
+      const { size } = await stat(part);
+      await rename(part, this.#path(key));
+      // In use until its callers took hold of it, or it might be evicted before.
+      const entry = { sizeBytes: size, usedAtMs: Date.now(), users: 1 };
+      this.#entries.set(key, entry);
+      setImmediate(() => {
+        entry.users--;
+        this.#evictLater();
+      });
+    } catch (error) {
+      await rm(part, { force: true });
+      throw error;
+    }
+  }
+
+  /** A copy that cannot be removed now is tried again at the next occasion. */
+  #evictLater(): void {
+    this.#evict().catch(() => undefined);
+  }
+
+  async #evict(): Promise<void> {
+    let total = this.sizeBytes;
+    const byUse = [...this.#entries].sort(([, a], [, b]) => a.usedAtMs - b.usedAtMs);
+    for (const [key, entry] of byUse) {
+      if (total <= this.#maxBytes) return;
+      if (entry.users > 0) continue;
+      total -= entry.sizeBytes;
+      await this.#discard(key);
+    }
+  }
+}
+
+async function unlessAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return work;
+  signal.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener('abort', onAbort);
+  try {
+    await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

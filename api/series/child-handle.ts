@@ -1,0 +1,185 @@
+/** The parent's side of the process that reads series: starts it, gives it work, bounds and outlives it. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { ChildSettings, FromChild, ReadJob, ReadPoints, ToChild } from './protocol.ts';
+
+/** Too many requests wait already. */
+export class SeriesBusy extends Error {}
+/** The reading took too long. */
+export class SeriesTimeout extends Error {}
+/** The reading failed for a reason that another try may not meet. */
+export class SeriesUnavailable extends Error {}
+/** The reading process died while it read. */
+export class ChildDied extends SeriesUnavailable {}
+/** The copy of a recording cannot be read. */
+export class SourceBroken extends Error {
+  /** Index of the source in the request. */
+  readonly source: number;
+
+  constructor(source: number, cause: string) {
+    super(`The recording cannot be read: ${cause}`);
+    this.source = source;
+  }
+}
+
+export interface ChildHandleSettings {
+  cacheDir: string;
+  memoryLimitBytes: number;
+  requestTimeoutMs: number;
+  concurrency: number;
+  maxWaiting: number;
+}
+
+interface Request {
+  job: ReadJob;
+  resolve: (points: ReadPoints[][]) => void;
+  reject: (error: unknown) => void;
+  timer: NodeJS.Timeout | undefined;
+}
+
+const childPath = fileURLToPath(new URL('./child.ts', import.meta.url));
+const mebibytes = 1024 * 1024;
+/** The process that does not stop a cancelled request within this time is ended. */
+const cancelMs = 2000;
+
+export class SeriesChild {
+  readonly #settings: ChildHandleSettings;
+  readonly #waiting: number[] = [];
+  readonly #running = new Set<number>();
+  readonly #requests = new Map<number, Request>();
+  #process: ChildProcess | null = null;
+  #nextId = 1;
+  #isClosed = false;
+
+  constructor(settings: ChildHandleSettings) {
+    this.#settings = settings;
+  }
+
+  /** Process id of the reading process; null while there is none. */
+  get pid(): number | null {
+    return this.#process?.pid ?? null;
+  }
+
+  async read(job: ReadJob, signal: AbortSignal | undefined): Promise<ReadPoints[][]> {
+    signal?.throwIfAborted();
+    if (this.#isClosed) throw new SeriesUnavailable('The reader of series is closed.');
+    if (this.#waiting.length >= this.#settings.maxWaiting)
+      throw new SeriesBusy('Too many series are being read.');
+    const id = this.#nextId++;
+    const { promise, resolve, reject } = Promise.withResolvers<ReadPoints[][]>();
+    this.#requests.set(id, { job, resolve, reject, timer: undefined });
+    this.#waiting.push(id);
+    const onAbort = () => this.#giveUp(id, signal?.reason);
+    signal?.addEventListener('abort', onAbort);
+    this.#startNext();
+    try {
+      return await promise;
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const child = this.#process;
+    for (const id of [...this.#requests.keys()]) {
+      this.#settle(id)?.reject(new SeriesUnavailable('The reader of series is closed.'));
+    }
+    this.#waiting.length = 0;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    child.once('exit', () => resolve());
+    child.kill('SIGKILL');
+    await promise;
+  }
+
+  #startNext(): void {
+    while (this.#running.size < this.#settings.concurrency) {
+      const id = this.#waiting.shift();
+      if (id === undefined) return;
+      const request = this.#requests.get(id);
+      if (request === undefined) continue;
+      this.#running.add(id);
+      const { requestTimeoutMs } = this.#settings;
+      request.timer = setTimeout(
+        () => this.#giveUp(id, new SeriesTimeout(`Reading took longer than ${requestTimeoutMs} ms.`)),
+        requestTimeoutMs,
+      );
+      this.#send({ kind: 'read', id, job: request.job });
+    }
+  }
+
+  /** Rejects a request; when it is being read, the process may go on only if it stops reading it soon. */
+  #giveUp(id: number, reason: unknown): void {
+    const request = this.#requests.get(id);
+    if (request === undefined) return;
+    clearTimeout(request.timer);
+    this.#requests.delete(id);
+    request.reject(reason);
+    const place = this.#waiting.indexOf(id);
+    if (place !== -1) this.#waiting.splice(place, 1);
+    if (!this.#running.has(id)) return;
+    this.#send({ kind: 'cancel', id });
+    const child = this.#process;
+    const timer = setTimeout(() => {
+      if (this.#running.has(id) && this.#process === child) child?.kill('SIGKILL');
+    }, cancelMs);
+    timer.unref();
+  }
+
+  #settle(id: number): Request | undefined {
+    const request = this.#requests.get(id);
+    clearTimeout(request?.timer);
+    this.#requests.delete(id);
+    this.#running.delete(id);
+    return request;
+  }
+
+  #send(message: ToChild): void {
+    const child = this.#process ?? this.#start();
+    // A process that just died answers nothing; its exit settles what it had.
+    child.send(message, () => undefined);
+  }
+
+  #start(): ChildProcess {
+    const { memoryLimitBytes, cacheDir } = this.#settings;
+    const settings: ChildSettings = {
+      cacheDir,
+      databaseBytes: Math.floor(memoryLimitBytes / 2),
+      residentBytes: memoryLimitBytes,
+    };
+    const heapMebibytes = Math.max(64, Math.floor(memoryLimitBytes / 4 / mebibytes));
+    const child = fork(childPath, [JSON.stringify(settings)], {
+      // Nothing of the API's environment is for a process that reads strangers' files.
+      env: {},
+      execArgv: [`--max-old-space-size=${heapMebibytes}`, '--disable-warning=ExperimentalWarning'],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    this.#process = child;
+    child.on('message', (message: FromChild) => this.#receive(message));
+    child.on('error', () => this.#ended(child));
+    child.on('exit', () => this.#ended(child));
+    child.on('disconnect', () => this.#ended(child));
+    return child;
+  }
+
+  #receive(message: FromChild): void {
+    if (message.kind === 'ready') return;
+    const request = this.#settle(message.id);
+    if (message.kind === 'done') request?.resolve(message.points);
+    else if (message.brokenSource !== null)
+      request?.reject(new SourceBroken(message.brokenSource, message.message));
+    else request?.reject(new SeriesUnavailable(`The series cannot be read now: ${message.message}`));
+    this.#startNext();
+  }
+
+  #ended(child: ChildProcess): void {
+    if (this.#process !== child) return;
+    this.#process = null;
+    for (const id of [...this.#running]) {
+      this.#settle(id)?.reject(new ChildDied('The process that reads series ended.'));
+    }
+    this.#startNext();
+  }
+}

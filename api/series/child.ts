@@ -1,0 +1,72 @@
+/**
+ * The process that reads series for the API, so that neither a long scan nor a crash of the database library touches
+ * it. Started by `reader.ts` with its settings as the one argument; ends when its parent does.
+ */
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import type { ChildSettings, FromChild, ReadJob, ReadPoints, ToChild } from './protocol.ts';
+import { readSource } from './read-source.ts';
+
+const threads = 2;
+
+const settings = JSON.parse(process.argv[2] ?? '{}') as ChildSettings;
+const running = new Map<number, { connection: DuckDBConnection; isCancelled: boolean }>();
+
+const instance = await openDatabase();
+process.on('disconnect', () => process.exit(0));
+process.on('message', (message: ToChild) => {
+  if (message.kind === 'cancel') cancel(message.id);
+  else void serve(message.id, message.job);
+});
+send({ kind: 'ready' });
+
+async function openDatabase(): Promise<DuckDBInstance> {
+  const database = await DuckDBInstance.create(':memory:', {
+    threads: String(threads),
+    memory_limit: `${Math.max(1, Math.floor(settings.databaseBytes / 1024))}KiB`,
+    // Nothing that is read here needs to spill; a request that does is refused.
+    max_temp_directory_size: '0KiB',
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    allow_community_extensions: 'false',
+  });
+  const connection = await database.connect();
+  await connection.run(`SET allowed_directories = ['${`${settings.cacheDir}/`.replaceAll("'", "''")}']`);
+  await connection.run('SET enable_external_access = false');
+  await connection.run('SET lock_configuration = true');
+  connection.closeSync();
+  return database;
+}
+
+function cancel(id: number): void {
+  const job = running.get(id);
+  if (job === undefined) return;
+  job.isCancelled = true;
+  job.connection.interrupt();
+}
+
+async function serve(id: number, job: ReadJob): Promise<void> {
+  let connection: DuckDBConnection | undefined;
+  let at = 0;
+  try {
+    connection = await instance.connect();
+    running.set(id, { connection, isCancelled: false });
+    const points: ReadPoints[][] = [];
+    for (at = 0; at < job.sources.length; at++) {
+      if (running.get(id)?.isCancelled === true) throw new Error('The request was given up.');
+      points.push(await readSource(connection, job.sources[at] as ReadJob['sources'][number], job));
+    }
+    send({ kind: 'done', id, points });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const isMachineFault = /^(Out of Memory|Interrupt|INTERRUPT)|given up/i.test(message);
+    send({ kind: 'failed', id, message, brokenSource: isMachineFault ? null : at });
+  } finally {
+    running.delete(id);
+    connection?.closeSync();
+    if (running.size === 0 && process.memoryUsage.rss() > settings.residentBytes) process.disconnect();
+  }
+}
+
+function send(message: FromChild): void {
+  process.send?.(message);
+}

@@ -1,0 +1,161 @@
+/**
+ * The coarse level that the tabular conversion puts into a recording's file: of each block of rows and each numeric
+ * channel the lowest, highest, first and last point. Little-endian Float64 at `offset`:
+ *
+ * 1. `blocks` times: first time, last time, number of rows;
+ * 2. for each column, `blocks` times: time and value of lowest, highest, first, last; NaN where all rows are empty.
+ *
+ * Whole blocks are put into buckets by their first time, so a bucket's extremes are those of its rows.
+ */
+import { type FileHandle, open } from 'node:fs/promises';
+import { PointList } from './points.ts';
+import type { SeriesRecording } from './recording.ts';
+
+type Overview = NonNullable<SeriesRecording['overview']>;
+
+const headNumbers = 3;
+const columnNumbers = 8;
+const numberBytes = Float64Array.BYTES_PER_ELEMENT;
+
+export class OverviewFile {
+  readonly #file: FileHandle;
+  readonly #overview: Overview;
+  readonly #heads: Float64Array;
+
+  private constructor(file: FileHandle, overview: Overview, heads: Float64Array) {
+    this.#file = file;
+    this.#overview = overview;
+    this.#heads = heads;
+  }
+
+  /** @throws Error when the file is shorter than the overview says */
+  static async open(path: string, overview: Overview): Promise<OverviewFile> {
+    const file = await open(path, 'r');
+    try {
+      const heads = await readNumbers(file, overview.offset, headNumbers * overview.blocks);
+      return new OverviewFile(file, overview, heads);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+
+  has(column: string): boolean {
+    return this.#overview.columns.includes(column);
+  }
+
+  /** Blocks that lie in a range as a whole, `first` to `last`; null when there is none. */
+  wholeBlocks(fromMs: number, toMs: number): { first: number; last: number; rows: number } | null {
+    const { blocks } = this.#overview;
+    let first = 0;
+    while (first < blocks && this.#from(first) < fromMs) first++;
+    let last = blocks - 1;
+    while (last >= first && this.#to(last) > toMs) last--;
+    if (last < first) return null;
+    let rows = 0;
+    for (let block = first; block <= last; block++) rows += this.#heads[headNumbers * block + 2] as number;
+    return { first, last, rows };
+  }
+
+  /** Times that the block before and the block behind a run of blocks share with a range; null when they do not. */
+  edges(
+    blocks: { first: number; last: number },
+    fromMs: number,
+    toMs: number,
+  ): { before: [number, number] | null; behind: [number, number] | null } {
+    const { first, last } = blocks;
+    const isBefore = first > 0 && this.#to(first - 1) >= fromMs;
+    const isBehind = last + 1 < this.#overview.blocks && this.#from(last + 1) <= toMs;
+    return {
+      before: isBefore ? [fromMs, this.#to(first - 1)] : null,
+      behind: isBehind ? [this.#from(last + 1), toMs] : null,
+    };
+  }
+
+  /** Points of a column over whole blocks, gathered into buckets of equal time. */
+  async points(column: string, blocks: { first: number; last: number }, buckets: number): Promise<PointList> {
+    const { offset, blocks: all, columns } = this.#overview;
+    const { first, last } = blocks;
+    const before = headNumbers * all + columnNumbers * (all * columns.indexOf(column) + first);
+    const numbers = await readNumbers(
+      this.#file,
+      offset + numberBytes * before,
+      columnNumbers * (last - first + 1),
+    );
+    const start = this.#from(first);
+    const perMs = buckets / Math.max(this.#from(last) - start, Number.MIN_VALUE);
+    const list = new PointList();
+    let bucket: Bucket | null = null;
+    for (let block = first; block <= last; block++) {
+      const index = Math.min(Math.floor((this.#from(block) - start) * perMs), buckets - 1);
+      if (bucket === null || bucket.index !== index) {
+        bucket?.addTo(list);
+        bucket = new Bucket(index, this.#from(block));
+      }
+      bucket.add(numbers, columnNumbers * (block - first));
+    }
+    bucket?.addTo(list);
+    return list;
+  }
+
+  #from(block: number): number {
+    return this.#heads[headNumbers * block] as number;
+  }
+
+  #to(block: number): number {
+    return this.#heads[headNumbers * block + 1] as number;
+  }
+}
+
+/** Lowest, highest, first and last over some blocks; each pair is time and value. */
+class Bucket {
+  readonly index: number;
+  readonly #time: number;
+  readonly #numbers = new Float64Array(columnNumbers).fill(Number.NaN);
+
+  constructor(index: number, time: number) {
+    this.index = index;
+    this.#time = time;
+  }
+
+  add(numbers: Float64Array, at: number): void {
+    if (Number.isNaN(numbers[at] as number)) return;
+    const isFirst = Number.isNaN(this.#numbers[0] as number);
+    if (isFirst || (numbers[at + 1] as number) < (this.#numbers[1] as number)) this.#take(numbers, at, 0);
+    if (isFirst || (numbers[at + 3] as number) > (this.#numbers[3] as number)) this.#take(numbers, at, 2);
+    if (isFirst) this.#take(numbers, at, 4);
+    this.#take(numbers, at, 6);
+  }
+
+  addTo(list: PointList): void {
+    if (Number.isNaN(this.#numbers[0] as number)) {
+      list.addGap(this.#time);
+      return;
+    }
+    const order = [4, 0, 2, 6];
+    list.addBucket(
+      order.map((at) => ({ time: this.#numbers[at] as number, value: this.#numbers[at + 1] as number })),
+    );
+  }
+
+  #take(numbers: Float64Array, at: number, pair: number): void {
+    this.#numbers[pair] = numbers[at + pair] as number;
+    this.#numbers[pair + 1] = numbers[at + pair + 1] as number;
+  }
+}
+
+async function readNumbers(file: FileHandle, offset: number, count: number): Promise<Float64Array> {
+  const numbers = new Float64Array(count);
+  const bytes = new Uint8Array(numbers.buffer);
+  let filled = 0;
+  while (filled < bytes.length) {
+    const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, offset + filled);
+    if (bytesRead === 0) throw new Error('The recording ends within its coarse level.');
+    filled += bytesRead;
+  }
+  return numbers;
+}

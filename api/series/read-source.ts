@@ -1,0 +1,75 @@
+/** The series of one recording: chooses between its rows, buckets of its rows, and its coarse level. */
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { OverviewFile } from './overview.ts';
+import { PointList, pointsPerBucket } from './points.ts';
+import type { ReadJob, ReadPoints } from './protocol.ts';
+import { type Channels, countRows, type Range, readBuckets, readRows } from './scan.ts';
+
+/** Two buckets of the coarse reading are kept for the rows at the edges of the range. */
+const edgeBuckets = 2;
+
+export async function readSource(
+  connection: DuckDBConnection,
+  source: ReadJob['sources'][number],
+  job: Pick<ReadJob, 'fromMs' | 'toMs' | 'maxPoints'>,
+): Promise<ReadPoints[]> {
+  const { path, recording, channels } = source;
+  const range = {
+    fromMs: Math.max(job.fromMs ?? Number.NEGATIVE_INFINITY, recording.time.from),
+    toMs: Math.min(job.toMs ?? Number.POSITIVE_INFINITY, recording.time.to),
+  };
+  if (channels.length === 0 || range.fromMs > range.toMs)
+    return channels.map(() => ({ times: [], values: [] }));
+  const isWhole = range.fromMs === recording.time.from && range.toMs === recording.time.to;
+  const overview =
+    recording.overview === undefined || !recording.time.sorted
+      ? null
+      : await OverviewFile.open(path, recording.overview);
+  try {
+    const blocks = overview?.wholeBlocks(range.fromMs, range.toMs) ?? null;
+    const atLeast = isWhole ? recording.rowCount : (blocks?.rows ?? 0);
+    const rows = isWhole || atLeast > job.maxPoints ? atLeast : await countRows(connection, path, range);
+    if (rows <= job.maxPoints)
+      return await readRows(connection, path, channels, range, recording.time.sorted);
+    const buckets = Math.max(1, Math.floor(job.maxPoints / pointsPerBucket));
+    const hasEnough = blocks !== null && buckets > edgeBuckets && blocks.last - blocks.first + 1 >= buckets;
+    if (overview === null || !hasEnough) return await readBuckets(connection, path, channels, range, buckets);
+    return await readMixed(connection, overview, blocks, path, channels, range, buckets);
+  } finally {
+    await overview?.close();
+  }
+}
+
+/** Numeric channels from the coarse level, with rows at the edges; the others from the rows. */
+async function readMixed(
+  connection: DuckDBConnection,
+  overview: OverviewFile,
+  blocks: { first: number; last: number },
+  path: string,
+  channels: Channels,
+  range: Range,
+  buckets: number,
+): Promise<ReadPoints[]> {
+  const coarse = channels.filter((channel) => overview.has(channel.column));
+  const fine = channels.filter((channel) => !overview.has(channel.column));
+  const edges = overview.edges(blocks, range.fromMs, range.toMs);
+  const edge = async (times: [number, number] | null): Promise<ReadPoints[]> =>
+    times === null || coarse.length === 0
+      ? []
+      : readBuckets(connection, path, coarse, { fromMs: times[0], toMs: times[1] }, 1);
+  const before = await edge(edges.before);
+  const behind = await edge(edges.behind);
+  const found = new Map<string, ReadPoints>();
+  for (const [index, channel] of coarse.entries()) {
+    const list = new PointList();
+    const start = before[index];
+    const end = behind[index];
+    if (start !== undefined) list.append(start);
+    list.append((await overview.points(channel.column, blocks, buckets - edgeBuckets)).points);
+    if (end !== undefined) list.append(end);
+    found.set(channel.id, list.points);
+  }
+  const rest = fine.length === 0 ? [] : await readBuckets(connection, path, fine, range, buckets);
+  for (const [index, channel] of fine.entries()) found.set(channel.id, rest[index] as ReadPoints);
+  return channels.map((channel) => found.get(channel.id) as ReadPoints);
+}

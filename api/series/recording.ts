@@ -1,0 +1,29 @@
+/**
+ * What the series reader needs to know of a recording: a part of the description that the tabular conversion writes
+ * (`activities/builtin/tabular/recording.ts`), repeated here because the API does not import activities.
+ */
+
+export type SeriesValue = number | string | boolean | null;
+
+export interface SeriesRecording {
+  rowCount: number;
+  /** Milliseconds in the column `t`. */
+  time: { from: number; to: number; sorted: boolean };
+  channels: readonly {
+    id: string;
+    type: 'number' | 'integer' | 'boolean' | 'text';
+    /** Column of the Parquet file, `c<n>`. */
+    column: string;
+  }[];
+  /** Where the coarse level lies in the file, see `overview.ts`. */
+  overview?: { offset: number; blocks: number; blockRows: number; columns: readonly string[] } | undefined;
+}
+
+export interface Series {
+  /** Index of the source in the request. */
+  source: number;
+  channel: string;
+  /** Milliseconds, rising; since 1970 or relative, as the recording's description says. */
+  times: number[];
+  values: SeriesValue[];
+}

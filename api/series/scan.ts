@@ -1,0 +1,118 @@
+/** Reading the rows of a recording with DuckDB: as they are, or as buckets of one pass over all asked channels. */
+import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
+import { PointList } from './points.ts';
+import type { ReadPoints } from './protocol.ts';
+import type { SeriesRecording, SeriesValue } from './recording.ts';
+
+export type Channels = SeriesRecording['channels'];
+
+export interface Range {
+  fromMs: number;
+  toMs: number;
+}
+
+/** Longer texts are cut: a series is for drawing. */
+const textCharacters = 1024;
+
+export async function countRows(connection: DuckDBConnection, path: string, range: Range): Promise<number> {
+  const [row] = await rowsOf(connection, `SELECT count(*) FROM read_parquet($1) WHERE t >= $2 AND t <= $3`, [
+    path,
+    range.fromMs,
+    range.toMs,
+  ]);
+  return Number(row?.[0] ?? 0);
+}
+
+/** Every row of a range, in the order of time. */
+export async function readRows(
+  connection: DuckDBConnection,
+  path: string,
+  channels: Channels,
+  range: Range,
+  isSorted: boolean,
+): Promise<ReadPoints[]> {
+  const columns = channels.map((channel) => channelValue(channel));
+  const rows = await rowsOf(
+    connection,
+    `SELECT t, ${columns.join(', ')} FROM read_parquet($1, file_row_number = true)
+      WHERE t >= $2 AND t <= $3 ${isSorted ? '' : 'ORDER BY t, file_row_number'}`,
+    [path, range.fromMs, range.toMs],
+  );
+  const times = rows.map((row) => Number(row[0]));
+  return channels.map((_, index) => ({ times, values: rows.map((row) => plain(row[index + 1])) }));
+}
+
+const firstOfChannel = 2;
+const numbersOfChannel = 8;
+
+/** First, lowest, highest and last row of each of `buckets` stretches of equal time. */
+export async function readBuckets(
+  connection: DuckDBConnection,
+  path: string,
+  channels: Channels,
+  range: Range,
+  buckets: number,
+): Promise<ReadPoints[]> {
+  const perMs = buckets / Math.max(range.toMs - range.fromMs, Number.MIN_VALUE);
+  const values = channels.map((channel, index) => `${channelValue(channel)} AS v${index}`);
+  const aggregates = channels.map((_, index) => {
+    const v = `v${index}`;
+    return `min(t) FILTER (${v} IS NOT NULL), arg_min(${v}, t), arg_min(t, ${v}), min(${v}),
+      arg_max(t, ${v}), max(${v}), max(t) FILTER (${v} IS NOT NULL), arg_max(${v}, t)`;
+  });
+  const rows = await rowsOf(
+    connection,
+    `SELECT bucket, min(t), ${aggregates.join(', ')} FROM (
+        SELECT t, least(CAST(floor((t - $2) * $4) AS INTEGER), $5) AS bucket, ${values.join(', ')}
+        FROM read_parquet($1) WHERE t >= $2 AND t <= $3
+      ) GROUP BY bucket ORDER BY bucket`,
+    [path, range.fromMs, range.toMs, Number.isFinite(perMs) ? perMs : 0, buckets - 1],
+  );
+  return channels.map((_, index) => {
+    const list = new PointList();
+    for (const row of rows) {
+      const at = firstOfChannel + numbersOfChannel * index;
+      if (row[at] === null) {
+        list.addGap(Number(row[1]));
+        continue;
+      }
+      const point = (time: number, value: number) => ({
+        time: Number(row[at + time]),
+        value: plain(row[at + value]),
+      });
+      list.addBucket([point(0, 1), point(2, 3), point(4, 5), point(6, 7)]);
+    }
+    return list.points;
+  });
+}
+
+/** SQL of a channel's value. The column names come from a description, so they are checked here once more. */
+function channelValue(channel: Channels[number]): string {
+  const { column, type } = channel;
+  if (!/^c\d{1,5}$/.test(column)) throw new Error('The description names an impossible column.');
+  if (type === 'text') return `left(${column}, ${textCharacters})`;
+  if (type === 'boolean') return column;
+  return `CASE WHEN isfinite(CAST(${column} AS DOUBLE)) THEN CAST(${column} AS DOUBLE) END`;
+}
+
+async function rowsOf(
+  connection: DuckDBConnection,
+  sql: string,
+  values: DuckDBValue[],
+): Promise<DuckDBValue[][]> {
+  const reader = await connection.runAndReadAll(sql, values);
+  return reader.getRows();
+}
+
+function plain(value: DuckDBValue | undefined): SeriesValue {
+  switch (typeof value) {
+    case 'number':
+    case 'string':
+    case 'boolean':
+      return value;
+    case 'bigint':
+      return Number(value);
+    default:
+      return null;
+  }
+}
