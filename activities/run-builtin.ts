@@ -15,6 +15,8 @@ import { dashboardNode } from './builtin/dashboard-node.ts';
 import { type BuiltinNode, type BuiltinServices, ClaimLostError, InvalidInputError } from './builtin/node.ts';
 import { tabularNode } from './builtin/tabular-node.ts';
 
+export { tabularConfigurationJsonSchema as tabularConfigurationSchema } from './builtin/tabular/configuration.ts';
+
 export interface BuiltinActivities {
   /** Executes one attempt of a built-in node and ends it in the database; ends with its outcome. */
   runBuiltin(sessionId: string, runId: string, attempt: number): Promise<{ outcome: string }>;

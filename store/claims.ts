@@ -3,6 +3,7 @@
  * `Processing` is derived from the held claim when a node is read.
  */
 import type { Database, Queryable, Tx } from './database.ts';
+import { failpoint } from './failpoint.ts';
 import { newId } from './ids.ts';
 import { requeueRun } from './requeue.ts';
 import { type Effects, lockSession, saveSession } from './session-lock.ts';
@@ -133,7 +134,10 @@ export async function claimNext(
       request.claimSeq,
       template,
     ]);
-    if (task) return task;
+    if (task) {
+      failpoint('claimed');
+      return task;
+    }
   }
   return undefined;
 }
@@ -168,6 +172,7 @@ export async function claimRun(
     request.runId,
     request.attempt,
   ]);
+  if (task) failpoint('claimed');
   return task;
 }
 

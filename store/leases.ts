@@ -5,6 +5,7 @@
  * leases get one full lease more before anything is refused.
  */
 import { endAttempt } from '../domain/run-plan.ts';
+import { advisoryLocks } from './advisory-locks.ts';
 import type { Database, Tx } from './database.ts';
 import { planSession } from './plan-session.ts';
 import { requeueRun } from './requeue.ts';
@@ -20,7 +21,6 @@ import {
 /** The holder of built-in runs; its leases are renewed by workers, not through an API process. */
 export const builtinHolder = 'system';
 const gapSeconds = 5;
-const aliveLock = 7_306_292;
 
 /**
  * Tells that this API process is up. The first to find that none was, for more than 5 seconds, gives every lease that
@@ -29,7 +29,7 @@ const aliveLock = 7_306_292;
  */
 export async function beatAlive(database: Database, processId: string): Promise<number> {
   return database.transaction(async (tx) => {
-    await tx.query('select pg_advisory_xact_lock($1)', [aliveLock]);
+    await tx.query('select pg_advisory_xact_lock($1)', [advisoryLocks.alive]);
     const prolonged = await tx.query(
       `update node_claim c set lease_until = clock_timestamp() + make_interval(secs => c.lease_seconds)
          from (select max(beat_at) as beat_at from platform_alive) last

@@ -1,17 +1,16 @@
 /** Brings the database named by `DATABASE_URL` to the newest schema; waits while another process does the same. */
 import pg from 'pg';
 import { readSettings } from '../domain/settings.ts';
+import { advisoryLocks } from './advisory-locks.ts';
 import { Database } from './database.ts';
 import { databaseSettings } from './settings.ts';
-
-const migrationLock = 7_306_291;
 
 /** Runs what is missing of `store/migrations`, under an advisory lock. Returns the names of what was run. */
 export async function migrate(databaseUrl: string): Promise<string[]> {
   const lock = new pg.Client({ connectionString: databaseUrl });
   await lock.connect();
   try {
-    await lock.query('select pg_advisory_lock($1)', [migrationLock]);
+    await lock.query('select pg_advisory_lock($1)', [advisoryLocks.migration]);
     const database = await Database.open({ databaseUrl, poolSize: 2 });
     try {
       return (await database.migrator.up()).map((migration) => migration.name);

@@ -13,6 +13,7 @@ import {
 } from '../domain/run-plan.ts';
 import type { RunnerIdentity } from './claims.ts';
 import type { Database, Tx } from './database.ts';
+import { failpoint } from './failpoint.ts';
 import { planSession } from './plan-session.ts';
 import { publishStaged } from './publish.ts';
 import { requeueRun } from './requeue.ts';
@@ -80,7 +81,7 @@ export async function endTask(
   jitter: number,
 ): Promise<EndResult> {
   try {
-    return await database.transaction(async (tx) => {
+    const result = await database.transaction<EndResult>(async (tx) => {
       const session = await lockSession(tx, 'task', taskId);
       if (!session) throw new Refusal('task-not-found');
       const run = await endClaim(tx, identity, taskId, end.kind, digest);
@@ -92,6 +93,8 @@ export async function endTask(
       ]);
       return { kind: 'ended', reply, effects: await saveSession(tx, session, ended) };
     });
+    failpoint('end-committed');
+    return result;
   } catch (error) {
     if (error instanceof Refusal) return { kind: 'refused', why: error.why };
     throw error;

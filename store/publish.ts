@@ -1,6 +1,7 @@
 /** Publishing outputs: a published output has a position, is seen by readers and wakes the node's children. */
 import { nodeStateCodes } from '../domain/node-state.ts';
 import type { Database, Tx } from './database.ts';
+import { failpoint } from './failpoint.ts';
 import { insertOutput, type NodeOutputRow, replaceOutput } from './outputs.ts';
 import { takePendingObject } from './pending-objects.ts';
 import { planSession } from './plan-session.ts';
@@ -31,7 +32,8 @@ export type PublishResult =
  * same id, new position. Fails when the object's pending row is gone (the sweeper took it).
  */
 export async function publishUpload(database: Database, upload: UploadedObject): Promise<PublishResult> {
-  return database.transaction(async (tx) => {
+  failpoint('upload-stored');
+  const result = await database.transaction<PublishResult>(async (tx) => {
     const session = await lockSession(tx, 'node', upload.nodeInstanceId);
     if (!session) return { outcome: 'node-missing' };
     if (session.frozen) return { outcome: 'frozen' };
@@ -50,6 +52,8 @@ export async function publishUpload(database: Database, upload: UploadedObject):
     const effects = await saveSession(tx, session);
     return { outcome: replaced ? 'replaced' : 'created', output, effects };
   });
+  failpoint('upload-committed');
+  return result;
 }
 
 /**

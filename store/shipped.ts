@@ -1,6 +1,7 @@
 /** What every installation has from its first start (decisions 11): built-in node templates and the shipped template. */
 import type { TemplateFile } from '../domain/template-file.ts';
 import type { JsonObject } from '../domain/text.ts';
+import { advisoryLocks } from './advisory-locks.ts';
 import { platformDataSourceName } from './data-sources.ts';
 import type { Database } from './database.ts';
 import { saveNodeTemplates, saveRunnerTypes } from './node-templates.ts';
@@ -87,16 +88,13 @@ export interface ShippedOptions {
   readonly tabularConfigurationSchema: JsonObject;
 }
 
-/** Any number will do, as long as nothing else locks by it. */
-const shippedLock = 7_306_293;
-
 /**
  * Registers what is shipped. Called at every start, by any number of processes at once: node templates follow the
  * running version, the session template is made when it is missing and then belongs to the operator.
  */
 export async function ensureShipped(database: Database, options: ShippedOptions): Promise<void> {
   await database.transaction(async (tx) => {
-    await tx.query('select pg_advisory_xact_lock($1)', [shippedLock]);
+    await tx.query('select pg_advisory_xact_lock($1)', [advisoryLocks.shipped]);
     await tx.query('insert into data_source (name) values ($1) on conflict (name) do nothing', [
       platformDataSourceName,
     ]);

@@ -2,6 +2,7 @@
 import { judgeWatermark } from '../domain/watermark.ts';
 import type { RunnerIdentity } from './claims.ts';
 import type { Database, Tx } from './database.ts';
+import { failpoint } from './failpoint.ts';
 import { findOutputByIdentifier, insertOutput, type NodeOutputRow } from './outputs.ts';
 import { takePendingObject } from './pending-objects.ts';
 import { planSession } from './plan-session.ts';
@@ -50,7 +51,8 @@ export async function writeTaskOutput(
   upload: TaskOutput,
   watermarkInputId?: number,
 ): Promise<OutputWrite> {
-  return refusable(() =>
+  failpoint('task-output-stored');
+  const written = await refusable(() =>
     database.transaction(async (tx): Promise<OutputWrite> => {
       const session = watermarkInputId === undefined ? undefined : await lockSession(tx, 'task', taskId);
       const task = await fence(tx, identity, taskId);
@@ -68,6 +70,8 @@ export async function writeTaskOutput(
       return { kind, output: published, effects: await saveSession(tx, session) };
     }),
   );
+  failpoint('task-output-committed');
+  return written;
 }
 
 export type WatermarkWrite =

@@ -2,15 +2,18 @@
  * The worker process. `worker/main.ts` runs workflows, their short activities, the healer and the lease loop;
  * `worker/main.ts --queue builtin` runs built-in nodes, in a process of their own because of their memory.
  */
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Runtime, Worker } from '@temporalio/worker';
 import pino, { type Logger } from 'pino';
 import { createSessionActivities } from '../activities/session-graph.ts';
 import { readSettings, SettingsError } from '../domain/settings.ts';
+import { ensurePlatformDataSource } from '../store/data-sources.ts';
 import { Database } from '../store/database.ts';
 import { ObjectStores, objectSettings } from '../store/objects.ts';
 import { PendingObjects } from '../store/pending-objects.ts';
 import { databaseSettings } from '../store/settings.ts';
+import { ensureShipped } from '../store/shipped.ts';
 import { WorkflowClient } from '../workflows/client.ts';
 import { builtinQueueOf } from '../workflows/contract.ts';
 import { temporalSettings } from '../workflows/settings.ts';
@@ -83,9 +86,13 @@ async function createWorker(
   const taskQueue = settings.temporal.TEMPORAL_TASK_QUEUE;
   if (queue === 'builtin') {
     // Only this process loads what built-in nodes need: the database engine for tables is large.
-    const { createBuiltinActivities } = await import('../activities/run-builtin.ts');
+    const { createBuiltinActivities, tabularConfigurationSchema } = await import(
+      '../activities/run-builtin.ts'
+    );
     const objects = new ObjectStores(settings.objects);
     const pending = new PendingObjects(database, objects);
+    await ensureShipped(database, { tabularConfigurationSchema });
+    await ensurePlatformDataSource(database, objects.platformAccess);
     return Worker.create({
       connection,
       namespace,
@@ -127,6 +134,7 @@ if (import.meta.main) {
     Runtime.install({ logger: quietRuntimeLogger(), shutdownSignals: [] });
     const running = await startWorker(process.env, values.queue === 'builtin' ? 'builtin' : 'workflows');
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void running.stop());
+    if (process.env.READY_FILE) writeFileSync(process.env.READY_FILE, `${process.pid}\n`);
     await running.ended;
   } catch (error) {
     const lines = error instanceof SettingsError ? error.lines : [String(error)];

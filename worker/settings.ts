@@ -6,6 +6,7 @@ export const workerSettings = z.object({
     .enum(['debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
     .describe('Least severe line that is logged.'),
+  READY_FILE: z.string().optional().describe('File that the worker writes when it takes tasks.'),
   WORKFLOW_CACHE_DIR: z.string().optional().describe('Folder that keeps the workflow bundle between starts.'),
 });
 

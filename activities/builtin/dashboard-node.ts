@@ -46,7 +46,7 @@ export async function dashboardNode(run: BuiltinRun, services: BuiltinServices):
     dashboardVersion: configuration.dashboardVersion ?? 'next',
     sources,
     layout: layoutOf(configuration, recordings),
-    scenario: scenarioOf(configuration, recordings),
+    scenario: scenarioOf(configuration, run.task.sessionName, recordings),
   });
   if (dimensionId === undefined) throw new ClaimLostError('The task is no longer held.');
   await writeOutput(run, services, {
@@ -143,14 +143,18 @@ function suggestedLayout(recordings: readonly Recording[]): DimensionLayout | nu
   return panels.size > 0 ? { version: 1, panels: [...panels.values()] } : null;
 }
 
-function scenarioOf(configuration: DashboardConfiguration, recordings: readonly Recording[]) {
-  if (!configuration.autoCreateScenarioInstance || !configuration.scenarioName) return null;
+function scenarioOf(
+  configuration: DashboardConfiguration,
+  sessionName: string,
+  recordings: readonly Recording[],
+) {
+  if (!configuration.autoCreateScenarioInstance) return null;
   const times = recordings
     .map(({ description }) => description.time)
     .filter((time) => time.kind === 'absolute');
   const from = times.length > 0 ? new Date(Math.min(...times.map((time) => time.from))) : null;
   const to = times.length > 0 ? new Date(Math.max(...times.map((time) => time.to))) : null;
-  return { name: configuration.scenarioName, from, to };
+  return { name: configuration.scenarioName ?? sessionName, from, to };
 }
 
 function summaryOf(dimensionId: number, name: string, recordings: readonly Recording[]) {

@@ -1,0 +1,7 @@
+/** Keys of PostgreSQL's advisory locks, all in one place so that no two uses share one. Any numbers will do. */
+export const advisoryLocks = {
+  migration: 7_306_291,
+  alive: 7_306_292,
+  healer: 7_306_293,
+  shipped: 7_306_294,
+} as const;
