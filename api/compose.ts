@@ -11,6 +11,7 @@ import { databaseSettings } from '../store/settings.ts';
 import { WorkflowClient } from '../workflows/client.ts';
 import { temporalSettings } from '../workflows/settings.ts';
 import { type AuthTransport, createAuthClient, httpTransport, localTransport } from './auth-client.ts';
+import { SeriesService, seriesSettings } from './dashboards/series-service.ts';
 import type { OpenServices } from './services.ts';
 import { apiSettings } from './settings.ts';
 
@@ -19,6 +20,7 @@ const ownParts = {
   database: databaseSettings,
   objects: objectSettings,
   temporal: temporalSettings,
+  series: seriesSettings,
 };
 
 export type Composed = {
@@ -47,6 +49,7 @@ export async function compose(environment: Environment): Promise<Composed> {
   const objects = new ObjectStores(settings.objects);
   const platformStore = openObjectStore(objects.platformAccess);
   const workflows = new WorkflowClient(settings.temporal, log);
+  const series = new SeriesService(settings.series);
   const services: OpenServices = {
     settings: settings.api,
     log,
@@ -55,6 +58,7 @@ export async function compose(environment: Environment): Promise<Composed> {
     objects,
     pending: new PendingObjects(database, objects),
     workflows,
+    series,
     probes: {
       async database() {
         await database.query('select 1');
@@ -66,6 +70,7 @@ export async function compose(environment: Environment): Promise<Composed> {
     services,
     authDispatcher: authService?.dispatcher ?? null,
     async close() {
+      await series.close();
       await workflows.close();
       platformStore.close();
       objects.close();

@@ -1,4 +1,5 @@
 /** The one list of all routes of the platform. Each resource folder exports its own list. */
+import { dashboardRoutes } from './dashboards/routes.ts';
 import { docsRoutes } from './docs/routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { manifestRoutes } from './manifests/routes.ts';
@@ -17,5 +18,6 @@ export const routes: readonly ApiRoute[] = [
   ...manifestRoutes,
   ...sessionRoutes,
   ...nodeInstanceRoutes,
+  ...dashboardRoutes,
   ...docsRoutes,
 ];

@@ -6,6 +6,7 @@ import type { ObjectStores } from '../store/objects.ts';
 import type { PendingObjects } from '../store/pending-objects.ts';
 import type { WorkflowClient } from '../workflows/client.ts';
 import type { AuthClient } from './auth-client.ts';
+import type { SeriesService } from './dashboards/series-service.ts';
 import type { ApiSettings } from './settings.ts';
 
 /** Rejects, or takes longer than two seconds, when the part is down. */
@@ -20,6 +21,7 @@ export type OpenServices = {
   readonly objects: ObjectStores;
   readonly pending: PendingObjects;
   readonly workflows: WorkflowClient;
+  readonly series: SeriesService;
   readonly probes: { readonly database: Probe; readonly storage: Probe };
 };
 

@@ -1,0 +1,55 @@
+import type { z } from 'zod';
+import { isJsonObject } from '../../domain/text.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import type { DimensionRow } from '../../store/dimension-reads.ts';
+import type { DimensionSource } from '../../store/dimensions.ts';
+import { dashboardUrl } from '../sessions/present.ts';
+import type { dashboardSchema } from './schema.ts';
+
+type WireDashboard = z.input<typeof dashboardSchema>;
+
+export function presentDashboard(dimension: DimensionRow): WireDashboard {
+  return {
+    id: dimension.id,
+    title: dimension.name,
+    sessionId: dimension.sessionId,
+    sessionName: dimension.sessionName,
+    dashboardName: dimension.dashboardName,
+    dashboardVersion: dimension.dashboardVersion,
+    url: dashboardUrl(dimension.id),
+    scenarioName: dimension.scenarioName,
+    from: dimension.from === null ? null : formatTimestamp(dimension.from),
+    to: dimension.to === null ? null : formatTimestamp(dimension.to),
+    layout: isJsonObject(dimension.layout) ? dimension.layout : null,
+    sources: dimension.sources.map(presentSource),
+    createdAt: formatTimestamp(dimension.createdAt),
+  };
+}
+
+/** Without where its bytes lie. */
+function presentSource(source: DimensionSource): WireDashboard['sources'][number] {
+  const { outputId, name, realm, rowCount } = source;
+  const { kind, from, to } = source.time;
+  return {
+    outputId,
+    name,
+    realm,
+    time: { kind, from, to },
+    rowCount,
+    groups: source.groups.map((group) => ({ id: group.id, name: group.name })),
+    channels: source.channels.map((channel) => ({
+      key: channelKey(source, channel.id),
+      id: channel.id,
+      name: channel.name,
+      unit: channel.unit,
+      type: channel.type,
+      group: channel.group,
+      realm: channel.realm,
+    })),
+  };
+}
+
+/** How a dashboard names a channel of one of its sources. */
+export function channelKey(source: Pick<DimensionSource, 'outputId'>, channelId: string): string {
+  return `${source.outputId}:${channelId}`;
+}

@@ -1,0 +1,96 @@
+/** One dashboard and its series (decisions 11, 12). */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import { pathId } from '../../http/schemas.ts';
+import { type DimensionRow, findDimension } from '../../store/dimension-reads.ts';
+import type { DimensionSource } from '../../store/dimensions.ts';
+import { isSessionMember } from '../../store/sessions.ts';
+import type { Principal } from '../auth-client.ts';
+import { peopleOf } from '../participants.ts';
+import { defineRoute } from '../route.ts';
+import type { Services } from '../services.ts';
+import { presentDashboard } from './present.ts';
+import { readSeries } from './read-series.ts';
+import { dashboardSchema, seriesQuerySchema, seriesSchema } from './schema.ts';
+
+const tags = ['Dashboards'] as const;
+const params = z.object({ id: pathId() });
+
+const one = defineRoute({
+  id: 'getDashboard',
+  method: 'GET',
+  path: '/api/v2/dashboard/dimensions/{id}',
+  summary: 'One dashboard: its sources, channels and layout',
+  description: 'A Trainee sees the dashboards of sessions of which they are a member.',
+  tags,
+  access: access.dashboardRead,
+  params,
+  responses: { 200: { description: 'The dashboard.', schema: dashboardSchema } },
+  errors: ['dimensionNotFound'],
+  refusals: { params: 'dimensionNotFound' },
+  async handler(context) {
+    return { status: 200, body: presentDashboard(await visibleDimension(context)) };
+  },
+});
+
+const series = defineRoute({
+  id: 'getDashboardSeries',
+  method: 'GET',
+  path: '/api/v2/dashboard/dimensions/{id}/series',
+  summary: 'Points of channels of a dashboard between two times',
+  description:
+    'Downsampled so that lows and highs stay. Without `from` and `to` the whole of the recordings that are asked for.',
+  tags,
+  access: access.dashboardRead,
+  params,
+  query: seriesQuerySchema,
+  responses: {
+    200: { description: 'Points of each channel, in the order asked for.', schema: seriesSchema },
+  },
+  errors: ['dimensionNotFound', 'upstreamFailed'],
+  refusals: { params: 'dimensionNotFound' },
+  async handler(context) {
+    const { query, services, signal } = context;
+    const dimension = await visibleDimension(context);
+    const answers = await readSeries(services, { ...query, sources: dimension.sources, signal });
+    const outputs = new Set(query.channels.map((key) => Number(key.slice(0, key.indexOf(':')))));
+    const range = rangeOf(dimension.sources.filter((source) => outputs.has(source.outputId)));
+    return {
+      status: 200,
+      body: {
+        dimensionId: dimension.id,
+        from: query.from === undefined ? range.from : formatTimestamp(query.from),
+        to: query.to === undefined ? range.to : formatTimestamp(query.to),
+        series: answers,
+      },
+    };
+  },
+});
+
+/** The dimension, or 404: also for a Trainee who is no member, who is not told that it exists. */
+async function visibleDimension(context: {
+  readonly params: { readonly id: number };
+  readonly principal: Principal;
+  readonly services: Services;
+  readonly requestId: string;
+}): Promise<DimensionRow> {
+  const { database } = context.services;
+  const dimension = await findDimension(database, context.params.id);
+  if (dimension === undefined) throw new Problem('dimensionNotFound');
+  if (context.principal.role === 'Trainee') {
+    const isMember = await isSessionMember(database, dimension.sessionId, peopleOf(context).caller);
+    if (!isMember) throw new Problem('dimensionNotFound');
+  }
+  return dimension;
+}
+
+/** The time that these recordings cover; null where they have none. */
+function rangeOf(sources: readonly DimensionSource[]): { from: string | null; to: string | null } {
+  const starts = sources.map((source) => source.time.from).filter((time) => time !== null);
+  const ends = sources.map((source) => source.time.to).filter((time) => time !== null);
+  return { from: starts.sort()[0] ?? null, to: ends.sort().at(-1) ?? null };
+}
+
+export const dashboardRoutes = [one, series];
