@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Dashboard, DashboardChannel, DashboardSource } from '../../web/src/api-shapes.ts';
 import { readView, writeView } from '../../web/src/dashboard/address.ts';
+import { heights, valueAt } from '../../web/src/dashboard/curve.ts';
 import {
   channelsOf,
   firstChoice,
@@ -71,6 +72,21 @@ describe('what a dashboard shows', () => {
     expect(firstChoice(suggested, channelsOf(suggested), 'absolute')).toEqual(['1:gear']);
   });
 
+  test('stands layouts that people wrote: names for channels, and things that are no panels', () => {
+    const panels = [
+      null,
+      7,
+      { title: 5, channels: 'speed' },
+      { title: 'Fast [m/s]', unit: 'm/s', channels: ['speed', 3] },
+    ];
+    const written = { ...two, layout: { version: 1, panels } as unknown as Dashboard['layout'] };
+    expect(firstChoice(written, channelsOf(written), 'absolute')).toEqual(['1:speed', '2:speed']);
+    const [panel] = panelsFor(written, channelsOf(written), new Set(['1:speed', '2:speed']));
+    expect(panel).toMatchObject({ title: 'Fast', unit: 'm/s' });
+    const empty = { ...two, layout: {} as Dashboard['layout'] };
+    expect(firstChoice(empty, channelsOf(empty), 'absolute')).toHaveLength(5);
+  });
+
   test('opens with a few channels that can be drawn when nothing is suggested', () => {
     expect(firstChoice(two, channelsOf(two), 'absolute')).toEqual([
       '1:speed',
@@ -113,6 +129,42 @@ describe('what a dashboard shows', () => {
     expect(groups.map((group) => [group.title, group.channels.map((one) => one.key)])).toEqual([
       ['cab-2 · Vehicle', ['2:gear']],
     ]);
+  });
+});
+
+describe('points of every type', () => {
+  const [state, text, number] = channelsOf(
+    dashboard([
+      source(1, [
+        channel(1, 'on', { type: 'boolean' }),
+        channel(1, 'mode', { type: 'text' }),
+        channel(1, 'n', { type: 'integer' }),
+      ]),
+    ]),
+  );
+  const points = (values: (number | string | boolean | null)[]) => ({
+    channel: 'x',
+    name: 'x',
+    unit: null,
+    times: values.map((_value, index) => index * 10),
+    values,
+  });
+
+  test('become heights: numbers themselves, states 0 and 1, words their place, gaps nothing', () => {
+    const words: string[] = [];
+    expect(heights(points([1.5, null, Number.NaN]), words)).toEqual([1.5, null, null]);
+    expect(heights(points([true, false, null]), words)).toEqual([1, 0, null]);
+    expect(heights(points(['idle', 'run', 'idle']), words)).toEqual([0, 1, 0]);
+    expect(heights(points(['stop', 'run']), words)).toEqual([2, 1]);
+    expect(words).toEqual(['idle', 'run', 'stop']);
+  });
+
+  test('are read as what they are', () => {
+    expect(valueAt(points([true, false]), state!, 9)).toBe('false');
+    expect(valueAt(points([1, 0]), state!, 2)).toBe('true');
+    expect(valueAt(points(['idle', 'run']), text!, 90)).toBe('run');
+    expect(valueAt(points([3, null]), number!, 10)).toBe('–');
+    expect(valueAt(undefined, number!, 10)).toBe('–');
   });
 });
 

@@ -99,7 +99,7 @@ export interface DashboardSource {
   name: string;
   realm: string | null;
   /** `relative`: from and to are offsets, written as times since 1970. */
-  time: { kind: 'absolute' | 'relative'; from: string; to: string } | null;
+  time: { kind: 'absolute' | 'relative'; from: string | null; to: string | null } | null;
   rowCount: number;
   groups: { id: string; name: string }[];
   channels: DashboardChannel[];
@@ -134,7 +134,7 @@ export interface ChannelSeries {
   unit: string | null;
   /** Milliseconds since 1970; for relative time, since the start of the recording. */
   times: number[];
-  values: (number | null)[];
+  values: (number | boolean | string | null)[];
 }
 
 export interface SeriesReply {

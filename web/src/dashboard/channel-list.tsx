@@ -70,12 +70,12 @@ function Group(props: {
 }) {
   const { group } = props;
   const [open, setOpen] = useState(props.startOpen);
-  const drawable = group.channels.filter((channel) => channel.drawable).map((channel) => channel.key);
-  const count = drawable.filter((key) => props.chosen.has(key)).length;
+  const keys = group.channels.map((channel) => channel.key);
+  const count = keys.filter((key) => props.chosen.has(key)).length;
   const all = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    if (all.current !== null) all.current.indeterminate = count > 0 && count < drawable.length;
-  }, [count, drawable.length]);
+    if (all.current !== null) all.current.indeterminate = count > 0 && count < keys.length;
+  }, [count, keys.length]);
   const shown = open || props.searching;
   return (
     <fieldset class="channel-group">
@@ -85,9 +85,8 @@ function Group(props: {
           ref={all}
           type="checkbox"
           aria-label={`All channels of ${group.title}`}
-          disabled={drawable.length === 0}
-          checked={drawable.length > 0 && count === drawable.length}
-          onChange={(event) => props.set(drawable, event.currentTarget.checked)}
+          checked={count === keys.length}
+          onChange={(event) => props.set(keys, event.currentTarget.checked)}
         />
         <button
           type="button"
@@ -104,19 +103,15 @@ function Group(props: {
         <ul>
           {group.channels.map((channel) => (
             <li key={channel.key}>
-              <label
-                class="channel"
-                title={channel.drawable ? channel.sourceName : 'Text cannot be drawn as a curve'}
-              >
+              <label class="channel" title={channel.sourceName}>
                 <input
                   type="checkbox"
                   value={channel.key}
-                  disabled={!channel.drawable}
                   checked={props.chosen.has(channel.key)}
                   onChange={(event) => props.set([channel.key], event.currentTarget.checked)}
                 />
                 <span class="channel-name">{channel.name}</span>
-                <span class="faint">{channel.drawable ? channel.unit : channel.type}</span>
+                <span class="faint">{channel.kind === 'text' ? 'text' : channel.unit}</span>
               </label>
             </li>
           ))}

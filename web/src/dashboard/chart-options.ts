@@ -12,6 +12,8 @@ export interface ChartSettings {
   clock: Clock;
   syncKey: string;
   span: () => TimeSpan;
+  /** What the value axis says in words instead of numbers. */
+  words: () => readonly string[] | null;
   /** Subtracted from every time on the axis; 0 for clock times. */
   originMs: number;
   onZoom: (span: TimeSpan) => void;
@@ -54,7 +56,7 @@ export function chartOptions(settings: ChartSettings): uPlot.Options {
         min: settings.span().fromMs - settings.originMs,
         max: settings.span().toMs - settings.originMs,
       },
-      y: { range: valueRange },
+      y: { range: (_chart, min, max) => valueRange(settings.words(), min, max) },
     },
     axes: [
       {
@@ -75,7 +77,11 @@ export function chartOptions(settings: ChartSettings): uPlot.Options {
         size: valueAxisWidth,
         gap: 8,
         space: 28,
-        values: (_chart, splits) => splits.map((split) => formatValue(Number(split.toPrecision(12)))),
+        splits: (_chart, _axis, min, max, step) => {
+          const words = settings.words();
+          return words === null ? numberSplits(min, max, step) : wordSplits(words);
+        },
+        values: (_chart, splits) => axisLabels(settings.words(), splits),
       },
     ],
     series: [{}, ...settings.channels.map((channel, index) => curve(channel, settings.look(index)))],
@@ -96,7 +102,12 @@ function wholeSpan(settings: ChartSettings): [number, number] {
 }
 
 /** A little air above and below; a constant curve stands in the middle. */
-function valueRange(_chart: uPlot, min: number | null, max: number | null): uPlot.Range.MinMax {
+function valueRange(
+  words: readonly string[] | null,
+  min: number | null,
+  max: number | null,
+): uPlot.Range.MinMax {
+  if (words !== null) return [-0.4, Math.max(0, words.length - 1) + 0.4];
   if (min === null || max === null) return [0, 1];
   if (min === max) {
     const air = Math.abs(min) > 0 ? Math.abs(min) * 0.1 : 1;
@@ -106,8 +117,34 @@ function valueRange(_chart: uPlot, min: number | null, max: number | null): uPlo
   return [min - air, max + air];
 }
 
+const mostWordsNamed = 8;
+const longestWord = 9;
+
+/** The multiples of the step within the axis. */
+function numberSplits(min: number, max: number, step: number): number[] {
+  const splits: number[] = [];
+  for (let index = Math.ceil(min / step); index * step <= max; index += 1) {
+    splits.push(Number((index * step).toPrecision(12)));
+  }
+  return splits;
+}
+
+/** The places of the words that are named beside the axis; of many words, every second or tenth. */
+function wordSplits(words: readonly string[]): number[] {
+  const step = Math.max(1, Math.ceil(words.length / mostWordsNamed));
+  return words.map((_word, place) => place).filter((place) => place % step === 0);
+}
+
+function axisLabels(words: readonly string[] | null, splits: number[]): string[] {
+  if (words === null) return splits.map(formatValue);
+  return splits.map((split) => {
+    const word = words[split] ?? '';
+    return word.length > longestWord ? `${word.slice(0, longestWord - 1)}…` : word;
+  });
+}
+
 function curve(channel: Channel, look: { stroke: string; dash: number[] }): uPlot.Series {
-  const stepped = channel.stepped ? uPlot.paths.stepped?.({ align: 1 }) : undefined;
+  const stepped = channel.kind !== 'number' ? uPlot.paths.stepped?.({ align: 1 }) : undefined;
   return {
     label: channel.name,
     stroke: look.stroke,

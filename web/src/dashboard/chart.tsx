@@ -2,13 +2,14 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { ChannelSeries } from '../api.ts';
-import { formatValue } from '../format.ts';
 import type { Clock } from './address.ts';
 import type { ChartGroup } from './chart-group.ts';
 import { chartOptions } from './chart-options.ts';
+import type { Words } from './curve.ts';
+import { axisWords, heights, valueAt } from './curve.ts';
 import type { Panel, TimeSpan } from './model.ts';
 import { legendName } from './model.ts';
-import { formatMoment, nearestIndex } from './time.ts';
+import { formatMoment } from './time.ts';
 
 const chartHeight = 210;
 const colours = 8;
@@ -41,7 +42,11 @@ export function Chart(props: ChartProps) {
   live.current = props;
 
   const curves = panel.channels.map((channel) => props.series.get(channel.key));
-  const data = useMemo(() => alignCurves(curves, props.originMs), [...curves, curves.length, props.originMs]);
+  const words = useRef<Words>([]);
+  const data = useMemo(
+    () => alignCurves(curves, words.current, props.originMs),
+    [...curves, curves.length, props.originMs],
+  );
   const newest = useRef(data);
   newest.current = data;
 
@@ -56,6 +61,7 @@ export function Chart(props: ChartProps) {
       height: chartHeight,
       clock: props.clock,
       syncKey: group.syncKey,
+      words: () => axisWords(panel.channels, words.current),
       span: () => live.current.span,
       originMs: props.originMs,
       onZoom: (span) => live.current.onZoom(span),
@@ -175,14 +181,21 @@ function Swatch(props: { index: number }) {
 }
 
 /** All curves over the union of their times; where a curve has no sample of its own, it just goes on. */
-function alignCurves(curves: (ChannelSeries | undefined)[], originMs: number): uPlot.AlignedData {
+function alignCurves(
+  curves: (ChannelSeries | undefined)[],
+  words: Words,
+  originMs: number,
+): uPlot.AlignedData {
+  const drawn = curves.map((curve) => ({
+    times: curve?.times ?? [],
+    heights: curve === undefined ? [] : heights(curve, words),
+  }));
   const shift = (times: number[]) => (originMs === 0 ? times : times.map((time) => time - originMs));
-  const first = curves[0];
-  const same = curves.every((curve) => curve !== undefined && sameTimes(curve.times, first!.times));
-  if (same && first !== undefined) {
-    return [shift(first.times), ...curves.map((curve) => curve!.values)];
+  const first = drawn[0];
+  if (first !== undefined && drawn.every((curve) => sameTimes(curve.times, first.times))) {
+    return [shift(first.times), ...drawn.map((curve) => curve.heights)];
   }
-  return uPlot.join(curves.map((curve) => [shift(curve?.times ?? []), curve?.values ?? []]));
+  return uPlot.join(drawn.map((curve) => [shift(curve.times), curve.heights]));
 }
 
 function sameTimes(a: number[], b: number[]): boolean {
@@ -194,25 +207,16 @@ function showValues(elements: Map<string, HTMLElement>, props: ChartProps, timeM
   for (const channel of props.panel.channels) {
     const element = elements.get(channel.key);
     if (element === undefined) continue;
-    const text = timeMs === null ? '' : valueAt(props.series.get(channel.key), timeMs, channel.stepped);
+    const text = timeMs === null ? '' : valueAt(props.series.get(channel.key), channel, timeMs);
     if (element.textContent !== text) element.textContent = text;
   }
-}
-
-function valueAt(curve: ChannelSeries | undefined, timeMs: number, stepped: boolean): string {
-  const index = curve === undefined ? null : nearestIndex(curve.times, timeMs);
-  const value = index === null ? null : curve!.values[index];
-  if (value === null || value === undefined) return '–';
-  if (stepped) return value === 0 ? 'false' : 'true';
-  return formatValue(value);
 }
 
 /** What a screen reader hears after the cursor was moved by a key. */
 function spokenValues(props: ChartProps, timeMs: number): string {
   const moment = formatMoment(timeMs, props.clock, props.originMs, props.span.toMs - props.span.fromMs);
   const values = props.panel.channels.map(
-    (channel) =>
-      `${channel.name} ${valueAt(props.series.get(channel.key), timeMs, channel.stepped)} ${channel.unit}`,
+    (channel) => `${channel.name} ${valueAt(props.series.get(channel.key), channel, timeMs)} ${channel.unit}`,
   );
   return `${moment}: ${values.join(', ')}`;
 }

@@ -3,13 +3,15 @@
  * they share panels. Pure: tested without a browser.
  */
 
-import type { Dashboard, DashboardSource } from '../api-shapes.ts';
+import type { Dashboard, DashboardPanel, DashboardSource } from '../api-shapes.ts';
 
 /** `absolute`: times of a clock. `relative`: offsets from the start of a recording. */
 export type TimeKind = 'absolute' | 'relative';
 
 export interface Channel {
   key: string;
+  /** Within its recording. */
+  id: string;
   name: string;
   unit: string;
   realm: string;
@@ -17,12 +19,8 @@ export interface Channel {
   groupName: string;
   sourceName: string;
   timeKind: TimeKind;
-  /** Text and the like have no curve. */
-  drawable: boolean;
-  /** True and false: drawn as steps. */
-  stepped: boolean;
-  /** The type by name, said where a channel cannot be drawn. */
-  type: string;
+  /** `state`: true and false, `text`: words; both are drawn as steps between their values. */
+  kind: 'number' | 'state' | 'text';
 }
 
 export interface Panel {
@@ -41,7 +39,6 @@ export interface TimeSpan {
 /** A fresh dashboard without a suggested layout shows this many channels, so that it opens fast and stays calm. */
 const firstChannels = 6;
 const firstLayoutChannels = 24;
-const notDrawable = new Set(['text', 'string', 'timestamp', 'date', 'json', 'binary']);
 
 /** All channels of all sources, in the order of the recording. */
 export function channelsOf(dashboard: Dashboard): Channel[] {
@@ -49,6 +46,7 @@ export function channelsOf(dashboard: Dashboard): Channel[] {
     const groups = new Map(source.groups.map((group) => [group.id, group.name]));
     return source.channels.map((channel) => ({
       key: channel.key,
+      id: channel.id,
       name: channel.name === '' ? channel.id : channel.name,
       unit: channel.unit ?? '',
       realm: channel.realm ?? source.realm ?? '',
@@ -56,11 +54,14 @@ export function channelsOf(dashboard: Dashboard): Channel[] {
       groupName: groups.get(channel.group ?? '') ?? channel.group ?? '',
       sourceName: source.name,
       timeKind: source.time?.kind ?? 'absolute',
-      drawable: !notDrawable.has(channel.type),
-      stepped: channel.type === 'boolean',
-      type: channel.type,
+      kind: kindOf(channel.type),
     }));
   });
+}
+
+function kindOf(type: string): Channel['kind'] {
+  if (type === 'boolean') return 'state';
+  return type === 'number' || type === 'integer' ? 'number' : 'text';
 }
 
 /** The kinds of time among the sources that have any rows; clock times first. */
@@ -86,53 +87,81 @@ function spanOf(source: DashboardSource): TimeSpan {
   return { fromMs: Date.parse(source.time?.from ?? ''), toMs: Date.parse(source.time?.to ?? '') };
 }
 
-/** What is shown before anybody has chosen: the suggested layout, else the first channels of the recording. */
+/** What is shown before anybody has chosen: the suggested layout, else the first channels; texts only if all are. */
 export function firstChoice(dashboard: Dashboard, channels: Channel[], kind: TimeKind): string[] {
-  const possible = new Set(
-    channels.filter((channel) => channel.drawable && channel.timeKind === kind).map((channel) => channel.key),
-  );
-  const suggested = (dashboard.layout?.panels ?? []).flatMap((panel) => panel.channels);
-  const fromLayout = [...new Set(suggested)].filter((key) => possible.has(key));
-  return fromLayout.length > 0
-    ? fromLayout.slice(0, firstLayoutChannels)
-    : [...possible].slice(0, firstChannels);
+  const present = channels.filter((channel) => channel.timeKind === kind);
+  const measured = present.filter((channel) => channel.kind !== 'text');
+  const offered = measured.length > 0 ? measured : present;
+  const keys = new Set(offered.map((channel) => channel.key));
+  const suggested = suggestedPanels(dashboard, channels).flatMap((panel) => panel.keys);
+  const fromLayout = [...new Set(suggested)].filter((key) => keys.has(key));
+  return fromLayout.length > 0 ? fromLayout.slice(0, firstLayoutChannels) : [...keys].slice(0, firstChannels);
+}
+
+interface SuggestedPanel {
+  title: string | null;
+  unit: string | null;
+  keys: string[];
+}
+
+/**
+ * The panels of the layout. A layout that people wrote can hold anything, and it cannot know the keys of recordings
+ * to come: channels named there by id or name stand for those of every recording.
+ */
+function suggestedPanels(dashboard: Dashboard, channels: Channel[]): SuggestedPanel[] {
+  const panels: unknown = dashboard.layout?.panels;
+  if (!Array.isArray(panels)) return [];
+  const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
+  return panels.flatMap((panel: Partial<DashboardPanel> | null) => {
+    if (typeof panel !== 'object' || panel === null || !Array.isArray(panel.channels)) return [];
+    const named = panel.channels.flatMap((name) =>
+      channels.filter((channel) => channel.key === name || channel.id === name || channel.name === name),
+    );
+    const keys = [...new Set(named.map((channel) => channel.key))];
+    return [{ title: text(panel.title) ?? text(panel.group), unit: text(panel.unit), keys }];
+  });
 }
 
 /**
  * The panels for the chosen channels: those of the suggested layout first, then one for each group and unit.
  * Channels without a unit share a panel only with their namesakes of other sources, since nothing says that their
- * values can be compared.
+ * values can be compared; a text has a panel of its own, since its words are its scale.
  */
 export function panelsFor(dashboard: Dashboard, channels: Channel[], chosen: ReadonlySet<string>): Panel[] {
   const byKey = new Map(channels.map((channel) => [channel.key, channel]));
   const placed = new Set<string>();
   const panels: Panel[] = [];
-  for (const [index, suggested] of (dashboard.layout?.panels ?? []).entries()) {
-    const members = suggested.channels.flatMap((key) => {
+  for (const [index, suggested] of suggestedPanels(dashboard, channels).entries()) {
+    const members = suggested.keys.flatMap((key) => {
       const channel = chosen.has(key) ? byKey.get(key) : undefined;
-      return channel === undefined ? [] : [channel];
+      return channel === undefined || channel.kind === 'text' ? [] : [channel];
     });
     for (const member of members) placed.add(member.key);
     const unit = suggested.unit ?? sharedUnit(members);
-    const title = suggested.title ?? suggested.group ?? titleOf(members, '');
+    const title = withoutUnit(suggested.title ?? titleOf(members, ''), unit);
     if (members.length > 0) panels.push({ id: `layout-${index}`, title, unit, channels: members });
   }
   const shared = new Map<string, Channel[]>();
   for (const channel of channels) {
     if (!chosen.has(channel.key) || placed.has(channel.key)) continue;
-    const by = channel.unit === '' ? `name ${channel.name}` : `unit ${channel.unit}`;
-    const id = `${channel.groupId} ${by}`;
+    const id = channel.kind === 'text' ? `text ${channel.key}` : `${channel.groupId} ${measureOf(channel)}`;
     shared.set(id, [...(shared.get(id) ?? []), channel]);
   }
   for (const [id, members] of shared) {
-    panels.push({
-      id,
-      title: titleOf(members, members[0]!.groupName),
-      unit: members[0]!.unit,
-      channels: members,
-    });
+    const title = titleOf(members, members[0]!.groupName);
+    panels.push({ id, title, unit: members[0]!.unit, channels: members });
   }
   return panels;
+}
+
+function measureOf(channel: Channel): string {
+  return channel.unit === '' ? `name ${channel.name}` : `unit ${channel.unit}`;
+}
+
+/** Suggested titles end in the unit, which stands beside the title already. */
+function withoutUnit(title: string, unit: string): string {
+  const ending = `[${unit}]`;
+  return unit !== '' && title.endsWith(ending) ? title.slice(0, -ending.length).trim() : title;
 }
 
 function sharedUnit(members: Channel[]): string {

@@ -90,8 +90,8 @@ function DashboardBody(props: { dashboard: Dashboard; reload: () => void }) {
   const full = useMemo(() => fullSpan(dashboard, kind), [dashboard, kind]);
   const suggested = useMemo(() => firstChoice(dashboard, channels, kind), [dashboard, channels, kind]);
 
-  const drawable = new Set(channels.filter((channel) => channel.drawable).map((channel) => channel.key));
-  const keys = (view.channels ?? suggested).filter((key) => drawable.has(key));
+  const offered = new Set(channels.map((channel) => channel.key));
+  const keys = (view.channels ?? suggested).filter((key) => offered.has(key));
   const keysText = keys.join('\n');
   const panels = useMemo(
     () => panelsFor(dashboard, channels, new Set(keys)),

@@ -1,0 +1,39 @@
+/** Points as the platform sends them, made into numbers that can be drawn. Pure: tested without a browser. */
+
+import type { ChannelSeries } from '../api-shapes.ts';
+import { formatValue } from '../format.ts';
+import type { Channel } from './model.ts';
+import { nearestIndex } from './time.ts';
+
+/** The words of a text channel, each at the height of its place; they grow and never move, so curves stay put. */
+export type Words = string[];
+
+/** The heights of a channel's points: numbers as they are, false and true as 0 and 1, words by their place. */
+export function heights(series: ChannelSeries, words: Words): (number | null)[] {
+  const places = new Map(words.map((word, place) => [word, place]));
+  return series.values.map((value) => {
+    if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+    if (typeof value === 'boolean') return value ? 1 : 0;
+    if (value === null) return null;
+    const known = places.get(value);
+    if (known !== undefined) return known;
+    places.set(value, words.length);
+    return words.push(value) - 1;
+  });
+}
+
+/** The value nearest to a moment as a person reads it; a dash where there is none. */
+export function valueAt(series: ChannelSeries | undefined, channel: Channel, timeMs: number): string {
+  const index = series === undefined ? null : nearestIndex(series.times, timeMs);
+  const value = index === null ? null : series?.values[index];
+  if (value === null || value === undefined) return '–';
+  if (typeof value === 'string') return value;
+  if (typeof value === 'boolean') return String(value);
+  return channel.kind === 'state' ? String(value !== 0) : formatValue(value);
+}
+
+/** What the value axis says in words instead of numbers; null for numbers. */
+export function axisWords(channels: readonly Channel[], words: Words): Words | null {
+  if (channels.every((channel) => channel.kind === 'state')) return ['false', 'true'];
+  return channels.every((channel) => channel.kind === 'text') ? words : null;
+}
