@@ -5,14 +5,16 @@ import {
   chownSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { writeDurably } from './data-folder.ts';
@@ -171,8 +173,9 @@ async function makeDatabaseFolder(options: PostgresOptions, folder: string): Pro
 }
 
 /**
- * Our own pid file tells of an orphan in most cases; PostgreSQL's tells even when ours was lost. A pid in it that
- * now belongs to another program would make PostgreSQL refuse to start, so such a file is removed.
+ * Our own note tells of an orphan in most cases; PostgreSQL's file tells even when ours was lost. Where its pid now
+ * belongs to another program, or to a dead process that nobody has collected, PostgreSQL would refuse to start, so
+ * the file is removed; since that takes away its own check for processes that still use these data, we look ourselves.
  */
 async function endEarlierServer(data: string, log: (line: string) => void): Promise<void> {
   const file = join(data, 'postmaster.pid');
@@ -182,7 +185,26 @@ async function endEarlierServer(data: string, log: (line: string) => void): Prom
   if (runsProgram(pid, 'postgres', data)) {
     await endProcess(identityOf(pid), 'SIGINT', 20);
     log(`PostgreSQL of an earlier start was still running (process ${pid}); it has been stopped.`);
-  } else rmSync(file, { force: true });
+    return;
+  }
+  await Promise.all(backendsOn(data).map((backend) => endProcess(identityOf(backend), 'SIGQUIT', 5)));
+  rmSync(file, { force: true });
+}
+
+/** Server processes that outlived their postmaster: they work in the data folder. */
+function backendsOn(data: string): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && worksIn(pid, data));
+}
+
+function worksIn(pid: number, data: string): boolean {
+  try {
+    const isPostgres = basename(readlinkSync(`/proc/${pid}/exe`)).startsWith('postgres');
+    return isPostgres && readlinkSync(`/proc/${pid}/cwd`) === data;
+  } catch {
+    return false;
+  }
 }
 
 /** True when the database server takes a connection. */
