@@ -99,7 +99,7 @@ export function localTransport(dispatcher: Dispatcher, log: Logger): AuthTranspo
 /** Calls a separate service at `authUrl`; no answer within five seconds counts as down. */
 export function httpTransport(authUrl: string): AuthTransport {
   const base = authUrl.replace(/\/+$/, '') + prefix;
-  return async ({ method, path, bearer, json, requestId }) => {
+  async function once({ method, path, bearer, json, requestId }: AuthCall): Promise<AuthAnswer> {
     const response = await fetch(base + path, {
       method,
       headers: {
@@ -113,6 +113,16 @@ export function httpTransport(authUrl: string): AuthTransport {
     });
     const text = await response.text();
     return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+  }
+  return async (call) => {
+    try {
+      return await once(call);
+    } catch (error) {
+      // A kept connection may end just as it is used again; what changes nothing is asked once more.
+      const changesNothing = call.method === 'GET' || /^\/(validate|users\/resolve)$/.test(call.path);
+      if (changesNothing && error instanceof TypeError) return await once(call);
+      throw error;
+    }
   };
 }
 

@@ -1,0 +1,205 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { routes as platformRoutes } from '../../api/routes.ts';
+import { authRoutes } from '../../auth/service.ts';
+import { type Caller, decideAccess, type GuardedRule, roles } from '../../domain/access.ts';
+import { type CatalogueEntry, catalogue } from '../../domain/errors.ts';
+import { formatToken } from '../../domain/token-format.ts';
+import { allPaths } from '../../http/paths.ts';
+import type { Route } from '../../http/route.ts';
+import {
+  ask,
+  makePeople,
+  makePerson,
+  type People,
+  startTestApi,
+  type TestApi,
+  tokenOf,
+} from '../support/api.ts';
+import { testEnvironment } from '../support/stack.ts';
+
+const platform = await testEnvironment();
+const allRoutes = [...platformRoutes, ...authRoutes] as unknown as readonly Route[];
+const guarded = allRoutes.filter((route) => !route.access.open);
+let api: TestApi;
+let people: People;
+beforeAll(async () => {
+  api = await startTestApi(platform.environment);
+  people = await makePeople(api.url, platform.administrator);
+});
+afterAll(() => api.stop());
+
+/** A path that leads to the route and to nothing that exists. */
+const someUuid = '00000000-0000-4000-8000-000000000000';
+const filled = (path: string) =>
+  path.replaceAll(/\{(\w+)\+?\}/g, (_match, name) => (/number|^n$/i.test(name) ? '1' : someUuid));
+const call = (route: Route, token: string | undefined, path = route.path) =>
+  ask(api.url, route.method, filled(path), token === undefined ? {} : { token });
+
+describe('every route that needs a token', () => {
+  test('refuses a missing, malformed, unknown, expired, revoked or orphaned token with 401, under all its paths', async () => {
+    const admin = { token: people.adminToken };
+    const idle = await makePerson(api.url, people.adminToken, 'Administrator');
+    const expired = await makePerson(api.url, people.adminToken, 'Administrator');
+    const revoked = await makePerson(api.url, people.adminToken, 'Administrator');
+    const deleted = await makePerson(api.url, people.adminToken, 'Administrator');
+    const users = '/api/authorization/users';
+    await ask(api.url, 'PATCH', `${users}/${idle.userId}`, { ...admin, json: { isActive: false } });
+    await ask(api.url, 'DELETE', `${users}/${deleted.userId}`, admin);
+    await ask(api.url, 'POST', '/api/authorization/revoke', {
+      ...admin,
+      json: { username: revoked.username },
+    });
+    const client = new pg.Client(platform.databaseUrl);
+    await client.connect();
+    await client.query('update auth.tokens set expires_at = now() where user_id = $1', [expired.userId]);
+    await client.end();
+    const good = people.Administrator.token;
+    const wrongChecksum = good.slice(0, -1) + (good.endsWith('0') ? '1' : '0');
+    const tokens = [
+      ...[undefined, 'garbage', '\u00e9', wrongChecksum, formatToken('access', Buffer.alloc(32, 1))],
+      ...[
+        formatToken('runner', Buffer.alloc(32, 1)),
+        idle.token,
+        expired.token,
+        revoked.token,
+        deleted.token,
+      ],
+    ];
+    for (const route of guarded) {
+      for (const path of allPaths(route.path, route.aliases ?? [], route.versions ?? 'versioned')) {
+        // All kinds on the listed path, one on each other.
+        for (const token of path === route.path ? tokens : ['garbage']) {
+          const { status, headers, body } = await call(route, token, path);
+          const seen = {
+            route: route.id,
+            path,
+            status,
+            challenge: headers.get('www-authenticate'),
+            is: body.status,
+          };
+          expect(seen).toEqual({ route: route.id, path, status: 401, challenge: 'Bearer', is: 'error' });
+        }
+      }
+    }
+  });
+
+  test('admits the roles and kinds of token of its row, and refuses others with the status of its row', async () => {
+    const pending = await makePerson(api.url, people.adminToken, 'Administrator', {
+      forceChangePasswordNextSignin: true,
+    });
+    for (const route of guarded) {
+      const callers: { caller: Caller; token: string }[] = [
+        { caller: { kind: 'offline', role: 'Administrator' }, token: people.offlineToken },
+        { caller: { kind: 'access', role: 'Administrator', mustChangePassword: true }, token: pending.token },
+      ];
+      for (const role of roles) callers.push({ caller: { kind: 'access', role }, token: people[role].token });
+      for (const { caller, token } of callers) {
+        const decision = decideAccess(route.access, caller);
+        // Ends the token it is called with.
+        if (decision.allowed && route.id === 'signOut') continue;
+        const { status, body } = await call(route, token);
+        const seen = { route: route.id, ...caller, status };
+        if (decision.allowed) {
+          expect([401, 405, 500], JSON.stringify({ ...seen, body })).not.toContain(status);
+        } else {
+          const entry: CatalogueEntry = catalogue[decision.problem];
+          expect({ ...seen, message: body.message }).toEqual({
+            ...seen,
+            status: entry.status,
+            message: entry.message,
+          });
+        }
+      }
+    }
+  });
+});
+
+describe('the access table', () => {
+  const statusFor = (rule: GuardedRule, caller: Caller): number => {
+    const decision = decideAccess(rule, caller);
+    return decision.allowed ? 200 : catalogue[decision.problem].status;
+  };
+
+  test('says for each route what the contract says', () => {
+    // Administrator, Instructor, Trainee, Developer with access tokens; Administrator with an offline token.
+    const expected: Record<string, number[]> = {
+      createOfflineToken: [200, 403, 403, 403, 403],
+      listOfflineTokens: [200, 403, 403, 403, 403],
+      revokeOfflineToken: [200, 403, 403, 403, 403],
+      signOut: [200, 200, 200, 200, 403],
+      revokeTokens: [200, 200, 200, 200, 403],
+      listUsers: [200, 200, 403, 200, 403],
+      readUser: [200, 200, 200, 200, 403],
+      resolveUser: [200, 200, 200, 200, 403],
+      createUser: [200, 403, 403, 403, 403],
+      updateUser: [200, 403, 403, 403, 403],
+      deleteUser: [200, 403, 403, 403, 403],
+      changePassword: [200, 200, 200, 200, 403],
+      userData: [200, 200, 200, 200, 200],
+      listProjects: [200, 200, 200, 200, 200],
+      createProject: [200, 200, 401, 200, 403],
+      updateProject: [200, 200, 401, 200, 200],
+      listSessionTemplates: [200, 200, 200, 200, 200],
+      importSessionTemplate: [200, 403, 403, 200, 403],
+      createSession: [200, 200, 200, 200, 200],
+      listSessions: [200, 200, 403, 200, 200],
+    };
+    const known = Object.entries(expected).filter(([id]) => allRoutes.some((route) => route.id === id));
+    expect(known.length).toBeGreaterThanOrEqual(13);
+    for (const [id, statuses] of known) {
+      const rule = allRoutes.find((route) => route.id === id)?.access as GuardedRule;
+      const seen = roles.map((role) => statusFor(rule, { kind: 'access', role }));
+      expect([id, ...seen, statusFor(rule, { kind: 'offline', role: 'Administrator' })]).toEqual([
+        id,
+        ...statuses,
+      ]);
+    }
+  });
+
+  test('looks at the offline scope before the role, and refuses runner tokens elsewhere with 401', () => {
+    for (const route of guarded) {
+      const rule = route.access as GuardedRule;
+      if (!rule.tokens.includes('offline')) {
+        for (const role of roles) expect(statusFor(rule, { kind: 'offline', role })).toBe(403);
+      }
+      if (!rule.tokens.includes('runner')) {
+        const scopes = ['tasks', 'debug:read'] as const;
+        expect(statusFor(rule, { kind: 'runner', role: 'Administrator', scopes })).toBe(401);
+      }
+    }
+  });
+
+  test('lets offline tokens read everything outside authorization, administration and runners, and delete nothing', () => {
+    for (const route of guarded) {
+      const rule = route.access as GuardedRule;
+      const isInside = !/^\/api\/(authorization|v2\/(admin|runner))(\/|$)/.test(route.path);
+      if (route.method === 'GET')
+        expect([route.id, rule.tokens.includes('offline')]).toEqual([route.id, isInside]);
+      if (route.method === 'DELETE')
+        expect([route.id, rule.tokens.includes('offline')]).toEqual([route.id, false]);
+    }
+  });
+});
+
+describe('a user who must change the password', () => {
+  test('may sign in, validate, sign out and change it, and nothing else before', async () => {
+    const person = await makePerson(api.url, people.adminToken, 'Developer', {
+      forceChangePasswordNextSignin: true,
+    });
+    const { token, userId } = person;
+    const refused = await ask(api.url, 'GET', '/user_data', { token });
+    expect([refused.status, refused.body.message]).toEqual([
+      401,
+      'The password must be changed before this account can be used.',
+    ]);
+    const valid = await ask(api.url, 'POST', '/api/authorization/validate', { json: { token } });
+    expect(valid.body.forceChangePasswordNextSignin).toBe(true);
+    const path = `/api/authorization/users/${userId}/password`;
+    const json = { currentPassword: person.password, newPassword: 'a completely new password' };
+    expect((await ask(api.url, 'POST', path, { token, json })).status).toBe(204);
+    expect((await ask(api.url, 'GET', '/user_data', { token })).status).toBe(200);
+    const fresh = await tokenOf(api.url, person.username, json.newPassword);
+    expect((await ask(api.url, 'POST', '/api/authorization/logout', { token: fresh })).status).toBe(204);
+  });
+});

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { routes } from '../../api/routes.ts';
+import { startApi } from '../../api/start.ts';
+import { authRoutes } from '../../auth/service.ts';
+import { ask, startTestApi, type TestApi } from '../support/api.ts';
+import { testEnvironment } from '../support/stack.ts';
+
+const platform = await testEnvironment();
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi(platform.environment);
+});
+afterAll(() => api.stop());
+
+describe('health', () => {
+  test('is 200 without a token while database and storage answer', async () => {
+    for (const path of ['/health_check', '/api/v2/health', '/api/v2.0/health']) {
+      const { status, body } = await ask(api.url, 'GET', path);
+      expect([status, body]).toEqual([200, { status: 'ok' }]);
+    }
+    expect((await ask(api.url, 'HEAD', '/health_check')).status).toBe(200);
+  });
+
+  test('is 503 with the documented message while storage is away; devices still see a reachable service', async () => {
+    const elsewhere = { ...platform.environment, S3_ENDPOINT: 'http://127.0.0.1:9' };
+    const own = await startTestApi(elsewhere);
+    try {
+      const check = await ask(own.url, 'GET', '/health_check');
+      expect([check.status, check.body]).toEqual([
+        503,
+        { status: 'error', message: 'Service unavailable. Please try again later.' },
+      ]);
+      expect((await ask(own.url, 'GET', '/api/v2/health')).status).toBe(200);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  test('gives up on a silent part after two seconds, and asks at most once a second', async () => {
+    let asked = 0;
+    const silent = () => {
+      asked += 1;
+      return new Promise<void>(() => undefined);
+    };
+    const { services, authDispatcher } = api.composed;
+    const server = await startApi({
+      authDispatcher,
+      services: { ...services, probes: { ...services.probes, database: silent } },
+    });
+    const startedAt = performance.now();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => ask(server.url, 'GET', '/api/v2/health')),
+    );
+    expect(answers.every((answer) => answer.status === 503)).toBe(true);
+    expect(performance.now() - startedAt).toBeLessThan(4000);
+    expect(asked).toBe(1);
+    await server.stop(1);
+  });
+});
+
+describe('the reference', () => {
+  test('is an OpenAPI 3.1 document that lists every route, with its answers', async () => {
+    const { status, body } = await ask(api.url, 'GET', '/api/v2/openapi.json');
+    expect([status, body.openapi]).toEqual([200, '3.1.0']);
+    for (const route of [...routes, ...authRoutes]) {
+      if (route.hidden) continue;
+      const operation = body.paths[route.path.replaceAll('+}', '}')]?.[route.method.toLowerCase()];
+      expect(operation?.operationId).toBe(route.id);
+      for (const declared of Object.keys(route.responses))
+        expect(operation.responses).toHaveProperty(declared);
+      expect(operation.responses).toHaveProperty('500');
+      const parameters = operation.parameters.filter((each: { in: string }) => each.in === 'path');
+      const names = [...route.path.matchAll(/\{(\w+)\+?\}/g)].map((match) => match[1]);
+      expect([route.id, parameters.map((each: { name: string }) => each.name).sort()]).toEqual([
+        route.id,
+        names.sort(),
+      ]);
+    }
+  });
+
+  test('has a page without scripts that asks nobody else', async () => {
+    const { status, headers, body } = await ask(api.url, 'GET', '/docs');
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(body).not.toMatch(/<script|https?:\/\/|@import|url\(/i);
+    for (const route of routes) if (!route.hidden) expect(body).toContain(`id="${route.id}"`);
+  });
+});

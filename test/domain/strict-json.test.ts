@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseStrictJson } from '../../domain/strict-json.ts';
+
+const hasOwnDuplicates = /same key twice/;
+
+describe('strict JSON', () => {
+  test('reads whatever JSON.parse reads, when it is storable, shallow and without duplicate keys', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 10 }), fc.nat({ max: 4 }), (value, indent) => {
+        const text = JSON.stringify(value, null, indent);
+        const result = parseStrictJson(text);
+        const isStorable = !/\\u0000|\\ud[89a-f]/i.test(text);
+        expect(result).toEqual(
+          isStorable ? { ok: true, value: JSON.parse(text) } : { ok: false, reason: expect.any(String) },
+        );
+      }),
+    );
+  });
+
+  test('never throws, and never accepts what JSON.parse refuses', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 50 }), (text) => {
+        const result = parseStrictJson(text);
+        if (result.ok) expect(() => JSON.parse(text)).not.toThrow();
+      }),
+    );
+  });
+
+  test('finds a duplicate key in any object, however it is written', () => {
+    for (const text of [
+      '{"a":1,"a":1}',
+      '{"x":[{"b":1},{"a":{"c":1,"d":2,"c":3}}]}',
+      '{"\\u0061":1,"a":2}',
+      '{"__proto__":1,"__proto__":2}',
+      '{ "a" : "x,\\"a\\":" , "a" : 1 }',
+    ]) {
+      expect(parseStrictJson(text)).toEqual({ ok: false, reason: expect.stringMatching(hasOwnDuplicates) });
+    }
+  });
+
+  test('does not take the same key in different objects, or a value, for a duplicate', () => {
+    for (const text of [
+      '[{"a":1},{"a":1}]',
+      '{"a":{"a":"a"},"b":["a","a"]}',
+      '{"a":"}","b":"{\\"a\\":1,"}',
+      '["a","a"]',
+    ]) {
+      expect(parseStrictJson(text).ok).toBe(true);
+    }
+  });
+
+  test('counts levels exactly', () => {
+    const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+    expect(parseStrictJson(nested(64)).ok).toBe(true);
+    expect(parseStrictJson(nested(65)).ok).toBe(false);
+    expect(parseStrictJson(`"${'['.repeat(100)}"`).ok).toBe(true);
+  });
+
+  test('takes time in proportion to the text, whatever stands in it', () => {
+    const hostile = [
+      '['.repeat(500_000) + ']'.repeat(500_000),
+      `[${'1e1,'.repeat(250_000)}1]`,
+      `[${'1'.repeat(1_000_000)}]`,
+      `"${'\\u0041'.repeat(170_000)}"`,
+      `{${Array.from({ length: 100_000 }, (_unused, index) => `"${index}":1`).join(',')}}`,
+    ];
+    for (const text of hostile) {
+      const startedAt = performance.now();
+      parseStrictJson(text);
+      expect(performance.now() - startedAt).toBeLessThan(1000);
+    }
+  });
+});

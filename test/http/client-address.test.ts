@@ -1,0 +1,20 @@
+import { describe, expect, test } from 'vitest';
+import { clientAddress } from '../../http/client-address.ts';
+
+describe('the address that a rate limit counts', () => {
+  test('is the peer, whatever X-Forwarded-For says, unless proxies are trusted', () => {
+    expect(clientAddress('10.0.0.9', '1.2.3.4', 0)).toBe('10.0.0.9');
+    expect(clientAddress('10.0.0.9', undefined, 2)).toBe('10.0.0.9');
+    expect(clientAddress('10.0.0.9', '6.6.6.6, 1.2.3.4', 1)).toBe('1.2.3.4');
+    expect(clientAddress('10.0.0.9', '6.6.6.6, 1.2.3.4, 10.0.0.8', 2)).toBe('1.2.3.4');
+  });
+
+  test('is one for all addresses of an IPv6 customer, and for both spellings of IPv4', () => {
+    expect(clientAddress('::ffff:1.2.3.4', undefined, 0)).toBe('1.2.3.4');
+    const first = clientAddress('2001:db8:0:1::1', undefined, 0);
+    expect(first).toBe('2001:db8:0:1');
+    expect(clientAddress('2001:0DB8:0000:0001:ffff:1:2:3', undefined, 0)).toBe(first);
+    expect(clientAddress('2001:db8:0:2::1', undefined, 0)).not.toBe(first);
+    expect(clientAddress('::1', undefined, 0)).toBe('0:0:0:0');
+  });
+});
