@@ -1,9 +1,10 @@
 /** Opens everything that the API works with, from the environment. Processes and tests compose alike. */
-import { openAuthService } from '../auth/service.ts';
+import { authRoutes, openAuthService } from '../auth/service.ts';
 import { authSettings } from '../auth/settings.ts';
 import { type Environment, readSettings } from '../domain/settings.ts';
 import type { Dispatcher } from '../http/dispatcher.ts';
 import { createLog } from '../http/log.ts';
+import type { Route } from '../http/route.ts';
 import { Database } from '../store/database.ts';
 import { ObjectStores, objectSettings, openObjectStore } from '../store/objects.ts';
 import { PendingObjects } from '../store/pending-objects.ts';
@@ -11,6 +12,7 @@ import { databaseSettings } from '../store/settings.ts';
 import { WorkflowClient } from '../workflows/client.ts';
 import { temporalSettings } from '../workflows/settings.ts';
 import { type AuthTransport, createAuthClient, httpTransport, localTransport } from './auth-client.ts';
+import { forwardTo } from './auth-forward.ts';
 import { SeriesService, seriesSettings } from './dashboards/series-service.ts';
 import type { OpenServices } from './services.ts';
 import { apiSettings } from './settings.ts';
@@ -25,8 +27,8 @@ const ownParts = {
 
 export type Composed = {
   readonly services: OpenServices;
-  /** The authentication service's routes, when they run in this process. */
-  readonly authDispatcher: Dispatcher | null;
+  /** The authentication service's routes: in this process, or passed on to the separate service. */
+  readonly authDispatcher: Dispatcher;
   close(): Promise<void>;
 };
 
@@ -68,7 +70,9 @@ export async function compose(environment: Environment): Promise<Composed> {
   };
   return {
     services,
-    authDispatcher: authService?.dispatcher ?? null,
+    authDispatcher:
+      authService?.dispatcher ??
+      forwardTo(settings.api.AUTH_URL ?? '', authRoutes as unknown as readonly Route[]),
     async close() {
       await series.close();
       await workflows.close();

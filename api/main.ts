@@ -22,6 +22,11 @@ try {
     });
   }
 } catch (error) {
-  console.error(error instanceof SettingsError ? error.message : error);
+  const isBusy = (error as { code?: string }).code === 'EADDRINUSE';
+  if (error instanceof SettingsError) console.error(error.message);
+  else
+    console.error(
+      isBusy ? `PORT: ${(error as { port?: number }).port} is in use by another program.` : error,
+    );
   process.exit(1);
 }

@@ -4,6 +4,7 @@ import { docsRoutes } from './docs/routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { manifestRoutes } from './manifests/routes.ts';
 import { nodeInstanceRoutes } from './node-instances/routes.ts';
+import { offlineTokenRoutes } from './offline-tokens/routes.ts';
 import { projectRoutes } from './projects/routes.ts';
 import type { ApiRoute } from './route.ts';
 import { sessionTemplateRoutes } from './session-templates/routes.ts';
@@ -19,5 +20,6 @@ export const routes: readonly ApiRoute[] = [
   ...sessionRoutes,
   ...nodeInstanceRoutes,
   ...dashboardRoutes,
+  ...offlineTokenRoutes,
   ...docsRoutes,
 ];

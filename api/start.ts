@@ -13,8 +13,7 @@ const consoleFolder = new URL('../web/dist/', import.meta.url);
 
 export type StartOptions = {
   readonly services: OpenServices;
-  /** The authentication service's routes, when they run in this process. */
-  readonly authDispatcher: Dispatcher | null;
+  readonly authDispatcher: Dispatcher;
   /** Other than the product's own, for tests of the machinery. */
   readonly routes?: readonly ApiRoute[];
   /** Other than the built console, for tests. */
@@ -39,15 +38,15 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
     responseChecks: settings.RESPONSE_CHECKS,
     codedPrefixes: ['/api/v2/runner/', '/api/v2.0/runner/'],
   });
-  const { authDispatcher } = options;
-  const dispatcher =
-    authDispatcher === null ? platform : withPrefix('/api/authorization', authDispatcher, platform);
+  const dispatcher = withPrefix('/api/authorization', options.authDispatcher, platform);
   const app = createApp({
     dispatcher,
     log,
     shutdown: shutdown.signal,
     fallback: options.fallback ?? staticFiles(consoleFolder),
   });
+  // Before anybody is served: leases that nobody could renew are prolonged first.
+  await services.runners.open();
   return await listen(app.callback(), {
     port: settings.PORT,
     shutdown,

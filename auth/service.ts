@@ -4,6 +4,7 @@ import { Problem } from '../domain/errors.ts';
 import { createDispatcher, type Dispatcher } from '../http/dispatcher.ts';
 import { AuthDatabase } from './database.ts';
 import type { AuthCaller, AuthRoute } from './route.ts';
+import { authHealth } from './routes/health.ts';
 import { offlineTokenRoutes } from './routes/offline-tokens.ts';
 import { changePassword } from './routes/password.ts';
 import { signInRoutes } from './routes/sign-in.ts';
@@ -19,12 +20,11 @@ export const authRoutes: readonly AuthRoute[] = [
   ...offlineTokenRoutes,
   ...userRoutes,
   changePassword,
+  authHealth,
 ];
 
 export type AuthService = {
   readonly dispatcher: Dispatcher;
-  /** Rejects while the database does not answer. */
-  probe(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -45,9 +45,6 @@ export async function openAuthService(
   });
   return {
     dispatcher,
-    async probe() {
-      await database.query({ name: 'probe', text: 'select 1' }, []);
-    },
     async close() {
       clearInterval(sweep);
       await database.close();

@@ -32,6 +32,21 @@ describe('a separate authentication service', () => {
     expect((await ask(api.url, 'GET', '/user_data', { token })).status).toBe(401);
   });
 
+  test('answers under the address of the platform too, with its own statuses and headers', async () => {
+    const json = { username: people.Developer.username, password: people.Developer.password };
+    const signedIn = await ask(api.url, 'POST', '/api/authorization/token', { json });
+    expect([signedIn.status, signedIn.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    const token = signedIn.body.accessToken;
+    expect((await ask(api.url, 'POST', '/api/authorization/logout', { token })).status).toBe(204);
+    const wrong = await ask(api.url, 'GET', '/api/authorization/token');
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST']);
+    const refused = await ask(api.url, 'GET', '/api/authorization/users', { token: people.offlineToken });
+    expect([refused.status, refused.body.status]).toEqual([403, 'error']);
+    const missing = await ask(api.url, 'GET', '/api/authorization/users');
+    expect([missing.status, missing.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    expect((await ask(api.url, 'GET', '/api/authorization/health')).body).toEqual({ status: 'ok' });
+  });
+
   test('shows people to those who may see them', async () => {
     const { auth: client } = api.composed.services;
     const { Instructor, Developer } = people;

@@ -1,0 +1,60 @@
+/**
+ * With a separate authentication service, its routes answer under this server's address too, so that the console and
+ * simple clients need to know one address only. Nothing is decided here; the caller's address goes along for the
+ * service's rate limits (its `TRUSTED_PROXIES` must count this server).
+ */
+import { Problem } from '../domain/errors.ts';
+import type { Dispatcher, Incoming } from '../http/dispatcher.ts';
+import { errorReply, toProblem } from '../http/errors.ts';
+import type { Reply, Route } from '../http/route.ts';
+
+const deadlineMs = 30_000;
+const sentHeaders = ['authorization', 'content-type', 'content-encoding', 'accept'];
+const returnedHeaders = ['retry-after', 'www-authenticate', 'allow', 'cache-control', 'content-type'];
+
+/** A dispatcher that passes every call on to the service at `authUrl`; `routes` are for the reference alone. */
+export function forwardTo(authUrl: string, routes: readonly Route[]): Dispatcher {
+  const base = authUrl.replace(/\/+$/, '');
+  return {
+    routes,
+    async dispatch(incoming) {
+      try {
+        return { reply: await forward(base, incoming), routeId: 'authentication', problem: null };
+      } catch (thrown) {
+        const problem = thrown instanceof Problem ? thrown : new Problem('unavailable', { cause: thrown });
+        if (problem.status >= 500) incoming.log.error({ err: problem.cause }, 'authentication service');
+        return { reply: errorReply(toProblem(problem), 'common'), routeId: 'authentication', problem };
+      }
+    },
+  };
+}
+
+async function forward(base: string, incoming: Incoming): Promise<Reply> {
+  const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD';
+  const json = hasBody ? await incoming.readJson() : undefined;
+  const headers: Record<string, string> = {
+    'x-request-id': incoming.requestId,
+    'x-forwarded-for': [incoming.headers['x-forwarded-for'], incoming.remoteAddress]
+      .filter(Boolean)
+      .join(', '),
+  };
+  for (const name of sentHeaders) {
+    const value = incoming.headers[name];
+    if (value !== undefined) headers[name] = value;
+  }
+  const response = await fetch(base + incoming.url, {
+    method: incoming.method,
+    headers,
+    ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+    redirect: 'error',
+    signal: AbortSignal.any([incoming.signal, AbortSignal.timeout(deadlineMs)]),
+  });
+  const returned: Record<string, string> = {};
+  for (const name of returnedHeaders) {
+    const value = response.headers.get(name);
+    if (value !== null) returned[name] = value;
+  }
+  const bytes = Buffer.from(await response.arrayBuffer());
+  if (bytes.length === 0) return { status: response.status, headers: returned };
+  return { status: response.status, headers: returned, stream: bytes };
+}

@@ -1,0 +1,94 @@
+/** Offline tokens for operator tools: the authentication service's three routes, in the caller's own name. */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { Problem, type ProblemKey } from '../../domain/errors.ts';
+import { timestampOut, uuid } from '../../http/schemas.ts';
+import type { AuthAnswer } from '../auth-client.ts';
+import { defineRoute } from '../route.ts';
+
+const tags = ['Offline tokens'];
+const path = '/api/v2/admin/offline-tokens';
+const upstream = '/offline_token';
+
+const createdSchema = z.object({ token: z.string(), expiresAt: timestampOut() });
+const itemSchema = z.object({
+  secretId: z.guid(),
+  userId: z.guid(),
+  username: z.string(),
+  expiresAt: timestampOut(),
+  lastUsedAt: timestampOut().nullable(),
+  revoked: z.boolean(),
+  tokenHint: z.string(),
+});
+
+export const createForwarded = defineRoute({
+  id: 'createOfflineTokenForOperators',
+  method: 'POST',
+  path,
+  summary: 'Makes an offline token; its value is shown once',
+  tags,
+  access: access.adminOnly,
+  responses: { 200: { description: 'The token.', schema: createdSchema } },
+  async handler({ principal, services, requestId }) {
+    const { bearer } = principal;
+    const answer = await services.auth.call({ method: 'POST', path: upstream, bearer, requestId });
+    const body = expected(answer, createdSchema);
+    return { status: 200, body, headers: { 'cache-control': 'no-store' } };
+  },
+});
+
+export const listForwarded = defineRoute({
+  id: 'listOfflineTokensForOperators',
+  method: 'GET',
+  path,
+  summary: 'The offline tokens of all Administrators, without their values',
+  tags,
+  access: access.adminOnly,
+  responses: { 200: { description: 'The tokens.', schema: z.array(itemSchema) } },
+  async handler({ principal, services, requestId }) {
+    const { bearer } = principal;
+    const answer = await services.auth.call({ method: 'GET', path: upstream, bearer, requestId });
+    return { status: 200, body: expected(answer, z.array(itemSchema)) };
+  },
+});
+
+export const revokeForwarded = defineRoute({
+  id: 'revokeOfflineTokenForOperators',
+  method: 'DELETE',
+  path: `${path}/{secretId}`,
+  summary: 'Revokes one offline token',
+  tags,
+  access: access.adminOnly,
+  params: z.object({ secretId: uuid() }),
+  responses: { 204: { description: 'Revoked.' } },
+  errors: ['tokenNotFound'],
+  refusals: { params: 'tokenNotFound' },
+  async handler({ params, principal, services, requestId }) {
+    const { bearer } = principal;
+    const call = { method: 'DELETE', path: `${upstream}/${params.secretId}`, bearer, requestId } as const;
+    const answer = await services.auth.call(call);
+    if (answer.status !== 204) throw refusalOf(answer);
+    return { status: 204 };
+  },
+});
+
+const refusals: Readonly<Record<number, ProblemKey>> = {
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'tokenNotFound',
+};
+
+function refusalOf(answer: AuthAnswer): Problem {
+  return new Problem(refusals[answer.status] ?? 'unavailable', {
+    cause: new Error(`authentication service: ${answer.status}`),
+  });
+}
+
+function expected<Schema extends z.ZodType>(answer: AuthAnswer, schema: Schema): z.output<Schema> {
+  if (answer.status !== 200) throw refusalOf(answer);
+  const result = schema.safeParse(answer.body);
+  if (!result.success) throw new Problem('unavailable', { cause: result.error });
+  return result.data;
+}
+
+export const offlineTokenRoutes = [createForwarded, listForwarded, revokeForwarded];

@@ -1,0 +1,23 @@
+/** Liveness of this service, for whoever runs it alone. */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import { defineRoute } from '../route.ts';
+
+export const authHealth = defineRoute({
+  id: 'authenticationHealth',
+  method: 'GET',
+  path: '/api/authorization/health',
+  summary: 'Whether the authentication service and its database answer',
+  tags: ['Health'],
+  access: access.open,
+  responses: { 200: { description: 'Both answer.', schema: z.object({ status: z.literal('ok') }) } },
+  async handler({ services }) {
+    try {
+      await services.database.query({ name: 'probe', text: 'select 1' }, []);
+    } catch (cause) {
+      throw new Problem('unavailable', { cause });
+    }
+    return { status: 200, body: { status: 'ok' } };
+  },
+});
