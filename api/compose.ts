@@ -14,6 +14,7 @@ import { temporalSettings } from '../workflows/settings.ts';
 import { type AuthTransport, createAuthClient, httpTransport, localTransport } from './auth-client.ts';
 import { forwardTo } from './auth-forward.ts';
 import { SeriesService, seriesSettings } from './dashboards/series-service.ts';
+import { RunnerDesk } from './runner/desk.ts';
 import type { OpenServices } from './services.ts';
 import { apiSettings } from './settings.ts';
 
@@ -60,6 +61,7 @@ export async function compose(environment: Environment): Promise<Composed> {
     objects,
     pending: new PendingObjects(database, objects),
     workflows,
+    runners: new RunnerDesk(database, workflows, log),
     series,
     probes: {
       async database() {
@@ -74,6 +76,7 @@ export async function compose(environment: Environment): Promise<Composed> {
       authService?.dispatcher ??
       forwardTo(settings.api.AUTH_URL ?? '', authRoutes as unknown as readonly Route[]),
     async close() {
+      await services.runners.close();
       await series.close();
       await workflows.close();
       platformStore.close();

@@ -7,6 +7,7 @@ import { nodeInstanceRoutes } from './node-instances/routes.ts';
 import { offlineTokenRoutes } from './offline-tokens/routes.ts';
 import { projectRoutes } from './projects/routes.ts';
 import type { ApiRoute } from './route.ts';
+import { runnerRoutes } from './runner/routes.ts';
 import { sessionTemplateRoutes } from './session-templates/routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
 import { userRoutes } from './user/routes.ts';
@@ -22,4 +23,5 @@ export const routes: readonly ApiRoute[] = [
   ...dashboardRoutes,
   ...offlineTokenRoutes,
   ...docsRoutes,
+  ...runnerRoutes,
 ];

@@ -7,6 +7,7 @@ import type { PendingObjects } from '../store/pending-objects.ts';
 import type { WorkflowClient } from '../workflows/client.ts';
 import type { AuthClient } from './auth-client.ts';
 import type { SeriesService } from './dashboards/series-service.ts';
+import type { RunnerDesk } from './runner/desk.ts';
 import type { ApiSettings } from './settings.ts';
 
 /** Rejects, or takes longer than two seconds, when the part is down. */
@@ -21,6 +22,7 @@ export type OpenServices = {
   readonly objects: ObjectStores;
   readonly pending: PendingObjects;
   readonly workflows: WorkflowClient;
+  readonly runners: RunnerDesk;
   readonly series: SeriesService;
   readonly probes: { readonly database: Probe; readonly storage: Probe };
 };

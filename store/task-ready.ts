@@ -34,7 +34,7 @@ export interface ReadyCheck {
 }
 
 export class TaskReadyListener {
-  readonly #connectionString: string;
+  readonly #database: Database;
   readonly #events: TaskReadyEvents;
   #client: pg.Client | undefined;
   #running: Promise<void> | undefined;
@@ -42,7 +42,7 @@ export class TaskReadyListener {
   #isStopped = false;
 
   constructor(database: Database, events: TaskReadyEvents) {
-    this.#connectionString = database.pool.options.connectionString ?? '';
+    this.#database = database;
     this.#events = events;
   }
 
@@ -60,31 +60,35 @@ export class TaskReadyListener {
     await this.#running;
   }
 
-  /** Undefined while there is no connection; one that does not answer is given up. */
-  async check(
-    templates: readonly string[],
-    waiting: readonly WaitingClaim[],
-  ): Promise<ReadyCheck | undefined> {
+  /**
+   * What is ready now, asked on the listening connection, which is replaced when it does not answer; while there is
+   * none, on one of the pool.
+   */
+  async check(templates: readonly string[], waiting: readonly WaitingClaim[]): Promise<ReadyCheck> {
+    const parameters = [
+      templates,
+      waiting.map(({ identity }) => identity.holder),
+      waiting.map(({ identity }) => identity.instanceId),
+      waiting.map(({ claimSeq }) => claimSeq),
+    ];
     const client = this.#client;
-    if (client === undefined) return undefined;
+    if (client === undefined) {
+      const [row] = await this.#database.query<ReadyCheck>(checkStatement, parameters);
+      return row!;
+    }
     try {
-      const { rows } = await client.query<{ ready: string[]; outdated: number[] }>(checkStatement, [
-        templates,
-        waiting.map(({ identity }) => identity.holder),
-        waiting.map(({ identity }) => identity.instanceId),
-        waiting.map(({ claimSeq }) => claimSeq),
-      ]);
+      const { rows } = await client.query<ReadyCheck>(checkStatement, parameters);
       return rows[0]!;
     } catch (error) {
       client.emit('error', error);
-      return undefined;
+      throw error;
     }
   }
 
   async #run(): Promise<void> {
     while (!this.#isStopped) {
       const client = new pg.Client({
-        connectionString: this.#connectionString,
+        connectionString: this.#database.pool.options.connectionString,
         connectionTimeoutMillis: 5_000,
         query_timeout: silentMs,
         keepAlive: true,

@@ -1,0 +1,133 @@
+/** Claiming a task, with or without waiting for one (contract: Runner rule 2; decisions 9). */
+import { Problem } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+import {
+  arrive,
+  type ClaimedTask,
+  claimNext,
+  giveUpHeldTask,
+  type RunnerIdentity,
+  undoClaim,
+} from '../../store/claims.ts';
+import type { Services } from '../services.ts';
+import type { TaskWaiter } from './task-waiters.ts';
+import { type Coverage, coverageOf, type TemplateSnapshot } from './template-catalogue.ts';
+
+/** Claims of one instance that cross each other end after so many tries; the next claim gets through. */
+const maxTries = 5;
+
+export interface ClaimRequest {
+  readonly identity: RunnerIdentity;
+  readonly coverage: Coverage;
+  readonly waitSeconds: number;
+  readonly signal: AbortSignal;
+  readonly shutdown: AbortSignal;
+}
+
+/**
+ * The templates that an account's claim covers: those of runtime `external` alone.
+ * @param wanted names from the request; empty: all
+ * @throws Problem `templateUnknown`, `templateNotAllowed`
+ */
+export async function coverageFor(services: Services, wanted: readonly string[]): Promise<Coverage> {
+  const { templates } = services.runners;
+  let snapshot = await templates.load();
+  if (wanted.length === 0) return templates.allExternal;
+  // Registered a moment ago, perhaps: only a fresh look may refuse.
+  if (firstRefused(snapshot, wanted) !== undefined) snapshot = await templates.load(0);
+  const refused = firstRefused(snapshot, wanted);
+  if (refused !== undefined) throw refused;
+  return coverageOf(wanted);
+}
+
+function firstRefused(snapshot: TemplateSnapshot, wanted: readonly string[]): Problem | undefined {
+  for (const name of wanted) {
+    const template = snapshot.byName.get(name);
+    if (template === undefined) {
+      return new Problem('templateUnknown', { message: `Node template '${name}' is not registered.` });
+    }
+    if (template.runtime !== 'external') return new Problem('templateNotAllowed');
+  }
+  return undefined;
+}
+
+/** The oldest ready task, or undefined when there was none in time or somebody else is to be answered instead. */
+export async function claimTask(services: Services, request: ClaimRequest): Promise<ClaimedTask | undefined> {
+  const { identity } = request;
+  const { waiters } = services.runners;
+  const { claimSeq, holdsTask } = await arrive(services.database, identity);
+  if (holdsTask) await giveUp(services, identity);
+  if (request.waitSeconds > 0) {
+    const waiter = waiters.enter({ ...request, claimSeq });
+    try {
+      return await waitForTask(services, request, claimSeq, waiter);
+    } finally {
+      waiter.leave();
+    }
+  }
+  waiters.replaceOlder({ identity, claimSeq });
+  const startedAtMs = performance.now();
+  const task = await tryClaim(services, request, claimSeq);
+  if (task !== undefined || !request.coverage.isOpen) return task;
+  // Templates may have been registered since they were read last.
+  if (services.runners.templates.current.loadedAtMs >= startedAtMs) return undefined;
+  const known = request.coverage.names();
+  const fresh = (await services.runners.templates.load(0)).external.filter((name) => !known.includes(name));
+  if (fresh.length === 0) return undefined;
+  return await tryClaim(services, { ...request, coverage: coverageOf(fresh) }, claimSeq);
+}
+
+async function waitForTask(
+  services: Services,
+  request: ClaimRequest,
+  claimSeq: number,
+  waiter: TaskWaiter,
+): Promise<ClaimedTask | undefined> {
+  while (waiter.end === undefined) {
+    const task = await tryClaim(services, request, claimSeq);
+    if (task !== undefined) return task;
+    waiter.foundNothing();
+    if (!(await waiter.next())) return undefined;
+  }
+  return undefined;
+}
+
+async function tryClaim(
+  services: Services,
+  { identity, coverage, signal }: ClaimRequest,
+  claimSeq: number,
+): Promise<ClaimedTask | undefined> {
+  for (let tries = 1; ; tries += 1) {
+    // A caller that hung up must not take a task with it.
+    if (signal.aborted) return undefined;
+    try {
+      const { leaseSeconds } = limits;
+      return await claimNext(services.database, identity, {
+        claimSeq,
+        templates: coverage.names(),
+        leaseSeconds,
+      });
+    } catch (error) {
+      if (!isHeldAlready(error) || tries === maxTries) throw error;
+      // An older claim of the same instance won in the moment between its arrival and ours.
+      await giveUp(services, identity);
+    }
+  }
+}
+
+async function giveUp(services: Services, identity: RunnerIdentity): Promise<void> {
+  const effects = await giveUpHeldTask(services.database, identity);
+  if (effects !== undefined) services.workflows.afterCommit(effects);
+}
+
+/** Takes a claim back that its caller never heard of. */
+export async function takeBack(services: Services, taskId: string): Promise<void> {
+  services.runners.holders.ended(taskId);
+  const effects = await undoClaim(services.database, taskId);
+  if (effects !== undefined) services.workflows.afterCommit(effects);
+}
+
+function isHeldAlready(error: unknown): boolean {
+  const { code, constraint } = error as { readonly code?: string; readonly constraint?: string };
+  return code === '23505' && constraint === 'node_claim_held';
+}

@@ -1,0 +1,41 @@
+/** Who holds tasks: an account or token, and the instance name that its program chose (contract: Runner rules 1, 2). */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+import { uuid } from '../../http/schemas.ts';
+import type { RunnerIdentity } from '../../store/claims.ts';
+
+export const instanceIdForm = new RegExp(`^[A-Za-z0-9._:-]{1,${limits.runnerInstanceCharacters}}$`);
+const header = 'x-platform-runner-instance';
+
+/** What every route of a held task has in common; spread it into the route. */
+export const taskRoute = {
+  tags: ['Runner'],
+  access: access.runnerTasks,
+  params: z.object({ taskId: uuid() }),
+  headers: z.object({
+    [header]: z.string().min(1).meta({ description: 'The instanceId that the task was claimed with.' }),
+  }),
+  errorStyle: 'coded',
+  refusals: { params: 'taskNotFound', headers: 'instanceHeaderMissing' },
+} as const;
+
+/** The holder of an account's tasks: the same for all of its access tokens, so that a new sign-in keeps them. */
+export function holderOf(principal: { readonly userId: string }): string {
+  return `user:${principal.userId}`;
+}
+
+/** The caller of a task's route. Throws for a header that no instance can have. */
+export function identityOf(context: {
+  readonly principal: { readonly userId: string };
+  readonly headers: { readonly [header]: string };
+}): RunnerIdentity {
+  const instanceId = context.headers[header];
+  if (!instanceIdForm.test(instanceId)) {
+    throw new Problem('invalidRequest', {
+      message: `X-Platform-Runner-Instance must hold 1 to ${limits.runnerInstanceCharacters} characters of A-Za-z0-9._:-`,
+    });
+  }
+  return { holder: holderOf(context.principal), instanceId };
+}

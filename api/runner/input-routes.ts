@@ -1,0 +1,132 @@
+/** What the holder of a task reads (contract: Runner routes; decisions 9). */
+import { z } from 'zod';
+import { Problem } from '../../domain/errors.ts';
+import { downloadResponses } from '../../http/download.ts';
+import { pathId, uuid } from '../../http/schemas.ts';
+import type { RunnerIdentity } from '../../store/claims.ts';
+import { findDataSource } from '../../store/data-sources.ts';
+import {
+  countPendingInputs,
+  findInput,
+  type HeldTask,
+  listInputs,
+  readNodeMemory,
+  touchTask,
+} from '../../store/task-reads.ts';
+import { serveOutput } from '../node-instances/output-data.ts';
+import { defineRoute } from '../route.ts';
+import type { Services } from '../services.ts';
+import { identityOf, taskRoute } from './identity.ts';
+import { LeaseKeeper } from './lease-keeper.ts';
+import { presentIncremental, presentInput } from './present.ts';
+import { cursorAt, inputsQuerySchema, inputsSchema, stateSchema } from './schema.ts';
+
+/** Smaller replies are out long before a lease could end. */
+const keepLeaseFromBytes = 1024 * 1024;
+
+/** The task, its lease renewed; throws the 404 when the caller does not hold it (any more). */
+async function heldTask(services: Services, identity: RunnerIdentity, taskId: string): Promise<HeldTask> {
+  const task = await touchTask(services.database, identity, taskId);
+  if (task === undefined) throw new Problem('taskNotFound');
+  return task;
+}
+
+async function incrementalOf(services: Services, task: HeldTask) {
+  const pendingInputs = await countPendingInputs(services.database, task);
+  return presentIncremental(task, pendingInputs, services.settings.INCREMENTAL_MAX_INPUTS);
+}
+
+const inputs = defineRoute({
+  ...taskRoute,
+  id: 'listTaskInputs',
+  method: 'GET',
+  path: '/api/v2/runner/tasks/{taskId}/inputs',
+  summary: 'A page of the task’s inputs, oldest first',
+  query: inputsQuerySchema,
+  responses: { 200: { description: 'The page.', schema: inputsSchema } },
+  async handler(context) {
+    const { params, query, services } = context;
+    const task = await heldTask(services, identityOf(context), params.taskId);
+    const [found, incremental] = await Promise.all([
+      listInputs(services.database, task, {
+        mode: query.mode,
+        afterPosition: query.cursor ?? 0,
+        // One more tells whether there is another page.
+        limit: query.limit + 1,
+        cap: services.settings.INCREMENTAL_MAX_INPUTS,
+      }),
+      incrementalOf(services, task),
+    ]);
+    const page = found.slice(0, query.limit);
+    const nextCursor = found.length > page.length ? cursorAt(page.at(-1)!.position) : null;
+    return {
+      status: 200,
+      body: { mode: query.mode, inputs: page.map(presentInput), nextCursor, incremental },
+    };
+  },
+});
+
+const inputData = defineRoute({
+  ...taskRoute,
+  id: 'getTaskInputData',
+  method: 'GET',
+  path: '/api/v2/runner/tasks/{taskId}/inputs/{outputId}/data',
+  summary: 'The bytes of one input, as they stood when the run was claimed first',
+  params: z.object({ taskId: uuid(), outputId: z.string() }),
+  responses: downloadResponses,
+  errors: ['inputNotFound', 'rangeNotSatisfiable', 'upstreamFailed'],
+  async handler(context) {
+    const { params, services, request, signal } = context;
+    const identity = identityOf(context);
+    const task = await heldTask(services, identity, params.taskId);
+    const outputId = pathId().safeParse(params.outputId);
+    const input = outputId.success ? await findInput(services.database, task, outputId.data) : undefined;
+    const dataSource = input && (await findDataSource(services.database, input.dataSourceId));
+    if (input === undefined || dataSource === undefined) throw new Problem('inputNotFound');
+    const { method, headers } = request;
+    const reply = await serveOutput(services.objects, dataSource, input, { method, headers, signal }).catch(
+      (error) => {
+        throw asInputProblem(error);
+      },
+    );
+    if (!('stream' in reply) || typeof reply.stream === 'function') return reply;
+    if (input.sizeBytes < keepLeaseFromBytes) return reply;
+    const keeper = new LeaseKeeper(services.database, identity, params.taskId);
+    return { ...reply, stream: keeper.watch(reply.stream) };
+  },
+});
+
+/** A missing object is a fault of the storage, whatever the id; runners get no code for outputs. */
+function asInputProblem(error: unknown): unknown {
+  return error instanceof Problem && error.key === 'nodeOutputNotFound'
+    ? new Problem('upstreamFailed', { cause: error })
+    : error;
+}
+
+const state = defineRoute({
+  ...taskRoute,
+  id: 'getTaskState',
+  method: 'GET',
+  path: '/api/v2/runner/tasks/{taskId}/state',
+  summary: 'The node’s previous output and its incremental state',
+  responses: { 200: { description: 'What the node keeps between its runs.', schema: stateSchema } },
+  async handler(context) {
+    const { params, services } = context;
+    const task = await heldTask(services, identityOf(context), params.taskId);
+    const [memory, incremental] = await Promise.all([
+      readNodeMemory(services.database, task),
+      incrementalOf(services, task),
+    ]);
+    const { newestOutput } = memory;
+    return {
+      status: 200,
+      body: {
+        previousOutput: newestOutput === undefined ? null : presentInput(newestOutput),
+        state: memory.state,
+        incremental,
+      },
+    };
+  },
+});
+
+export const inputRoutes = [inputs, inputData, state];

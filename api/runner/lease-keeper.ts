@@ -1,0 +1,61 @@
+/** Keeps a task's lease while bytes of a call for it flow (decisions 9). */
+import { Readable } from 'node:stream';
+import type { RunnerIdentity } from '../../store/claims.ts';
+import type { Database } from '../../store/database.ts';
+import { touchTask } from '../../store/task-reads.ts';
+
+/** Less than a third of the shortest lease. */
+const renewEveryMs = 3_000;
+
+export class LeaseKeeper {
+  readonly #database: Database;
+  readonly #identity: RunnerIdentity;
+  readonly #taskId: string;
+  readonly #lost = new AbortController();
+  #renewedAtMs = performance.now();
+  #isRenewing = false;
+
+  /** The lease was renewed just now. */
+  constructor(database: Database, identity: RunnerIdentity, taskId: string) {
+    this.#database = database;
+    this.#identity = identity;
+    this.#taskId = taskId;
+  }
+
+  /** Aborted when the task turns out to be somebody else's. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  /** To be called for every chunk. */
+  readonly onBytes = (): void => {
+    const now = performance.now();
+    if (this.#isRenewing || now - this.#renewedAtMs < renewEveryMs) return;
+    this.#isRenewing = true;
+    this.#renewedAtMs = now;
+    touchTask(this.#database, this.#identity, this.#taskId)
+      .then(
+        (task) => {
+          if (task === undefined) this.#lost.abort(new Error('The task is held no more.'));
+        },
+        // The next chunk tries again; what is written in the end is fenced anyway.
+        () => undefined,
+      )
+      .finally(() => {
+        this.#isRenewing = false;
+      });
+  };
+
+  /** The same bytes; the stream breaks off when the task is lost. */
+  watch(stream: Readable): Readable {
+    return Readable.from(this.#passOn(stream), { objectMode: false });
+  }
+
+  async *#passOn(stream: Readable): AsyncGenerator<Buffer> {
+    for await (const chunk of stream) {
+      this.onBytes();
+      this.#lost.signal.throwIfAborted();
+      yield chunk as Buffer;
+    }
+  }
+}

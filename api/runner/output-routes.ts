@@ -1,0 +1,131 @@
+/** Outputs of a task in one request (contract: Runner rule 3; decisions 9). */
+import { Problem } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+import { readOutputHeaders } from '../../domain/output-headers.ts';
+import { pathId } from '../../http/schemas.ts';
+import type { DataSourceRow } from '../../store/data-sources.ts';
+import { ObjectStoreError } from '../../store/objects.ts';
+import { outputDataSource } from '../../store/output-target.ts';
+import { findOutputByIdentifier } from '../../store/outputs.ts';
+import { touchTask } from '../../store/task-reads.ts';
+import { type OutputWrite, type TaskOutput, writeTaskOutput } from '../../store/task-writes.ts';
+import { type ReceivedObject, receiveObject } from '../node-instances/receive.ts';
+import { defineRoute } from '../route.ts';
+import type { Services } from '../services.ts';
+import { identityOf, taskRoute } from './identity.ts';
+import { LeaseKeeper } from './lease-keeper.ts';
+import { presentWrittenOutput } from './present.ts';
+import { writtenOutputSchema } from './schema.ts';
+import { writeProblem } from './write-problem.ts';
+
+const writeOutput = defineRoute({
+  ...taskRoute,
+  id: 'writeTaskOutput',
+  method: 'POST',
+  path: '/api/v2/runner/tasks/{taskId}/outputs',
+  summary: 'Writes an output of up to 16 MB',
+  description:
+    'The body is the payload itself. Headers: `X-Platform-Output-Identifier` (unique in the node; a resend gets the ' +
+    'existing output with 200), `X-Platform-Output-Metadata` (a JSON object of up to 4 KB), `X-Platform-Watermark` ' +
+    '(publishes the output and advances the watermark at once), `Content-Type`, `Content-Encoding: gzip`. Without a ' +
+    'watermark the output is staged until the task completes.',
+  body: 'stream',
+  responses: {
+    201: { description: 'Written.', schema: writtenOutputSchema },
+    200: { description: 'The output that has this identifier already.', schema: writtenOutputSchema },
+  },
+  errors: [
+    'invalidOutputIdentifier',
+    'invalidOutputMetadata',
+    'checksumMismatch',
+    'outputTooLarge',
+    'unsupportedMediaType',
+    'dataSourceNotFound',
+    'watermarkRegression',
+    'watermarkUnknownInput',
+  ],
+  async handler(context) {
+    const { params, body, services, request, signal } = context;
+    const identity = identityOf(context);
+    const { outputIdentifier } = readOutputHeaders(request.headers);
+    const watermarkInputId = readWatermark(request.headers['x-platform-watermark']);
+    if ((body.declaredBytes ?? 0) > limits.runnerOutputBytes) throw new Problem('outputTooLarge');
+    const task = await touchTask(services.database, identity, params.taskId);
+    if (task === undefined) throw new Problem('taskNotFound');
+    const write = (upload: TaskOutput) =>
+      writeTaskOutput(services.database, identity, params.taskId, upload, watermarkInputId);
+    const existing =
+      outputIdentifier === null
+        ? undefined
+        : await findOutputByIdentifier(services.database, task.nodeInstanceId, outputIdentifier);
+    // A resend: its bytes are not read again.
+    if (existing !== undefined) return written(services, await write(existing));
+    const dataSource = await outputDataSource(services.database, task.nodeInstanceId);
+    if (dataSource === undefined) throw new Problem('dataSourceNotFound');
+    const keeper = new LeaseKeeper(services.database, identity, params.taskId);
+    const received = await receive(services, keeper, {
+      dataSource,
+      headers: request.headers,
+      body,
+      maxBytes: limits.runnerOutputBytes,
+      tooLarge: 'outputTooLarge',
+      signal: AbortSignal.any([signal, keeper.lost]),
+      onBytes: keeper.onBytes,
+    });
+    return written(services, await keep(services, dataSource, received, write));
+  },
+});
+
+/** The id in `X-Platform-Watermark`; throws for what is no id. */
+function readWatermark(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const id = pathId().safeParse(value.trim());
+  if (id.success) return id.data;
+  throw new Problem('invalidRequest', { message: 'X-Platform-Watermark must be the id of an input.' });
+}
+
+async function receive(
+  services: Services,
+  keeper: LeaseKeeper,
+  options: Parameters<typeof receiveObject>[1],
+): Promise<ReceivedObject> {
+  try {
+    return await receiveObject(services, options);
+  } catch (error) {
+    if (keeper.lost.aborted) throw new Problem('taskNotFound');
+    if (error instanceof ObjectStoreError) throw new Problem('unavailable', { cause: error });
+    throw error;
+  }
+}
+
+/** Makes a stored object an output of the task, or removes it again. */
+async function keep(
+  services: Services,
+  dataSource: DataSourceRow,
+  received: ReceivedObject,
+  write: (upload: TaskOutput) => Promise<OutputWrite>,
+): Promise<OutputWrite> {
+  let result: OutputWrite;
+  try {
+    result = await write(received).catch((error) => {
+      // An upload to the node took the identifier in this very moment: the second look finds its output.
+      if ((error as { readonly code?: string }).code === '23505') return write(received);
+      throw error;
+    });
+  } catch (error) {
+    await services.pending.discard(received.objectKey, dataSource);
+    throw error;
+  }
+  if (result.kind === 'created') services.pending.release(received.objectKey);
+  else await services.pending.discard(received.objectKey, dataSource);
+  return result;
+}
+
+function written(services: Services, write: OutputWrite) {
+  if (write.kind === 'refused') throw writeProblem(write.why);
+  if (write.effects !== undefined) services.workflows.afterCommit(write.effects);
+  const status = write.kind === 'created' ? (201 as const) : (200 as const);
+  return { status, body: presentWrittenOutput(write.output) };
+}
+
+export const outputRoutes = [writeOutput];

@@ -1,0 +1,154 @@
+/** Keeping a task, and ending it (contract: Runner routes; decisions 9). */
+import { createHash } from 'node:crypto';
+import type { z } from 'zod';
+import { Problem, type ProblemKey } from '../../domain/errors.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import type { RunnerIdentity } from '../../store/claims.ts';
+import { type EndRefusal, endTask, type TaskEnd } from '../../store/outcomes.ts';
+import { beatTask } from '../../store/task-reads.ts';
+import { writeWatermark } from '../../store/task-writes.ts';
+import { defineRoute } from '../route.ts';
+import type { Services } from '../services.ts';
+import { canonicalJson } from './canonical-json.ts';
+import { identityOf, taskRoute } from './identity.ts';
+import {
+  completeRequestSchema,
+  completeSchema,
+  failRequestSchema,
+  failSchema,
+  heartbeatRequestSchema,
+  heartbeatSchema,
+  releaseRequestSchema,
+  releaseSchema,
+  watermarkRequestSchema,
+  watermarkSchema,
+} from './schema.ts';
+import { writeProblem } from './write-problem.ts';
+
+const heartbeat = defineRoute({
+  ...taskRoute,
+  id: 'beatTask',
+  method: 'PUT',
+  path: '/api/v2/runner/tasks/{taskId}/heartbeat',
+  summary: 'Keeps the task and tells how far it is',
+  body: heartbeatRequestSchema,
+  responses: { 200: { description: 'Kept.', schema: heartbeatSchema } },
+  async handler(context) {
+    const { params, body, services } = context;
+    const beat = await beatTask(services.database, identityOf(context), params.taskId, {
+      phase: body.phase ?? null,
+      message: body.message ?? null,
+      progress: body.progress ?? null,
+    });
+    if (beat === undefined) throw new Problem('taskNotFound');
+    return {
+      status: 200,
+      body: {
+        taskId: params.taskId,
+        leaseExpiresAt: formatTimestamp(beat.leaseExpiresAt),
+        cancelRequested: beat.cancelRequested,
+      },
+    };
+  },
+});
+
+const watermark = defineRoute({
+  ...taskRoute,
+  id: 'advanceWatermark',
+  method: 'PUT',
+  path: '/api/v2/runner/tasks/{taskId}/watermark',
+  summary: 'Advances the watermark without an output; durable at once',
+  body: watermarkRequestSchema,
+  responses: { 200: { description: 'Where the watermark stands.', schema: watermarkSchema } },
+  errors: ['watermarkRegression', 'watermarkUnknownInput'],
+  async handler(context) {
+    const { params, body, services } = context;
+    const identity = identityOf(context);
+    const { database } = services;
+    const write = await writeWatermark(database, identity, params.taskId, body.inputId, body.state);
+    if (write.kind === 'refused') throw writeProblem(write.why);
+    return { status: 200, body: { watermark: write.watermark, pendingInputs: write.pendingInputs } };
+  },
+});
+
+const complete = defineRoute({
+  ...taskRoute,
+  id: 'completeTask',
+  method: 'PUT',
+  path: '/api/v2/runner/tasks/{taskId}/complete',
+  summary: 'Finishes the task; its staged outputs are published together',
+  body: completeRequestSchema,
+  responses: { 200: { description: 'Finished.', schema: completeSchema } },
+  errors: ['outputMissing', 'taskFinished'],
+  async handler(context) {
+    const { outcome, hasMore, statusDetails, state } = context.body;
+    const end = { kind: 'complete', outcome, hasMore: hasMore ?? false, statusDetails, state } as const;
+    const reply = await endHeld(context.services, identityOf(context), context.params.taskId, end);
+    return { status: 200, body: reply as z.input<typeof completeSchema> };
+  },
+});
+
+const fail = defineRoute({
+  ...taskRoute,
+  id: 'failTask',
+  method: 'PUT',
+  path: '/api/v2/runner/tasks/{taskId}/fail',
+  summary: 'Reports a failure; its category decides whether the run is tried again',
+  body: failRequestSchema,
+  responses: { 200: { description: 'Noted.', schema: failSchema } },
+  errors: ['taskFinished'],
+  async handler(context) {
+    const end = { kind: 'fail', ...context.body } as const;
+    const reply = await endHeld(context.services, identityOf(context), context.params.taskId, end);
+    return { status: 200, body: reply as z.input<typeof failSchema> };
+  },
+});
+
+const release = defineRoute({
+  ...taskRoute,
+  id: 'releaseTask',
+  method: 'PUT',
+  path: '/api/v2/runner/tasks/{taskId}/release',
+  summary: 'Gives an unfinished task back',
+  body: releaseRequestSchema,
+  responses: { 200: { description: 'Given back.', schema: releaseSchema } },
+  errors: ['taskFinished'],
+  async handler(context) {
+    const { taskId } = context.params;
+    const end = { kind: 'release' } as const;
+    const reply = await endHeld(context.services, identityOf(context), taskId, end, context.body.reason);
+    return { status: 200, body: reply as z.input<typeof releaseSchema> };
+  },
+});
+
+const endProblems: Readonly<Record<EndRefusal, ProblemKey>> = {
+  'task-not-found': 'taskNotFound',
+  'task-finished': 'taskFinished',
+  'output-missing': 'outputMissing',
+  'not-incremental': 'invalidRequest',
+};
+
+/** Ends a held task and returns the reply that the store decided; the same one for a repeat. */
+async function endHeld(
+  services: Services,
+  identity: RunnerIdentity,
+  taskId: string,
+  end: TaskEnd,
+  releaseReason?: string,
+): Promise<unknown> {
+  const digest = createHash('sha256')
+    .update(canonicalJson({ ...end, releaseReason }))
+    .digest('base64url');
+  const result = await endTask(services.database, identity, taskId, end, digest, Math.random());
+  if (result.kind === 'refused') {
+    const message = 'hasMore needs an incremental node template.';
+    throw new Problem(endProblems[result.why], result.why === 'not-incremental' ? { message } : {});
+  }
+  if (result.kind === 'ended') {
+    services.runners.holders.ended(taskId);
+    services.workflows.afterCommit(result.effects);
+  }
+  return result.reply;
+}
+
+export const taskRoutes = [heartbeat, watermark, complete, fail, release];

@@ -1,0 +1,234 @@
+/**
+ * Claims that wait for a task. None of them holds a database connection.
+ *
+ * A waiter is idle (waits), busy (its claim is being tried) or over (answered). A notification wakes one idle waiter
+ * that covers the template; with none idle, a busy one tries once more. A wake that a waiter does not use up passes to
+ * the next: PostgreSQL folds equal notifications of one transaction, so one wake may stand for many tasks.
+ */
+import type { Logger } from 'pino';
+import type { Database } from '../../store/database.ts';
+import { TaskReadyListener, type WaitingClaim } from '../../store/task-ready.ts';
+import type { Coverage, TemplateCatalogue } from './template-catalogue.ts';
+
+const checkEveryMs = 1_000;
+
+/** Why a waiting claim ends without a task. All are answered with 204. */
+export type WaitEnd = 'timeout' | 'replaced' | 'gone' | 'stopping';
+
+export interface WaitRequest extends WaitingClaim {
+  readonly coverage: Coverage;
+  readonly waitSeconds: number;
+  /** Aborted when the caller hangs up. */
+  readonly signal: AbortSignal;
+  /** Aborted when the process begins to stop. */
+  readonly shutdown: AbortSignal;
+}
+
+/**
+ * One waiting claim. It begins busy; {@link TaskWaiter.next} makes it idle, {@link TaskWaiter.foundNothing} follows each
+ * try in vain, and {@link TaskWaiter.leave} ends it, whatever came of it.
+ */
+export class TaskWaiter {
+  readonly request: WaitRequest;
+  readonly #onLeave: (waiter: TaskWaiter, unanswered: readonly string[]) => void;
+  readonly #timer: NodeJS.Timeout;
+  #end: WaitEnd | undefined;
+  /** The template of a wake that is still to be tried. */
+  #wake: string | undefined;
+  /** The template of the wake that is being tried. */
+  #trying: string | undefined;
+  #resume: (() => void) | undefined;
+
+  constructor(request: WaitRequest, onLeave: (waiter: TaskWaiter, unanswered: readonly string[]) => void) {
+    this.request = request;
+    this.#onLeave = onLeave;
+    this.#timer = setTimeout(() => this.finish('timeout'), request.waitSeconds * 1_000);
+    request.signal.addEventListener('abort', this.#onHangUp, { once: true });
+    if (request.signal.aborted) this.#onHangUp();
+  }
+
+  get isIdle(): boolean {
+    return this.#resume !== undefined;
+  }
+
+  get isWoken(): boolean {
+    return this.#wake !== undefined;
+  }
+
+  get end(): WaitEnd | undefined {
+    return this.#end;
+  }
+
+  /** Resolves with true when the claim is to be tried again, with false when it is over. */
+  async next(): Promise<boolean> {
+    if (this.#end === undefined && this.#wake === undefined) {
+      await new Promise<void>((resolve) => {
+        this.#resume = resolve;
+      });
+    }
+    if (this.#end !== undefined) return false;
+    this.#trying = this.#wake;
+    this.#wake = undefined;
+    return true;
+  }
+
+  wake(template: string): void {
+    this.#wake = template;
+    this.#goOn();
+  }
+
+  finish(end: WaitEnd): void {
+    this.#end ??= end;
+    this.#goOn();
+  }
+
+  foundNothing(): void {
+    this.#trying = undefined;
+  }
+
+  leave(): void {
+    clearTimeout(this.#timer);
+    this.request.signal.removeEventListener('abort', this.#onHangUp);
+    this.#onLeave(
+      this,
+      [this.#trying, this.#wake].filter((template) => template !== undefined),
+    );
+  }
+
+  #goOn(): void {
+    this.#resume?.();
+    this.#resume = undefined;
+  }
+
+  readonly #onHangUp = (): void => this.finish('gone');
+}
+
+export class TaskWaiters {
+  readonly #listener: TaskReadyListener;
+  readonly #catalogue: TemplateCatalogue;
+  /** In order of arrival. */
+  readonly #waiters = new Set<TaskWaiter>();
+  readonly #byInstance = new Map<string, TaskWaiter>();
+  readonly #shutdowns = new WeakSet<AbortSignal>();
+  #timer: NodeJS.Timeout | undefined;
+  #isChecking = false;
+
+  constructor(database: Database, catalogue: TemplateCatalogue, log: Logger) {
+    this.#catalogue = catalogue;
+    this.#listener = new TaskReadyListener(database, {
+      ready: (template) => this.#onReady(template),
+      connected: () => void this.#check(),
+      lost: (error) => log.warn({ err: error }, 'the connection that hears of queued tasks broke'),
+    });
+  }
+
+  get count(): number {
+    return this.#waiters.size;
+  }
+
+  /** Connects, so that the first claim that waits finds the connection standing. Safe to call again. */
+  listen(): void {
+    this.#listener.start();
+  }
+
+  /** Lets a claim wait from now on; what becomes ready after this call wakes it. */
+  enter(request: WaitRequest): TaskWaiter {
+    this.listen();
+    this.#heed(request.shutdown);
+    const waiter = new TaskWaiter(request, this.#onLeave);
+    if (request.shutdown.aborted) waiter.finish('stopping');
+    this.replaceOlder(request);
+    const key = keyOf(request);
+    if (this.#byInstance.has(key)) waiter.finish('replaced');
+    else this.#byInstance.set(key, waiter);
+    this.#waiters.add(waiter);
+    this.#timer ??= setInterval(() => void this.#check(), checkEveryMs).unref();
+    return waiter;
+  }
+
+  /** A newer claim of an instance answers the one that waits. */
+  replaceOlder(claim: WaitingClaim): void {
+    const key = keyOf(claim);
+    const older = this.#byInstance.get(key);
+    if (older === undefined || older.request.claimSeq >= claim.claimSeq) return;
+    this.#byInstance.delete(key);
+    older.finish('replaced');
+  }
+
+  /** Answers everything that waits and closes the connection. */
+  async stop(): Promise<void> {
+    this.#answerAll();
+    clearInterval(this.#timer);
+    await this.#listener.stop();
+  }
+
+  #heed(shutdown: AbortSignal): void {
+    if (this.#shutdowns.has(shutdown)) return;
+    this.#shutdowns.add(shutdown);
+    shutdown.addEventListener('abort', () => this.#answerAll(), { once: true });
+  }
+
+  #answerAll(): void {
+    for (const waiter of this.#waiters) waiter.finish('stopping');
+  }
+
+  readonly #onLeave = (waiter: TaskWaiter, unanswered: readonly string[]): void => {
+    this.#waiters.delete(waiter);
+    const key = keyOf(waiter.request);
+    if (this.#byInstance.get(key) === waiter) this.#byInstance.delete(key);
+    if (this.#waiters.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+    for (const template of unanswered) this.#wakeOne(template);
+  };
+
+  #onReady(template: string): void {
+    if (this.#waiters.size === 0) return;
+    if (this.#catalogue.current.byName.has(template)) this.#wakeOne(template);
+    // Registered a moment ago: claims for all templates cover it as soon as it is known.
+    else
+      void this.#catalogue.load(0).then(
+        () => this.#wakeOne(template),
+        () => undefined,
+      );
+  }
+
+  #wakeOne(template: string): void {
+    let busy: TaskWaiter | undefined;
+    for (const waiter of this.#waiters) {
+      if (waiter.isWoken || waiter.end !== undefined || !waiter.request.coverage.covers(template)) continue;
+      if (waiter.isIdle) {
+        waiter.wake(template);
+        return;
+      }
+      busy ??= waiter;
+    }
+    busy?.wake(template);
+  }
+
+  /** What notifications may have missed: queued tasks, and claims that a newer one at another process replaced. */
+  async #check(): Promise<void> {
+    if (this.#isChecking || this.#waiters.size === 0) return;
+    this.#isChecking = true;
+    try {
+      const waiters = [...this.#waiters];
+      if (waiters.some((waiter) => waiter.request.coverage.isOpen)) await this.#catalogue.load();
+      const templates = new Set(waiters.flatMap((waiter) => waiter.request.coverage.names()));
+      const found = await this.#listener.check(
+        [...templates],
+        waiters.map((waiter) => waiter.request),
+      );
+      for (const place of found.outdated) waiters[place]?.finish('replaced');
+      for (const template of found.ready) this.#wakeOne(template);
+    } catch {
+      // The database does not answer; the next check follows in a second.
+    } finally {
+      this.#isChecking = false;
+    }
+  }
+}
+
+function keyOf({ identity }: WaitingClaim): string {
+  return `${identity.holder}\n${identity.instanceId}`;
+}

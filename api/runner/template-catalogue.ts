@@ -1,0 +1,73 @@
+/** The node templates that runners may claim for, remembered for a second: they change when a manifest is published. */
+import { listRunnerTemplates, type RunnerTemplate } from '../../store/claimable-templates.ts';
+import type { Database } from '../../store/database.ts';
+
+const rememberedMs = 1_000;
+
+/** The node templates at one moment. */
+export interface TemplateSnapshot {
+  readonly loadedAtMs: number;
+  readonly byName: ReadonlyMap<string, RunnerTemplate>;
+  /** Names of those that an account may claim: runtime `external`, and not `Input`, which never gets tasks. */
+  readonly external: readonly string[];
+}
+
+/** Which templates a claim takes tasks of. `names` may grow while the claim waits. */
+export interface Coverage {
+  readonly names: () => readonly string[];
+  readonly covers: (template: string) => boolean;
+  /** All that the caller may claim, also templates registered later. */
+  readonly isOpen: boolean;
+}
+
+export class TemplateCatalogue {
+  readonly #database: Database;
+  #snapshot: TemplateSnapshot = { loadedAtMs: Number.NEGATIVE_INFINITY, byName: new Map(), external: [] };
+  #loading: Promise<TemplateSnapshot> | undefined;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  get current(): TemplateSnapshot {
+    return this.#snapshot;
+  }
+
+  /** The templates as they stood at most `maxAgeMs` ago. Calls at the same moment share a read. */
+  async load(maxAgeMs = rememberedMs): Promise<TemplateSnapshot> {
+    if (performance.now() - this.#snapshot.loadedAtMs <= maxAgeMs) return this.#snapshot;
+    this.#loading ??= this.#read().finally(() => {
+      this.#loading = undefined;
+    });
+    return await this.#loading;
+  }
+
+  /** Every template of an outside runner type, as registered at the time of asking. */
+  get allExternal(): Coverage {
+    return {
+      names: () => this.#snapshot.external,
+      covers: (template) => isExternal(this.#snapshot.byName.get(template)),
+      isOpen: true,
+    };
+  }
+
+  async #read(): Promise<TemplateSnapshot> {
+    const loadedAtMs = performance.now();
+    const templates = await listRunnerTemplates(this.#database);
+    const byName = new Map(templates.map((template) => [template.name, template]));
+    const external = templates.filter(isExternal).map((template) => template.name);
+    this.#snapshot = { loadedAtMs, byName, external };
+    return this.#snapshot;
+  }
+}
+
+function isExternal(template: RunnerTemplate | undefined): boolean {
+  return template !== undefined && template.runtime === 'external' && template.type !== 'Input';
+}
+
+/** Exactly these templates. */
+export function coverageOf(names: readonly string[]): Coverage {
+  const set = new Set(names);
+  const list = [...set];
+  return { names: () => list, covers: (template) => set.has(template), isOpen: false };
+}

@@ -1,0 +1,13 @@
+import { Problem, type ProblemKey } from '../../domain/errors.ts';
+import type { WriteRefusal } from '../../store/task-writes.ts';
+
+const problems: Readonly<Record<WriteRefusal, ProblemKey>> = {
+  'task-not-found': 'taskNotFound',
+  'watermark-regression': 'watermarkRegression',
+  'watermark-unknown-input': 'watermarkUnknownInput',
+};
+
+/** What a runner is told when the store refused a write. */
+export function writeProblem(why: WriteRefusal): Problem {
+  return new Problem(problems[why]);
+}
