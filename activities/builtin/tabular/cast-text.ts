@@ -6,6 +6,10 @@ import type { ReadAs, ReadPlan } from './source.ts';
 /** Marks the failure of a time cast, so that the row can be looked for. */
 export const timeFault = 'sdp-bad-time';
 
+export function isTime(readAs: ReadAs | null): readAs is 'TIMESTAMP' | 'TIMESTAMPTZ' | 'INTERVAL' {
+  return readAs === 'TIMESTAMP' || readAs === 'TIMESTAMPTZ' || readAs === 'INTERVAL';
+}
+
 /**
  * SQL of a value from an SQL text expression. A text that is no time ends the statement with {@link timeFault}.
  * @param formatParameter the parameter that holds the strptime format of a TIMESTAMP

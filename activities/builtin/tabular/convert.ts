@@ -117,7 +117,7 @@ async function openSource(
   const reader = chooseReader(plain, configuration.inputFormat ?? 'auto', input.contentType);
   switch (reader) {
     case 'text':
-      return openCsv({ input: plain, folder, configuration, maxRows, signal });
+      return openCsv({ input: plain, engine, folder, configuration, maxRows, signal });
     case 'json':
       return openJson({ input: plain, engine, folder, configuration, maxRows, signal });
     case 'parquet':

@@ -6,6 +6,8 @@ import { pipeline } from 'node:stream/promises';
 const newline = 10;
 const carriageReturn = 13;
 const quote = 34;
+const blank = 32;
+const tab = 9;
 
 const states = { cellStart: 0, plain: 1, quoted: 2, quoteInQuoted: 3 } as const;
 
@@ -40,33 +42,50 @@ export class RecordScanner {
 /**
  * The line on which a record begins.
  *
- * @param record the strict reader's number: skipped lines and blank lines count, line ends within quotes do not
+ * @param record its number from 1. Line ends within quotes end no record.
+ * @param countsBlank whether blank lines count as records
  */
 export async function lineOfRecord(
   path: string,
   delimiter: string,
-  skipLines: number,
   record: number,
+  countsBlank: boolean,
   signal?: AbortSignal,
 ): Promise<number> {
   const scanner = new RecordScanner(delimiter);
   let line = 1;
+  let startLine = 1;
   let current = 1;
+  let isBlank = true;
   let previous = 0;
   for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20, signal })) {
     for (const byte of chunk as Buffer) {
-      if (current === record) return line;
-      const isEnd =
-        current <= skipLines ? byte === newline || byte === carriageReturn : scanner.isRecordEnd(byte);
       const isSecondOfPair = byte === newline && previous === carriageReturn;
-      if (!isSecondOfPair) {
-        if (byte === newline || byte === carriageReturn) line++;
-        if (isEnd) current++;
-      }
       previous = byte;
+      const isEnd = scanner.isRecordEnd(byte);
+      if (isSecondOfPair) continue;
+      if (byte === newline || byte === carriageReturn) line++;
+      else if (byte !== blank && byte !== tab) isBlank = false;
+      if (!isEnd) continue;
+      if (countsBlank || !isBlank) {
+        if (current === record) return startLine;
+        current++;
+      }
+      startLine = line;
+      isBlank = true;
     }
   }
-  return line;
+  return startLine;
+}
+
+/** Writes a copy that begins at a byte. */
+export async function copyFrom(from: string, to: string, start: number, signal?: AbortSignal): Promise<void> {
+  const options = signal === undefined ? {} : { signal };
+  await pipeline(
+    createReadStream(from, { highWaterMark: 1 << 20, start }),
+    createWriteStream(to, { highWaterMark: 1 << 20 }),
+    options,
+  );
 }
 
 /** Writes a copy in which every record ends in a line feed, for files that mix the ways to end a line. */

@@ -9,6 +9,8 @@ export type Delimiter = ',' | '\t' | ';' | '|';
 export interface CsvRecord {
   /** Line of the file on which the record begins, from 1. */
   line: number;
+  /** Where it begins in the sampled text, in characters. */
+  offset: number;
   cells: string[];
 }
 
@@ -20,8 +22,10 @@ export interface CsvLayout {
   /** Units from a line of their own below the headings, null without such a line. */
   units: string[] | null;
   hasHeading: boolean;
-  /** Lines before the last heading line; the strict reader skips them. */
+  /** Lines before the last heading line, or before the first record without one; the strict reader skips them. */
   skipLines: number;
+  /** These lines as they stand. */
+  skippedText: string;
   records: CsvRecord[];
 }
 
@@ -48,27 +52,39 @@ export function readCsvLayout(
   }
   const rows = Math.max(20, Math.min(maxRows, Math.floor(sampleCells / first.cells.length)));
   const records = splitRecords(body, delimiter, rows + 2, isWhole);
-  for (const record of records) record.line += preamble.lines;
-  return arrange(records, delimiter, preamble.lines);
+  for (const record of records) {
+    record.line += preamble.lines;
+    record.offset += preamble.characters;
+  }
+  return arrange(text, records, delimiter, preamble);
 }
 
-function arrange(records: CsvRecord[], delimiter: Delimiter, preambleLines: number): CsvLayout {
+function arrange(
+  text: string,
+  records: CsvRecord[],
+  delimiter: Delimiter,
+  preamble: { lines: number; characters: number },
+): CsvLayout {
   const [first, ...rest] = records as [CsvRecord, ...CsvRecord[]];
   const decimalComma = delimiter !== ',' && usesDecimalComma(rest.length === 0 ? records : rest);
   const hasHeading = isHeading(first.cells, rest, decimalComma);
   if (!hasHeading) {
     const headings = first.cells.map((_, index) => `column_${index + 1}`);
-    return { delimiter, decimalComma, headings, units: null, hasHeading, skipLines: preambleLines, records };
+    const skippedText = text.slice(0, preamble.characters);
+    const skipLines = preamble.lines;
+    return { delimiter, decimalComma, headings, units: null, hasHeading, skipLines, skippedText, records };
   }
   const second = rest[0];
   const hasUnits = second !== undefined && isUnitsLine(second.cells, rest.slice(1), decimalComma);
+  const heading = hasUnits ? second : first;
   return {
     delimiter,
     decimalComma,
     headings: first.cells.map((cell) => cell.trim()),
     units: hasUnits ? second.cells.map((cell) => cell.trim()) : null,
     hasHeading,
-    skipLines: (hasUnits ? second.line : first.line) - 1,
+    skipLines: heading.line - 1,
+    skippedText: text.slice(0, heading.offset),
     records: hasUnits ? rest.slice(1) : rest,
   };
 }
@@ -118,6 +134,7 @@ export function splitRecords(
   let at = 0;
   while (at < text.length && records.length < maxRecords) {
     const start = line;
+    const offset = at;
     const cells: string[] = [];
     let ended = false;
     while (!ended) {
@@ -138,7 +155,7 @@ export function splitRecords(
         line++;
       }
     }
-    if (cells.length > 1 || (cells[0] as string).trim() !== '') records.push({ line: start, cells });
+    if (cells.length > 1 || (cells[0] as string).trim() !== '') records.push({ line: start, offset, cells });
   }
   return records;
 }

@@ -20,7 +20,8 @@ const longUnits =
 export function readHeading(heading: string): Heading {
   const text = heading.replace(/\p{C}+/gu, ' ').trim();
   const bracket = /^(.*\S)\s*\[\s*([^[\]]{0,24})\]$/su.exec(text);
-  if (bracket !== null) {
+  // `accel[0]` names a part, not a unit.
+  if (bracket !== null && !/^\s*\d+\s*$/.test(bracket[2] as string)) {
     return { name: bracket[1] as string, unit: readUnit(bracket[2] as string) };
   }
   const parenthesis = /^(.*\S)\s*\(\s*([^()]{1,16}?)\s*\)$/su.exec(text);

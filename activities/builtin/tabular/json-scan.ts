@@ -201,7 +201,7 @@ function faultOf(text: string, line?: number): TabularError | null {
       line: line ?? before.split('\n').length,
       column: at - before.lastIndexOf('\n'),
     };
-    const isEnd = position === undefined || /unexpected end/i.test(message);
+    const isEnd = at >= text.trimEnd().length || /unexpected end/i.test(message);
     return new TabularError(isEnd ? 'The JSON ends too early.' : 'The JSON is malformed here.', place);
   }
 }

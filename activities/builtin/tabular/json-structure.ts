@@ -32,7 +32,8 @@ export class JsonStructure {
    */
   add(text: string): void {
     const structure: unknown = JSON.parse(text);
-    if (structure === 'NULL') return;
+    // An object without members is given as plain JSON.
+    if (structure === 'NULL' || structure === 'JSON') return;
     if (typeof structure !== 'object' || structure === null || Array.isArray(structure)) {
       throw new TabularError('A record of the file is no object with named values.');
     }

@@ -4,9 +4,11 @@
  */
 import { join } from 'node:path';
 import { type DuckDBValue, listValue } from '@duckdb/node-api';
+import { castText, findBadTime, isTime, timeFault } from './cast-text.ts';
 import type { TabularConfiguration } from './configuration.ts';
-import { copyWithLineFeeds, lineOfRecord } from './csv-lines.ts';
+import { copyFrom, copyWithLineFeeds, lineOfRecord } from './csv-lines.ts';
 import { type CsvLayout, decodeHead, readCsvLayout } from './csv-sample.ts';
+import type { Engine } from './engine.ts';
 import { shown, TabularError } from './errors.ts';
 import type { PlainInput } from './prepare-input.ts';
 import { type RecordingFormat, recordingLimits } from './recording.ts';
@@ -19,6 +21,7 @@ const maxRereads = 12;
 
 export interface CsvSettings {
   input: PlainInput;
+  engine: Engine;
   folder: string;
   configuration: TabularConfiguration;
   maxRows: number;
@@ -26,7 +29,7 @@ export interface CsvSettings {
 }
 
 /** @throws TabularError when the file's start is no table */
-export function openCsv(settings: CsvSettings): TableSource {
+export async function openCsv(settings: CsvSettings): Promise<TableSource> {
   const { input, configuration } = settings;
   const text = decodeHead(input.head, input.isWhole);
   const layout = readCsvLayout(text, input.isWhole, configuration.inputFormat ?? 'auto', settings.maxRows);
@@ -35,7 +38,11 @@ export function openCsv(settings: CsvSettings): TableSource {
       `The file has ${layout.headings.length} columns; at most ${recordingLimits.columns} are read.`,
     );
   }
-  return new CsvSource(settings, layout);
+  if (!layout.skippedText.includes('"')) return new CsvSource(settings, layout, input.path, layout.skipLines);
+  // The strict reader would look for the quote's end.
+  const copy = join(settings.folder, 'input-table');
+  await copyFrom(input.path, copy, Buffer.byteLength(layout.skippedText), settings.signal);
+  return new CsvSource(settings, layout, copy, 0);
 }
 
 class CsvSource implements TableSource {
@@ -47,14 +54,16 @@ class CsvSource implements TableSource {
   readonly #layout: CsvLayout;
   readonly #nullTokens: Set<string>;
   #path: string;
-  #skipLines: number;
+  readonly #skipLines: number;
   #rereads = 0;
+  /** The lines were copied, so that all end alike. */
+  #hasLineFeeds = false;
 
-  constructor(settings: CsvSettings, layout: CsvLayout) {
+  constructor(settings: CsvSettings, layout: CsvLayout, path: string, skipLines: number) {
     this.#settings = settings;
     this.#layout = layout;
-    this.#path = settings.input.path;
-    this.#skipLines = layout.skipLines;
+    this.#path = path;
+    this.#skipLines = skipLines;
     this.decimalComma = layout.decimalComma;
     this.format = formats[layout.delimiter];
     this.#nullTokens = new Set(['', 'NaN', 'nan', 'NAN']);
@@ -72,8 +81,14 @@ class CsvSource implements TableSource {
 
   select(plan: ReadPlan): { sql: string; parameters: DuckDBValue[] } {
     // Every column is named, also those not wanted: the reader counts fields by them. It leaves their values unread.
-    const columns = plan.readAs.map((readAs, index) => `'c${index}': '${readAs ?? 'VARCHAR'}'`);
-    const selected = plan.readAs.flatMap((readAs, index) => (readAs === null ? [] : [`c${index}`]));
+    // Times are texts for it: its own cast to a time with a zone takes what it cannot read for missing.
+    const columns = plan.readAs.map(
+      (readAs, index) => `'c${index}': '${isTime(readAs) ? 'VARCHAR' : readAs}'`,
+    );
+    const selected = plan.readAs.flatMap((readAs, index) => {
+      if (readAs === null) return [];
+      return [isTime(readAs) ? `${castText(`c${index}`, readAs, '$5')} AS c${index}` : `c${index}`];
+    });
     const options = [
       `columns = {${columns.join(', ')}}`,
       'auto_detect = false',
@@ -97,15 +112,13 @@ class CsvSource implements TableSource {
       BigInt(this.#skipLines),
       listValue([...this.#nullTokens]),
     ];
-    if (plan.timestampFormat !== null) {
-      options.push('timestampformat = $5');
-      parameters.push(plan.timestampFormat);
-    }
+    if (plan.timestampFormat !== null) parameters.push(plan.timestampFormat);
     return { sql: `SELECT ${selected.join(', ')} FROM read_csv($1, ${options.join(', ')})`, parameters };
   }
 
   async judge(error: Error, plan: ReadPlan): Promise<'again' | TabularError | null> {
     const { message } = error;
+    if (message.includes(timeFault)) return this.#judgeTime(plan);
     const record = /CSV Error on Line: (\d+)/.exec(message)?.[1];
     if (record === undefined) return this.#judgeWithoutRecord(message);
     const cast = /Error when converting column "c(\d+)"\. Could not convert string "([\s\S]*?)" to '/.exec(
@@ -113,19 +126,35 @@ class CsvSource implements TableSource {
     );
     const index = cast === null ? -1 : Number(cast[1]);
     if (cast !== null && this.#amend(plan, index, cast[2] as string)) return 'again';
-    const line = await lineOfRecord(
-      this.#path,
-      this.#layout.delimiter,
-      this.#skipLines,
-      Number(record),
-      this.#settings.signal,
-    );
+    const line = await this.#lineOf(Number(record), true);
     if (cast !== null) {
       const readAs = plan.readAs[index] ?? null;
       const place = { line, column: index + 1, columnName: this.columns[index]?.heading };
       return new TabularError(`${shown(cast[2] as string)} is not ${wanted(readAs)}.`, place);
     }
     return rowFault(message, line);
+  }
+
+  async #judgeTime(plan: ReadPlan): Promise<TabularError> {
+    const index = plan.readAs.findIndex(isTime);
+    const place = await findBadTime(this.#settings.engine, this.select.bind(this), plan, index);
+    // Skipped lines and the heading are records without being rows.
+    const blankLines =
+      this.#layout.skippedText.split(/\r\n|\r|\n/).filter((line) => line.trim() === '').length - 1;
+    const before =
+      (this.#skipLines === 0 ? 0 : this.#skipLines - blankLines) + (this.#layout.hasHeading ? 1 : 0);
+    const line = await this.#lineOf(place.row + before, false);
+    return new TabularError(`${place.value} is not ${wanted(plan.readAs[index] ?? null)}.`, {
+      line,
+      column: index + 1,
+      columnName: this.columns[index]?.heading,
+    });
+  }
+
+  async #lineOf(record: number, countsBlank: boolean): Promise<number> {
+    const { delimiter, skipLines } = this.#layout;
+    const line = await lineOfRecord(this.#path, delimiter, record, countsBlank, this.#settings.signal);
+    return this.#skipLines === 0 ? line + skipLines : line;
   }
 
   /** Lets the next read take what the sample could not know: missing-value words, and texts in a column empty so far. */
@@ -148,12 +177,13 @@ class CsvSource implements TableSource {
 
   async #judgeWithoutRecord(message: string): Promise<'again' | TabularError | null> {
     if (/state machine reached an invalid state/i.test(message)) {
-      if (this.#path !== this.#settings.input.path) {
+      if (this.#hasLineFeeds) {
         return new TabularError('The lines of the file do not follow the rules of csv (RFC 4180).');
       }
       const copy = join(this.#settings.folder, 'input-lines');
       await copyWithLineFeeds(this.#path, copy, this.#layout.delimiter, this.#settings.signal);
       this.#path = copy;
+      this.#hasLineFeeds = true;
       return 'again';
     }
     if (/utf-?8|unicode/i.test(message)) return new TabularError('The file holds bytes that are not UTF-8.');

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { type DuckDBValue, listValue } from '@duckdb/node-api';
-import { castText, findBadTime, timeFault } from './cast-text.ts';
+import { castText, findBadTime, isTime, timeFault } from './cast-text.ts';
 import type { TabularConfiguration } from './configuration.ts';
 import { decodeHead } from './csv-sample.ts';
 import type { Engine } from './engine.ts';
@@ -142,9 +142,7 @@ class JsonSource implements TableSource {
   }
 
   async judge(error: Error, plan: ReadPlan): Promise<TabularError | null> {
-    const index = plan.readAs.findIndex(
-      (readAs) => readAs === 'TIMESTAMP' || readAs === 'TIMESTAMPTZ' || readAs === 'INTERVAL',
-    );
+    const index = plan.readAs.findIndex(isTime);
     if (index !== -1 && error.message.includes(timeFault)) {
       const place = await findBadTime(this.#engine, this.select.bind(this), plan, index);
       const line = this.#reader.layout === 'newline_delimited' ? place.row : undefined;

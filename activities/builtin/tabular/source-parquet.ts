@@ -6,7 +6,7 @@ import {
   type DuckDBValue,
   listValue,
 } from '@duckdb/node-api';
-import { castText, findBadTime, finite, timeFault } from './cast-text.ts';
+import { castText, findBadTime, finite, isTime, timeFault } from './cast-text.ts';
 import { type Engine, isResourceFault } from './engine.ts';
 import { TabularError } from './errors.ts';
 import { recordingLimits } from './recording.ts';
@@ -205,9 +205,7 @@ class ParquetSource implements TableSource {
   }
 
   async judge(error: Error, plan: ReadPlan): Promise<TabularError | null> {
-    const index = plan.readAs.findIndex(
-      (readAs) => readAs === 'TIMESTAMP' || readAs === 'TIMESTAMPTZ' || readAs === 'INTERVAL',
-    );
+    const index = plan.readAs.findIndex(isTime);
     if (index !== -1 && error.message.includes(timeFault)) {
       const place = await findBadTime(this.#engine, this.select.bind(this), plan, index);
       const columnName = this.columns[index]?.heading;

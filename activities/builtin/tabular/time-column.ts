@@ -109,14 +109,15 @@ async function findCandidate(
     if (column.kind === 'text' && ++textChecks > 50) continue;
     const content = await contentOf(engine, column, source.decimalComma, configuration, false);
     if (content === null) continue;
-    const score = scoreOf(index, column, content, source.decimalComma);
+    const score = scoreOf(index, column, content, source);
     if (score > (best?.score ?? 0)) best = { index, content, score };
   }
   return best;
 }
 
 /** How much speaks for a column; 0: it is no time column. */
-function scoreOf(index: number, column: SourceColumn, content: Content, decimalComma: boolean): number {
+function scoreOf(index: number, column: SourceColumn, content: Content, source: TableSource): number {
+  const { decimalComma, columns } = source;
   const { name, unit } = headingOf(column);
   const isStrong = strongNames.test(lastPart(name));
   const isWeak = weakName.test(spaced(name));
@@ -131,7 +132,8 @@ function scoreOf(index: number, column: SourceColumn, content: Content, decimalC
   if (isStrong) return order.rising >= 0.9 ? 80 : 0;
   const hasTimeUnit = unit !== null && unitMilliseconds(unit) !== null;
   if (isWeak || hasTimeUnit) return order.isStrict ? 72 : 0;
-  const couldBe = index === 0 && unit === null && order.isStrict && column.sample.length >= 3;
+  const couldBe =
+    index === 0 && columns.length > 1 && unit === null && order.isStrict && column.sample.length >= 3;
   return couldBe && !idName.test(name) ? 40 : 0;
 }
 
@@ -259,6 +261,9 @@ function unitMilliseconds(unit: string): number | null {
 }
 
 function headingOf(column: SourceColumn): { name: string; unit: string | null } {
+  // `(min)` after a time means minutes, elsewhere the minimum.
+  const minutes = /^(.*\S)\s*\(\s*min\s*\)$/i.exec(column.heading.trim());
+  if (minutes !== null) return { name: minutes[1] as string, unit: 'min' };
   const heading = readHeading(column.heading);
   return { name: heading.name, unit: column.unit === null ? heading.unit : readUnit(column.unit) };
 }

@@ -1,0 +1,118 @@
+import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TabularBench } from './support.ts';
+
+let bench: TabularBench;
+beforeAll(async () => {
+  bench = await TabularBench.open();
+});
+afterAll(() => bench.close());
+
+/** Writes a Parquet file of a query and converts it. */
+async function convert(query: string, configuration = {}) {
+  const path = join(bench.folder, 'made.parquet');
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  await connection.run(`COPY (${query}) TO '${path}' (FORMAT parquet)`);
+  connection.closeSync();
+  instance.closeSync();
+  return bench.convert({ path }, configuration);
+}
+
+describe('Parquet', () => {
+  test('keeps the types it has', async () => {
+    const converted = await convert(`SELECT * FROM (VALUES
+      (TIMESTAMP '2020-01-01 00:00:00', 9007199254740991, 1.5::FLOAT, 2.25::DECIMAL(10,2), true, 'a', DATE '2020-02-03', 'x'::BLOB),
+      (TIMESTAMP '2020-01-01 00:00:01', NULL, 'nan'::FLOAT, NULL, false, NULL, NULL, NULL)
+      ) AS v(stamp, i, f, d, b, s, day, raw)`);
+    expect(await bench.rows(converted)).toEqual([
+      {
+        t: Date.UTC(2020),
+        i: 9007199254740991,
+        f: 1.5,
+        d: 2.25,
+        b: true,
+        s: 'a',
+        day: '2020-02-03',
+        raw: '78',
+      },
+      { t: Date.UTC(2020) + 1000, i: null, f: null, d: null, b: false, s: null, day: null, raw: null },
+    ]);
+    expect(converted.description.channels.map((channel) => channel.type)).toEqual([
+      'integer',
+      'number',
+      'number',
+      'boolean',
+      'text',
+      'text',
+      'text',
+    ]);
+  });
+
+  test('flattens structures and keeps lists as text', async () => {
+    const converted = await convert(
+      `SELECT i AS time, {'rpm': i * 2, 'deep': {'x/y': 'v' || i}} AS engine, [i, i + 1] AS list, 'k' AS k FROM range(3) r(i)`,
+    );
+    expect((await bench.rows(converted))[2]).toEqual({
+      t: 2000,
+      'engine.rpm': 4,
+      'engine.deep.x/y': 'v2',
+      list: '[2,3]',
+      k: 'k',
+    });
+  });
+
+  test('takes dates as times, whatever their precision', async () => {
+    for (const type of ['TIMESTAMP_S', 'TIMESTAMP_MS', 'TIMESTAMP_NS', 'TIMESTAMPTZ', 'DATE']) {
+      const converted = await convert(
+        `SELECT CAST(TIMESTAMP '2020-01-01' + INTERVAL (i) DAY AS ${type}) AS d, i AS v FROM range(3) r(i)`,
+      );
+      expect(converted.description.time).toMatchObject({
+        kind: 'absolute',
+        from: Date.UTC(2020, 0, 1),
+        to: Date.UTC(2020, 0, 3),
+      });
+    }
+  });
+
+  test('finds texts that are times, and names the row of one that is none', async () => {
+    const query = (
+      last: string,
+    ) => `SELECT CASE WHEN i = 99 THEN '${last}' ELSE strftime(TIMESTAMP '2020-01-01' +
+      INTERVAL (i) HOUR, '%d.%m.%Y %H:%M') END AS zeit, i AS v FROM range(100) r(i)`;
+    const converted = await convert(query('09.01.2020 00:00'));
+    expect(converted.description.time.to).toBe(Date.UTC(2020, 0, 9));
+    await expect(convert(query('never'), { maxAutodetectSampleRows: 20 })).rejects.toThrow(
+      /Row 100: "never"/,
+    );
+  });
+
+  test('takes names that a database could mistake for commands as names', async () => {
+    const converted = await convert(
+      `SELECT 1 AS "a""; DROP TABLE x; --", 2 AS "A", {'x''y': 3} AS "s""", 4 AS "$1"`,
+    );
+    expect((await bench.rows(converted))[0]).toEqual({
+      t: 0,
+      'a"; DROP TABLE x; --': 1,
+      A: 2,
+      's".x\'y': 3,
+      $1: 4,
+    });
+  });
+
+  test('is put in the order of time with bounded memory', async () => {
+    const converted = await convert(
+      `SELECT ((i * 7919) % 300000) / 10 AS time, i AS v, 'text ' || i AS s FROM range(300000) r(i)`,
+      { timeColumn: 'time' },
+    );
+    expect(converted.description).toMatchObject({
+      rowCount: 300_000,
+      time: { from: 0, to: 29_999_900, sorted: true },
+    });
+    const rows = await bench.rows(converted);
+    expect(
+      rows.every((row, index) => row.t === index * 100 && (Number(row.v) * 7919) % 300_000 === index),
+    ).toBe(true);
+  });
+});

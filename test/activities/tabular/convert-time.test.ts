@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { TabularConfiguration } from '../../../activities/builtin/tabular/configuration.ts';
+import { TabularBench } from './support.ts';
+
+let bench: TabularBench;
+beforeAll(async () => {
+  bench = await TabularBench.open();
+});
+afterAll(() => bench.close());
+
+const first = Date.UTC(2021, 2, 4, 5, 6, 7);
+const second = first + 1500;
+type Case = [string, string, [string, string]];
+
+const absolute: Case[] = [
+  ['ISO 8601', 'time', ['2021-03-04T05:06:07Z', '2021-03-04T05:06:08.500Z']],
+  ['ISO 8601 with offsets', 'time', ['2021-03-04T07:06:07+02:00', '2021-03-04T03:36:08.5-01:30']],
+  ['ISO 8601 without a zone, which is UTC', 'stamp', ['2021-03-04 05:06:07', '2021-03-04 05:06:08.5']],
+  ['with slashes', 'x', ['2021/03/04 05:06:07', '2021/03/04 05:06:08.5']],
+  ['day first with points', 'Datum', ['04.03.2021 05:06:07.0', '04.03.2021 05:06:08.500']],
+  ['compact', 'time', ['20210304T050607Z', '20210304T050608Z']],
+  ['epoch seconds', 'timestamp', [`${first / 1000}`, `${second / 1000}`]],
+  ['epoch milliseconds', 'timestamp', [`${first}`, `${second}`]],
+  ['epoch microseconds', 'ts', [`${first}000`, `${second}000`]],
+  ['epoch nanoseconds', 'ts', [`${first}000000`, `${second}000000`]],
+];
+
+describe('absolute times', () => {
+  test.each(absolute)('%s are found', async (name, heading, [a, b]) => {
+    const converted = await bench.convert(`v,${heading}\n5,${a}\n6,${b}\n`);
+    const expected = name === 'compact' ? [first, first + 1000] : [first, second];
+    expect((await bench.rows(converted)).map((row) => row.t)).toEqual(expected);
+    expect(converted.description.time).toMatchObject({
+      kind: 'absolute',
+      from: expected[0],
+      to: expected[1],
+    });
+  });
+
+  test('month first or day first is told from the values, and a doubt is said', async () => {
+    const dayFirst = await bench.convert('date,v\n1/2/2000,1\n13/2/2000,2\n');
+    expect(dayFirst.description.time.from).toBe(Date.UTC(2000, 1, 1));
+    expect(dayFirst.description.warnings).toEqual([]);
+    const doubtful = await bench.convert('date,v\n1/2/2000,1\n1/3/2000,2\n');
+    expect(doubtful.description.time.from).toBe(Date.UTC(2000, 0, 2));
+    expect(doubtful.description.warnings).toHaveLength(1);
+  });
+
+  test('years are the first of January', async () => {
+    const converted = await bench.convert('year,v\n1999,1\n2000,2\n');
+    expect(converted.description.time.to).toBe(Date.UTC(2000, 0, 1));
+  });
+});
+
+describe('offsets', () => {
+  const base = '2021-03-04T05:06:07Z';
+  const cases: [string, string, TabularConfiguration, 'absolute' | 'relative', number[]][] = [
+    ['seconds by default', 'time', {}, 'relative', [0, 1500]],
+    ['milliseconds by unit', 'time [ms]', {}, 'relative', [0, 1.5]],
+    ['minutes by unit', 'time (min)', {}, 'relative', [0, 90_000]],
+    ['milliseconds by configuration', 'time', { timeColumnIsMs: true }, 'relative', [0, 1.5]],
+    [
+      'seconds by configuration against the unit',
+      'time [ms]',
+      { timeColumnIsMs: false },
+      'relative',
+      [0, 1500],
+    ],
+    ['from a base', 'time', { baseCapturedAt: base }, 'absolute', [first, second]],
+    ['of a named column', 'x', { timeColumn: 'X' }, 'relative', [0, 1500]],
+  ];
+  test.each(cases)('%s', async (_, heading, configuration, kind, expected) => {
+    const converted = await bench.convert(`v,${heading}\n5,0\n4,1.5\n`, configuration);
+    expect((await bench.rows(converted)).map((row) => row.t)).toEqual(expected);
+    expect(converted.description.time.kind).toBe(kind);
+  });
+
+  test('as hours, minutes and seconds', async () => {
+    const converted = await bench.convert('elapsed,v\n00:00:01.5,1\n100:00:00,2\n');
+    expect((await bench.rows(converted)).map((row) => row.t)).toEqual([1500, 360_000_000]);
+    expect(converted.description.time.kind).toBe('relative');
+  });
+
+  test('are exact to the decimal', async () => {
+    const times = Array.from({ length: 1000 }, (_, index) => index);
+    const lines = times.map((time) => `${(time / 100).toFixed(2)},1`);
+    const converted = await bench.convert(`time,v\n${lines.join('\n')}\n`);
+    expect((await bench.rows(converted)).map((row) => row.t)).toEqual(times.map((time) => time * 10));
+  });
+
+  test('in a first column of rising numbers, whatever its name', async () => {
+    const converted = await bench.convert('x,v\n0,5\n0.1,4\n0.2,6\n');
+    expect(converted.description.time.name).toBe('x');
+  });
+});
+
+describe('no time column', () => {
+  const none: [string, string, TabularConfiguration][] = [
+    ['when it need not be looked for', 'time,v\n0,1\n1,2\n', { autoDetectTimeColumn: false }],
+    ['when numbers rise and fall', 'v,time\n0,5\n1,2\n0,6\n', {}],
+    ['when the rising column is an id', 'id,v\n1,5\n2,4\n3,6\n', {}],
+    ['when the rising column has a unit of its own', 'x [m],v\n1,5\n2,4\n3,6\n', {}],
+    ['when a time is missing', 'time,v\n0,1\n,2\n2,3\n', {}],
+  ];
+  test.each(none)('%s', async (_, text, configuration) => {
+    const converted = await bench.convert(text, configuration);
+    expect(converted.description.time.basis).toBe('row-number');
+    expect(converted.description.channels).toHaveLength(2);
+  });
+});
+
+describe('a wrong time', () => {
+  test('column is named with what there is', async () => {
+    const error = await bench.fails('a,b\n1,2\n', { timeColumn: 'zeit' });
+    expect(error.message).toContain('"zeit"');
+    expect(error.message).toContain('"a", "b"');
+  });
+
+  test('column of other texts is refused with an example', async () => {
+    const error = await bench.fails('a,b\nhello,2\nworld,3\n', { timeColumn: 'a' });
+    expect(error).toMatchObject({ column: 1, columnName: 'a' });
+    expect(error.message).toContain('"hello"');
+  });
+
+  test('value is named with line and column', async () => {
+    const lines = Array.from(
+      { length: 100 },
+      (_, row) => `x,2020-01-01T00:00:${String(row % 60).padStart(2, '0')}Z`,
+    );
+    const error = await bench.fails(`v,time\n${lines.join('\n')}\nx,2020-01-32\n`, {
+      maxAutodetectSampleRows: 30,
+    });
+    expect(error).toMatchObject({ line: 102, column: 2, columnName: 'time' });
+    expect(error.message).toContain('"2020-01-32"');
+  });
+});
