@@ -1,0 +1,131 @@
+/** A real Chromium for tests of the console. */
+import { execFile } from 'node:child_process';
+import { accessSync, constants, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
+
+const checkout = fileURLToPath(new URL('../..', import.meta.url));
+/** Screenshots of each page, kept to be looked at. */
+const artefacts = join(checkout, 'test-results', 'web');
+
+const programs = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** What the console needs to work under: stricter than what the platform sends. */
+const strictPolicy =
+  "default-src 'self'; style-src 'self'; img-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'";
+
+/** Path of the machine's Chromium, or null: then the tests that need one are skipped. `CHROMIUM` names another. */
+export function findChromium(): string | null {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  const named = process.env.CHROMIUM ?? '';
+  const candidates = programs.flatMap((program) => folders.map((folder) => join(folder, program)));
+  for (const candidate of named === '' ? candidates : [named]) {
+    try {
+      accessSync(candidate, constants.X_OK);
+      return candidate;
+    } catch {
+      // Not here.
+    }
+  }
+  return null;
+}
+
+/** Builds `web/dist` where its sources changed since. */
+export async function buildConsole(): Promise<void> {
+  await promisify(execFile)(process.execPath, [join(checkout, 'local/bootstrap.mjs'), 'console'], {
+    cwd: checkout,
+  });
+}
+
+export interface TestBrowser {
+  readonly context: BrowserContext;
+  /**
+   * What must never happen, from all pages so far: requests to other places, breaches of the strict policy, errors in
+   * the console's own code.
+   */
+  readonly offences: string[];
+  /** A new tab. It shares localStorage with the others, not sessionStorage. */
+  newPage(): Promise<Page>;
+  close(): Promise<void>;
+}
+
+/** Starts Chromium with an empty profile. Pages of `origin` come under the strict policy. */
+export async function startBrowser(
+  program: string,
+  origin: string,
+  options: { colorScheme?: 'light' | 'dark'; width?: number } = {},
+): Promise<TestBrowser> {
+  const profile = mkdtempSync(join(tmpdir(), 'sdp-browser-'));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: program,
+    headless: true,
+    args: flags,
+    viewport: { width: options.width ?? 1440, height: 900 },
+    colorScheme: options.colorScheme ?? 'light',
+    timezoneId: 'Europe/Vienna',
+    locale: 'en-GB',
+    acceptDownloads: true,
+  });
+  const offences: string[] = [];
+  context.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(origin) && !url.startsWith('blob:') && url !== 'about:blank') {
+      offences.push(`request to ${url}`);
+    }
+  });
+  context.on('weberror', (error) => offences.push(`error in the page: ${error.error().stack}`));
+  context.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) offences.push(message.text());
+  });
+  await context.route(`${origin}/**`, async (route) => {
+    if (route.request().resourceType() !== 'document') return await route.continue();
+    const response = await route.fetch();
+    await route.fulfill({
+      response,
+      headers: { ...response.headers(), 'content-security-policy': strictPolicy },
+    });
+  });
+  return {
+    context,
+    offences,
+    newPage: () => context.newPage(),
+    async close() {
+      await context.close();
+      rmSync(profile, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Keeps a picture of the page under this name. */
+export async function picture(page: Page, name: string): Promise<void> {
+  mkdirSync(artefacts, { recursive: true });
+  await page.screenshot({ path: join(artefacts, `${name}.png`), animations: 'disabled' });
+}
+
+/** Drops a file on an element, as a person does with the mouse. */
+export async function dropFile(
+  page: Page,
+  selector: string,
+  file: { name: string; type: string; text: string },
+): Promise<void> {
+  const transfer = await page.evaluateHandle(`(() => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([${JSON.stringify(file.text)}], ${JSON.stringify(file.name)}, { type: ${JSON.stringify(file.type)} }));
+    return transfer;
+  })()`);
+  for (const event of ['dragenter', 'dragover', 'drop']) {
+    await page.dispatchEvent(selector, event, { dataTransfer: transfer });
+  }
+}
