@@ -1,0 +1,163 @@
+/** The whole platform as `npm start` runs it (servers, API, worker, built-in worker), in a temporary folder, for benchmarks. */
+import { mkdirSync, rmSync } from 'node:fs';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { migrate } from '../../local/migrate.ts';
+import { platformProcesses } from '../../local/platform.ts';
+import { freePort } from '../../local/ports.ts';
+import { removeData, type Stack, startStack } from '../../local/stack.ts';
+import { temporaryDataFolder } from '../support/global-setup.ts';
+
+const password = 'password-of-the-benchmark';
+
+export interface Answer<T> {
+  readonly status: number;
+  readonly body: T;
+}
+
+/** JSON over kept-alive connections, with as little work of its own as possible: the client shares the machine. */
+export class BenchClient {
+  private readonly agent = new Agent({ keepAlive: true, maxSockets: 200 });
+  private readonly port: number;
+  private readonly headers: Record<string, string>;
+
+  constructor(port: number, headers: Record<string, string> = {}) {
+    this.port = port;
+    this.headers = headers;
+  }
+
+  call<T>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer<T>> {
+    const isBytes = Buffer.isBuffer(body);
+    const payload = body === undefined ? undefined : isBytes ? body : Buffer.from(JSON.stringify(body));
+    return new Promise((resolve, reject) => {
+      const sent = request(
+        {
+          port: this.port,
+          host: '127.0.0.1',
+          method,
+          path,
+          agent: this.agent,
+          headers: {
+            ...this.headers,
+            ...(payload && {
+              'content-type': isBytes ? 'text/csv' : 'application/json',
+              'content-length': payload.length,
+            }),
+            ...headers,
+          },
+        },
+        (response) => void answerOf<T>(response).then(resolve, reject),
+      );
+      sent.on('error', reject);
+      sent.end(payload);
+    });
+  }
+
+  /** As {@link call}; throws for any other status. */
+  async expect<T>(
+    status: number,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<T> {
+    const answer = await this.call<T>(method, path, body, headers);
+    if (answer.status === status) return answer.body;
+    throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+}
+
+async function answerOf<T>(response: IncomingMessage): Promise<Answer<T>> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  const text = Buffer.concat(chunks).toString();
+  return { status: response.statusCode ?? 0, body: (text ? JSON.parse(text) : undefined) as T };
+}
+
+export interface BenchPlatform {
+  readonly port: number;
+  readonly stack: Stack;
+  /** Signed in as the Administrator. */
+  readonly client: BenchClient;
+  /** Process ids by name, e.g. `api`. */
+  pid(name: string): number;
+  stop(): Promise<void>;
+}
+
+export async function startBenchPlatform(): Promise<BenchPlatform> {
+  const dataDir = temporaryDataFolder();
+  const stack = await startStack({ dataDir, log: () => {} });
+  const port = await freePort();
+  const tempDir = join(dataDir, 'temp');
+  mkdirSync(tempDir, { recursive: true });
+  const environment = {
+    ...(process.env as Record<string, string>),
+    ...stack.environment,
+    WORKFLOW_CACHE_DIR: join(dataDir, 'workflow-cache'),
+    PORT: String(port),
+    DATA_DIR: dataDir,
+    TEMP_DIR: tempDir,
+    LOG_LEVEL: process.env.LOG_LEVEL ?? 'info',
+  };
+  await migrate(environment, join(dataDir, 'migrate.log'), password);
+  const processes = platformProcesses({ environment, dataDir, port, log: () => {} });
+  await Promise.all(processes.map((child) => child.start()));
+  const anonymous = new BenchClient(port);
+  const { accessToken } = await anonymous.expect<{ accessToken: string }>(
+    200,
+    'POST',
+    '/api/authorization/token',
+    {
+      username: 'admin',
+      password,
+      rememberMe: false,
+    },
+  );
+  anonymous.close();
+  const client = new BenchClient(port, { authorization: `Bearer ${accessToken}` });
+  return {
+    port,
+    stack,
+    client,
+    pid(name) {
+      const index = ['api', 'worker', 'builtin'].indexOf(name);
+      const pid = processes[index]?.pid;
+      if (pid === undefined) throw new Error(`${name} does not run.`);
+      return pid;
+    },
+    async stop() {
+      client.close();
+      await Promise.all(processes.map((child) => child.stop()));
+      await stack.stop();
+      await removeData(dataDir);
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The `share` quantile (0 to 1) of values. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+}
+
+/** One line of a result: p50 and p95 in milliseconds. */
+export function tell(what: string, valuesMs: readonly number[]): void {
+  const shown = (share: number) => quantile(valuesMs, share).toFixed(1);
+  console.log(`${what.padEnd(58)} p50 ${shown(0.5)} ms   p95 ${shown(0.95)} ms   n ${valuesMs.length}`);
+}
+
+export function tellMachine(): void {
+  const [cpu] = cpus();
+  console.log(`${cpus().length} x ${cpu?.model.trim()}, Node ${process.version}`);
+}

@@ -1,0 +1,255 @@
+/**
+ * How fast work reaches outside runners. Run: `npm run bench:runs`.
+ *
+ * - upload sent -> child run held by a waiting runner, and complete -> next run held, on a chain of 60 nodes with 100 ms work
+ * - claim + complete a second at 1, 8 and 32 runners over 1,000 queued runs
+ * - node runs a second through graphs with 8 runners over 20 sessions
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type BenchClient, type BenchPlatform, startBenchPlatform, tell, tellMachine } from './platform.ts';
+
+interface Task {
+  readonly taskId: string;
+  readonly nodeName: string;
+  readonly sessionId: string;
+}
+
+const runner = '/api/v2/runner';
+const chainLength = 60;
+const workMs = 100;
+
+/** Every bench has a node template of its own, so that no runner takes the tasks of another. */
+async function register(client: BenchClient, name: string): Promise<void> {
+  await client.expect(200, 'POST', '/api/v2/admin/runner-manifests', {
+    manifestVersion: 1,
+    feature: { name, version: '1.0.0', ownershipType: 'ThirdParty' },
+    runnerTypes: [{ name: `${name}-runner`, runtime: 'external' }],
+    nodeTemplates: [
+      { name, runnerType: `${name}-runner`, type: 'Processing', configurationSchema: { type: 'object' } },
+    ],
+  });
+}
+
+interface Template {
+  readonly id: number;
+}
+
+/** A template of `width` chains of `length` nodes below one input. */
+async function importTemplate(
+  client: BenchClient,
+  name: string,
+  width: number,
+  length: number,
+): Promise<Template> {
+  const nodes = [
+    {
+      Name: 'input',
+      NodeTemplateName: 'input-node',
+      DefaultConfiguration: { dataSourceName: 'platform' },
+      Parents: [] as string[],
+    },
+  ];
+  for (let column = 0; column < width; column++) {
+    for (let row = 0; row < length; row++) {
+      const parent = row === 0 ? 'input' : `n${column}-${row - 1}`;
+      nodes.push({
+        Name: `n${column}-${row}`,
+        NodeTemplateName: name,
+        DefaultConfiguration: {} as never,
+        Parents: [parent],
+      });
+    }
+  }
+  return client.expect<Template>(201, 'POST', '/api/v2/admin/session-templates', {
+    TemplateVersion: '1.0.0',
+    Name: `${name}-${width}x${length}-${randomUUID()}`,
+    Description: '',
+    Configuration: {},
+    Nodes: nodes,
+  });
+}
+
+async function createSession(
+  client: BenchClient,
+  template: Template,
+): Promise<{ id: string; inputId: number }> {
+  const project = await client.expect<{ id: number }>(201, 'POST', '/projects', { Title: 'Bench' });
+  const { id } = await client.expect<{ id: string }>(201, 'POST', '/session', {
+    ProjectId: project.id,
+    SessionTemplateId: template.id,
+  });
+  const progress = await client.expect<{ nodeInstances: Array<{ id: number; name: string }> }>(
+    200,
+    'GET',
+    `/api/v2/session/${id}/node-instances`,
+  );
+  return { id, inputId: progress.nodeInstances.find(({ name }) => name === 'input')!.id };
+}
+
+function upload(client: BenchClient, inputId: number): Promise<unknown> {
+  return client.expect(
+    201,
+    'POST',
+    `/api/v2/node-instance/${inputId}/outputs/data`,
+    Buffer.from('a,b\n1,2\n'),
+  );
+}
+
+class Runner {
+  private readonly client: BenchClient;
+  private readonly template: string;
+  private readonly instanceId = randomUUID();
+
+  constructor(client: BenchClient, template: string) {
+    this.client = client;
+    this.template = template;
+  }
+
+  async claim(waitSeconds: number): Promise<Task | undefined> {
+    const answer = await this.client.call<Task>('POST', `${runner}/tasks/claim`, {
+      instanceId: this.instanceId,
+      templates: [this.template],
+      waitSeconds,
+    });
+    if (answer.status === 204) return undefined;
+    if (answer.status !== 200) throw new Error(`claim: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+
+  writeOutput(task: Task): Promise<unknown> {
+    return this.client.expect(
+      201,
+      'POST',
+      `${runner}/tasks/${task.taskId}/outputs`,
+      Buffer.from('x\n1\n'),
+      this.header,
+    );
+  }
+
+  complete(task: Task, outcome: 'completed' | 'no-output'): Promise<unknown> {
+    return this.client.expect(
+      200,
+      'PUT',
+      `${runner}/tasks/${task.taskId}/complete`,
+      { outcome },
+      this.header,
+    );
+  }
+
+  private get header() {
+    return { 'x-platform-runner-instance': this.instanceId };
+  }
+}
+
+async function latency(platform: BenchPlatform): Promise<void> {
+  const { client } = platform;
+  await register(client, 'chain-node');
+  const template = await importTemplate(client, 'chain-node', 1, chainLength);
+  // Two, so that one always waits while the other works.
+  const runners = [new Runner(client, 'chain-node'), new Runner(client, 'chain-node')] as const;
+  const toFirst: number[] = [];
+  const toNext: number[] = [];
+  for (let round = 0; round < 4; round++) {
+    const session = await createSession(client, template);
+    let waiting = runners[0].claim(30);
+    await delay(200);
+    let since = performance.now();
+    await upload(client, session.inputId);
+    for (let node = 0; node < chainLength; node++) {
+      const task = await waiting;
+      // The first round warms up.
+      if (round > 0) (node === 0 ? toFirst : toNext).push(performance.now() - since);
+      if (!task) throw new Error('No task within 30 seconds.');
+      const holder = runners[node % 2 === 0 ? 0 : 1];
+      if (node + 1 < chainLength) waiting = runners[node % 2 === 0 ? 1 : 0].claim(30);
+      await delay(workMs);
+      await holder.writeOutput(task);
+      since = performance.now();
+      await holder.complete(task, 'completed');
+    }
+  }
+  for (let shot = 0; shot < 40; shot++) {
+    const single = shot === 0 ? await importTemplate(client, 'chain-node', 1, 1) : singleTemplate!;
+    singleTemplate = single;
+    const session = await createSession(client, single);
+    const waiting = runners[0].claim(30);
+    await delay(60);
+    const since = performance.now();
+    await upload(client, session.inputId);
+    const task = (await waiting)!;
+    toFirst.push(performance.now() - since);
+    await runners[0].complete(task, 'no-output');
+  }
+  tell('upload sent -> child run held by a waiting runner', toFirst);
+  tell('complete sent -> next run held', toNext);
+}
+let singleTemplate: Template | undefined;
+
+async function claimRate(platform: BenchPlatform): Promise<void> {
+  const { client } = platform;
+  const wide = 100;
+  await register(client, 'wide-node');
+  const template = await importTemplate(client, 'wide-node', wide, 1);
+  for (const runners of [1, 8, 32]) {
+    for (let session = 0; session < 10; session++) {
+      await upload(client, (await createSession(client, template)).inputId);
+    }
+    await delay(3_000);
+    const started = performance.now();
+    let done = 0;
+    await Promise.all(
+      Array.from({ length: runners }, async () => {
+        const own = new Runner(client, 'wide-node');
+        for (let task = await own.claim(0); task; task = await own.claim(0)) {
+          await own.complete(task, 'no-output');
+          done += 1;
+        }
+      }),
+    );
+    const seconds = (performance.now() - started) / 1_000;
+    console.log(
+      `claim + complete, ${String(runners).padStart(2)} runners, ${done} runs`.padEnd(58),
+      `${(done / seconds).toFixed(0)} a second`,
+    );
+    await delay(3_000);
+  }
+}
+
+async function throughput(platform: BenchPlatform): Promise<void> {
+  const { client } = platform;
+  await register(client, 'graph-node');
+  const template = await importTemplate(client, 'graph-node', 5, 10);
+  const sessions = await Promise.all(Array.from({ length: 20 }, () => createSession(client, template)));
+  const total = 20 * 50;
+  let done = 0;
+  const started = performance.now();
+  await Promise.all(sessions.map((session) => upload(client, session.inputId)));
+  await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      const own = new Runner(client, 'graph-node');
+      while (done < total) {
+        const task = await own.claim(1);
+        if (!task) continue;
+        await own.writeOutput(task);
+        await own.complete(task, 'completed');
+        done += 1;
+      }
+    }),
+  );
+  const seconds = (performance.now() - started) / 1_000;
+  console.log(
+    'node runs through graphs, 8 runners, 20 sessions'.padEnd(58),
+    `${(total / seconds).toFixed(0)} a second`,
+  );
+}
+
+tellMachine();
+const platform = await startBenchPlatform();
+try {
+  await latency(platform);
+  await claimRate(platform);
+  await throughput(platform);
+} finally {
+  await platform.stop();
+}
