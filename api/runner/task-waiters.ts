@@ -122,8 +122,14 @@ export class TaskWaiters {
     });
   }
 
+  /** Claims that wait here. */
   get count(): number {
     return this.#waiters.size;
+  }
+
+  /** Those of them that are not being tried just now. */
+  get idleCount(): number {
+    return [...this.#waiters].filter((waiter) => waiter.isIdle).length;
   }
 
   /** Connects, so that the first claim that waits finds the connection standing. Safe to call again. */
