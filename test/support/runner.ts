@@ -77,11 +77,20 @@ export async function runnerStage(variables: Record<string, string> = {}): Promi
       );
       return { ...graph, template };
     },
-    upload: (graph, node, bytes, headers = {}) =>
-      send(api.url, 'POST', `/api/v2/node-instance/${graph.nodes[node]}/outputs/data`, bytes, {
-        authorization: `Bearer ${people.Developer.token}`,
-        ...headers,
-      }),
+    async upload(graph, node, bytes, headers = {}) {
+      const answer = await send(
+        api.url,
+        'POST',
+        `/api/v2/node-instance/${graph.nodes[node]}/outputs/data`,
+        bytes,
+        {
+          authorization: `Bearer ${people.Developer.token}`,
+          ...headers,
+        },
+      );
+      if (answer.status > 201) throw new Error(`upload: ${answer.status} ${JSON.stringify(answer.body)}`);
+      return answer;
+    },
     runner: (options = {}) =>
       testRunner(
         options.url ?? api.url,
@@ -89,6 +98,11 @@ export async function runnerStage(variables: Record<string, string> = {}): Promi
         options.instanceId ?? randomUUID(),
       ),
   };
+}
+
+/** A header value of UTF-8 bytes: fetch sends each character as one byte. */
+export function utf8(value: string): string {
+  return Buffer.from(value, 'utf8').toString('latin1');
 }
 
 async function send(

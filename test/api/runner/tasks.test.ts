@@ -1,0 +1,374 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { ask } from '../../support/api.ts';
+import { runnerStage } from '../../support/runner.ts';
+
+const stage = await runnerStage();
+const { api, database, people } = stage;
+
+async function held(inputs = 1, options: { incremental?: boolean; maxAttempts?: number } = {}) {
+  const graph = await stage.chainOf(1, options);
+  const ids: number[] = [];
+  for (let at = 0; at < inputs; at += 1) ids.push((await stage.upload(graph, 'input', `${at}`)).body.id);
+  const runner = stage.runner();
+  const task = await runner.take(graph.template);
+  return { graph, ids, runner, taskId: task.taskId as string };
+}
+
+async function progressOf(sessionId: string) {
+  const answer = await ask(api.url, 'GET', `/api/v2/session/${sessionId}/node-instances`, {
+    token: people.Developer.token,
+  });
+  return answer.body.nodeInstances.find(({ name }: { name: string }) => name === 'n1');
+}
+
+describe('heartbeat', () => {
+  test('renews the lease, tells of a cancel, and shows its progress', async () => {
+    const { graph, runner, taskId } = await held();
+    const [before] = await database.query<{ at: Date }>(
+      'select lease_until as at from node_claim where task_id = $1',
+      [taskId],
+    );
+    await sleep(20);
+    const beat = await runner.call('PUT', `/tasks/${taskId}/heartbeat`, {
+      phase: 'reading',
+      message: 'lap 3',
+      progress: { done: 3, total: 10, unit: 'laps' },
+    });
+    expect(beat.body).toEqual({
+      taskId,
+      leaseExpiresAt: expect.stringMatching(/\.\d{3}Z$/),
+      cancelRequested: false,
+    });
+    expect(Date.parse(beat.body.leaseExpiresAt)).toBeGreaterThan(before!.at.getTime());
+    expect(await progressOf(graph.sessionId)).toMatchObject({ state: 'Processing' });
+    expect((await progressOf(graph.sessionId)).statusDetails).toContain('lap 3');
+    await database.query('update node_run set cancel_requested = true where session_id = $1', [
+      graph.sessionId,
+    ]);
+    expect((await runner.call('PUT', `/tasks/${taskId}/heartbeat`)).body.cancelRequested).toBe(true);
+  });
+
+  test('with a body that is wrong is 400', async () => {
+    const { runner, taskId } = await held();
+    const bodies: unknown[] = [
+      [],
+      'x',
+      { phase: 7 },
+      { phase: 'x'.repeat(256) },
+      { message: 'x'.repeat(4001) },
+      { message: 'a\u0000' },
+      { message: '\ud800' },
+      { progress: 5 },
+      { progress: {} },
+      { progress: { done: -1 } },
+      { progress: { done: 2 ** 53 } },
+      { progress: { done: 1, unit: 5 } },
+    ];
+    for (const body of bodies) {
+      const answer = await runner.call('PUT', `/tasks/${taskId}/heartbeat`, body);
+      expect([answer.status, answer.body.code, body]).toEqual([400, 'invalid_request', body]);
+    }
+  });
+});
+
+describe('watermark', () => {
+  test('moves forward alone, and only to inputs of the task', async () => {
+    const { graph, ids, runner, taskId } = await held(3, { incremental: true });
+    const later = await stage.upload(graph, 'input', 'later');
+    const put = async (body: unknown) => {
+      const answer = await runner.call('PUT', `/tasks/${taskId}/watermark`, body);
+      return [answer.status, answer.body.code ?? answer.body];
+    };
+    expect(await put({ inputId: ids[1], state: { seen: 2 } })).toEqual([
+      200,
+      { watermark: ids[1], pendingInputs: 1 },
+    ]);
+    expect(await put({ inputId: ids[1] })).toEqual([200, { watermark: ids[1], pendingInputs: 1 }]);
+    expect(await put({ inputId: ids[0] })).toEqual([409, 'watermark_regression']);
+    expect(await put({ inputId: later.body.id })).toEqual([409, 'watermark_unknown_input']);
+    expect(await put({ inputId: 9_007_199_254_740_991 })).toEqual([409, 'watermark_unknown_input']);
+    expect((await runner.call('GET', `/tasks/${taskId}/state`)).body.state).toEqual({ seen: 2 });
+    const wrong = [
+      undefined,
+      {},
+      [],
+      { inputId: '1' },
+      { inputId: 0 },
+      { inputId: 1.5 },
+      { inputId: 2 ** 53 },
+    ];
+    const states = ['x', [1], { a: 'x'.repeat(65_536) }, { a: '\u0000' }];
+    for (const body of [...wrong, ...states.map((state) => ({ inputId: ids[2], state }))]) {
+      expect([await put(body), body]).toEqual([[400, 'invalid_request'], body]);
+    }
+    expect(await put({ inputId: ids[2] })).toEqual([200, { watermark: ids[2], pendingInputs: 0 }]);
+  });
+});
+
+describe('complete', () => {
+  test.each([
+    ['no-output', 'Succeeded', 'Finished without an output.'],
+    ['suspended', 'Suspended', ''],
+  ])('with %s sets the node to %s', async (outcome, nodeState, statusDetails) => {
+    const { graph, runner, taskId } = await held();
+    const answer = await runner.end(taskId, 'complete', { outcome });
+    expect([answer.status, answer.body]).toEqual([200, { taskId, outcome, nodeState, followUp: false }]);
+    expect(await progressOf(graph.sessionId)).toMatchObject({ state: nodeState, statusDetails });
+  });
+
+  test('shows the runner’s own details', async () => {
+    const { graph, runner, taskId } = await held();
+    await runner.write(taskId, 'x');
+    await runner.end(taskId, 'complete', { outcome: 'completed', statusDetails: 'Ünïcode 3 laps' });
+    expect(await progressOf(graph.sessionId)).toMatchObject({
+      state: 'Succeeded',
+      statusDetails: 'Ünïcode 3 laps',
+    });
+  });
+
+  test('with completed and nothing written is 409, and the task goes on', async () => {
+    const { runner, taskId } = await held();
+    const answer = await runner.end(taskId, 'complete', { outcome: 'completed' });
+    expect([answer.status, answer.body.code]).toEqual([409, 'output_missing']);
+    expect((await runner.write(taskId, 'x')).status).toBe(201);
+    expect((await runner.end(taskId, 'complete', { outcome: 'completed' })).status).toBe(200);
+  });
+
+  test('with hasMore needs an incremental node, and a step of the watermark', async () => {
+    const plain = await held();
+    const refused = await plain.runner.end(plain.taskId, 'complete', { outcome: 'no-output', hasMore: true });
+    expect([refused.status, refused.body.code]).toEqual([400, 'invalid_request']);
+    const { graph, runner, taskId } = await held(1, { incremental: true });
+    const still = await runner.end(taskId, 'complete', { outcome: 'no-output', hasMore: true });
+    expect(still.body).toMatchObject({ followUp: false, nodeState: 'Succeeded' });
+    expect((await progressOf(graph.sessionId)).statusDetails).toContain('No follow-up');
+  });
+
+  test('with hasMore after a step of the watermark makes one follow-up', async () => {
+    const { graph, ids, runner, taskId } = await held(2, { incremental: true });
+    await runner.call('PUT', `/tasks/${taskId}/watermark`, { inputId: ids[0] });
+    const end = await runner.end(taskId, 'complete', { outcome: 'no-output', hasMore: true });
+    expect(end.body).toEqual({ taskId, outcome: 'no-output', nodeState: 'Pending', followUp: true });
+    expect((await runner.take(graph.template)).reason).toBe('follow-up');
+    expect((await stage.runner().claim(graph.template)).status).toBe(204);
+  });
+
+  test('with a body that is wrong is 400', async () => {
+    const { runner, taskId } = await held();
+    const bodies: unknown[] = [
+      undefined,
+      {},
+      [],
+      { outcome: 'done' },
+      { outcome: null },
+      { outcome: 'completed', hasMore: 'yes' },
+      { outcome: 'completed', statusDetails: 5 },
+      { outcome: 'completed', statusDetails: 'x'.repeat(4001) },
+      { outcome: 'completed', state: [] },
+      { outcome: 'completed', state: { a: 'x'.repeat(65_536) } },
+    ];
+    for (const body of bodies) {
+      const answer = await runner.end(taskId, 'complete', body);
+      expect([answer.status, answer.body.code, body]).toEqual([400, 'invalid_request', body]);
+    }
+  });
+});
+
+describe('fail', () => {
+  test('with error is tried again later, in the last attempt and with validation not', async () => {
+    const { graph, runner, taskId } = await held();
+    const answer = await runner.end(taskId, 'fail', { category: 'error', reason: 'no memory card' });
+    expect(answer.body).toEqual({
+      taskId,
+      nodeState: 'Pending',
+      willRetry: true,
+      nextAttemptAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+    });
+    const delayMs = Date.parse(answer.body.nextAttemptAt) - Date.now();
+    expect(delayMs).toBeGreaterThan(1_000);
+    expect(delayMs).toBeLessThan(5_100);
+    const details = (await progressOf(graph.sessionId)).statusDetails;
+    expect(details).toContain('1 of 3');
+    expect(details).toContain('no memory card');
+    expect((await runner.claim(graph.template)).status).toBe(204);
+    const ended = { willRetry: false, nextAttemptAt: null, nodeState: 'Failed' };
+    const single = await held(1, { maxAttempts: 1 });
+    const last = await single.runner.end(single.taskId, 'fail', { category: 'memory', reason: 'full' });
+    expect(last.body).toMatchObject(ended);
+    const invalid = await held();
+    const once = await invalid.runner.end(invalid.taskId, 'fail', {
+      category: 'validation',
+      reason: 'line 3',
+    });
+    expect(once.body).toMatchObject(ended);
+    expect(await progressOf(invalid.graph.sessionId)).toMatchObject({
+      state: 'Failed',
+      statusDetails: 'validation: line 3',
+    });
+  });
+
+  test('with a body that is wrong is 400', async () => {
+    const { runner, taskId } = await held();
+    const bodies: unknown[] = [
+      undefined,
+      {},
+      { reason: 'x' },
+      { category: 'error' },
+      { category: 'other', reason: 'x' },
+      { category: 'error', reason: 5 },
+      { category: 'error', reason: 'x'.repeat(4001) },
+      { category: 'error', reason: 'a\u0000' },
+    ];
+    for (const body of bodies) {
+      const answer = await runner.end(taskId, 'fail', body);
+      expect([answer.status, answer.body.code, body]).toEqual([400, 'invalid_request', body]);
+    }
+  });
+});
+
+describe('release', () => {
+  test('gives the task back at once, as no attempt; from the third time on it waits', async () => {
+    const { graph, runner, taskId } = await held();
+    const answer = await runner.end(taskId, 'release');
+    expect([answer.status, answer.body]).toEqual([200, { taskId, nodeState: 'Pending' }]);
+    const second = await stage.runner().take(graph.template);
+    expect(second.attempt).toBe(1);
+    const [holder] = await database.query<{ instanceId: string }>(
+      'select instance_id as "instanceId" from node_claim where task_id = $1',
+      [second.taskId],
+    );
+    const other = stage.runner({ instanceId: holder!.instanceId });
+    expect((await other.end(second.taskId, 'release', { reason: 'shutdown' })).status).toBe(200);
+    const third = await runner.take(graph.template);
+    await runner.end(third.taskId, 'release', {});
+    expect((await runner.claim(graph.template)).status).toBe(204);
+  });
+});
+
+describe('after the end', () => {
+  const ends: ['complete' | 'fail' | 'release', unknown, unknown][] = [
+    [
+      'complete',
+      { outcome: 'no-output', statusDetails: 'x', state: { b: 1, a: 2 } },
+      { outcome: 'suspended' },
+    ],
+    ['fail', { reason: 'x', category: 'error' }, { reason: 'y', category: 'error' }],
+    ['release', { reason: 'x' }, { reason: 'y' }],
+  ];
+  test.each(ends)(
+    'the same %s by its holder gets the same reply, another end 409',
+    async (how, body, different) => {
+      const { graph, runner, taskId } = await held();
+      const first = await runner.end(taskId, how, body);
+      expect(first.status).toBe(200);
+      // Somebody else may hold the work by now: that changes nothing.
+      await stage.runner().claim(graph.template);
+      const reordered = Object.fromEntries(Object.entries(body as object).reverse());
+      for (const repeat of [body, reordered, { ...reordered, unknownField: 1 }]) {
+        const again = await runner.end(taskId, how, repeat);
+        expect([again.status, again.body]).toEqual([200, first.body]);
+      }
+      const other = await runner.end(taskId, how, different);
+      expect([other.status, other.body.code]).toEqual([409, 'task_finished']);
+      for (const kind of (['complete', 'fail', 'release'] as const).filter((kind) => kind !== how)) {
+        const json = kind === 'complete' ? { outcome: 'no-output' } : { reason: 'x', category: 'error' };
+        const answer = await runner.end(taskId, kind, json);
+        expect([answer.status, answer.body.code]).toEqual([409, 'task_finished']);
+      }
+      const stranger = await stage.runner().end(taskId, how, body);
+      expect([stranger.status, stranger.body.code]).toEqual([404, 'task_not_found']);
+      expect((await runner.call('PUT', `/tasks/${taskId}/heartbeat`, {})).status).toBe(404);
+      expect((await runner.write(taskId, 'x')).status).toBe(404);
+    },
+  );
+
+  test('ten repeats at once all get the one reply', async () => {
+    const { runner, taskId } = await held();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => runner.end(taskId, 'complete', { outcome: 'no-output' })),
+    );
+    const expected = { taskId, outcome: 'no-output', nodeState: 'Succeeded', followUp: false };
+    for (const answer of answers) expect([answer.status, answer.body]).toEqual([200, expected]);
+  });
+});
+
+describe('a runner that was stopped past its lease', () => {
+  test('gets 404 for every call, which changes nothing', async () => {
+    const { graph, ids, runner, taskId } = await held(2, { incremental: true });
+    await runner.write(taskId, 'kept', { 'x-platform-output-identifier': 'kept' });
+    await database.query(`update node_claim set lease_until = now() - interval '1 ms' where task_id = $1`, [
+      taskId,
+    ]);
+    const facts = async () =>
+      JSON.stringify(
+        await Promise.all(
+          ['node_instance', 'node_run', 'node_output', 'node_attempt'].map((table) =>
+            database.query(
+              table === 'node_attempt'
+                ? 'select a.* from node_attempt a join node_run r on r.id = a.run_id where r.session_id = $1'
+                : `select * from ${table} where session_id = $1 order by id`,
+              [graph.sessionId],
+            ),
+          ),
+        ),
+      );
+    const before = await facts();
+    const answers = [
+      await runner.call('PUT', `/tasks/${taskId}/heartbeat`, { phase: 'x', message: 'y' }),
+      await runner.call('GET', `/tasks/${taskId}/inputs`),
+      await runner.call('GET', `/tasks/${taskId}/inputs/${ids[0]}/data`),
+      await runner.call('GET', `/tasks/${taskId}/state`),
+      await runner.write(taskId, 'new'),
+      await runner.write(taskId, 'new', { 'x-platform-watermark': String(ids[0]) }),
+      await runner.write(taskId, 'kept', { 'x-platform-output-identifier': 'kept' }),
+      await runner.call('PUT', `/tasks/${taskId}/watermark`, { inputId: ids[0] }),
+      await runner.end(taskId, 'complete', { outcome: 'completed' }),
+      await runner.end(taskId, 'fail', { reason: 'x', category: 'error' }),
+      await runner.end(taskId, 'release'),
+    ];
+    for (const answer of answers) expect([answer.status, answer.body.code]).toEqual([404, 'task_not_found']);
+    expect(await facts()).toBe(before);
+  });
+});
+
+describe('the instance header', () => {
+  test('is required: 400 instance_header_missing; of a wrong form: 400 invalid_request', async () => {
+    const { taskId, ids } = await held();
+    const paths: [string, string][] = [
+      ['PUT', 'heartbeat'],
+      ['GET', 'inputs'],
+      ['GET', `inputs/${ids[0]}/data`],
+      ['GET', 'state'],
+      ['POST', 'outputs'],
+      ['PUT', 'watermark'],
+      ['PUT', 'complete'],
+      ['PUT', 'fail'],
+      ['PUT', 'release'],
+    ];
+    const bodies: Record<string, unknown> = {
+      watermark: { inputId: 1 },
+      complete: { outcome: 'no-output' },
+      fail: { reason: 'x', category: 'error' },
+    };
+    for (const [method, path] of paths) {
+      const call = async (headers: Record<string, string>) => {
+        const answer = await ask(api.url, method, `/api/v2/runner/tasks/${taskId}/${path}`, {
+          token: people.Developer.token,
+          headers,
+          ...(path in bodies ? { json: bodies[path] } : {}),
+        });
+        return [answer.status, answer.body.code, path];
+      };
+      expect(await call({})).toEqual([400, 'instance_header_missing', path]);
+      expect(await call({ 'x-platform-runner-instance': '' })).toEqual([
+        400,
+        'instance_header_missing',
+        path,
+      ]);
+      for (const value of ['a b', 'a/b', "'; --", 'x'.repeat(129), '\u00e9']) {
+        expect(await call({ 'x-platform-runner-instance': value })).toEqual([400, 'invalid_request', path]);
+      }
+    }
+  });
+});
