@@ -1,5 +1,6 @@
 /** Temporal as tests see it: the platform's own worker and client, and a raw client to act as an operator. */
 import { Client, Connection } from '@temporalio/client';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import { afterAll } from 'vitest';
 import { type RunningWorker, startWorker } from '../../worker/main.ts';
@@ -15,8 +16,22 @@ export interface TestWorkflows {
   statusOf(sessionId: string): Promise<string>;
 }
 
+let isRuntimeQuiet = false;
+
+/** Keeps Temporal's own lines, also those of its native core, out of the tests' output, but for errors. Once a process. */
+function quietRuntime(): void {
+  if (isRuntimeQuiet) return;
+  isRuntimeQuiet = true;
+  Runtime.install({
+    logger: new DefaultLogger('ERROR'),
+    telemetryOptions: { logging: { filter: { core: 'ERROR', other: 'ERROR' }, forward: {} } },
+    shutdownSignals: [],
+  });
+}
+
 /** Everything is stopped after the file's last test. */
 export async function testWorkflows(environment: Record<string, string>): Promise<TestWorkflows> {
+  quietRuntime();
   const connection = await Connection.connect({ address: environment.TEMPORAL_ADDRESS! });
   const operator = new Client({ connection, namespace: 'default' });
   const workflows = new WorkflowClient(

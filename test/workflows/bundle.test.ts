@@ -1,0 +1,39 @@
+import { beforeAll, expect, test } from 'vitest';
+import { workflowBundle } from '../../worker/bundle.ts';
+import { sessionWorkflowType } from '../../workflows/contract.ts';
+
+let code: string;
+let modules: readonly string[];
+beforeAll(async () => {
+  ({ code } = await workflowBundle());
+  modules = modulesIn(code);
+});
+
+/** What the bundler took in, from the source map at its end. */
+function modulesIn(bundle: string): readonly string[] {
+  const marker = 'sourceMappingURL=data:application/json;charset=utf-8;base64,';
+  const begin = bundle.lastIndexOf(marker);
+  if (begin < 0) throw new Error('The bundle has no source map.');
+  const map: unknown = JSON.parse(
+    Buffer.from(bundle.slice(begin + marker.length).trim(), 'base64').toString(),
+  );
+  return (map as { sources: string[] }).sources;
+}
+
+test('the bundle builds from the sources as they stand and holds the workflows of all sessions', () => {
+  expect(modules.some((name) => name.endsWith('workflows/session-run.ts'))).toBe(true);
+  expect(code).toContain(sessionWorkflowType);
+});
+
+test('nothing of the database, of activities or of servers gets into workflows', () => {
+  const ours = modules
+    .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
+    .map((name) => name.replace(/^.*?\/(?=(workflows|domain|store|activities|worker|api|http|auth)\/)/, ''));
+  expect(ours.filter((name) => !/^(workflows|domain)\//.test(name))).toEqual([]);
+  expect(ours).not.toContain('workflows/client.ts');
+});
+
+test('the bundle asks for nothing of Node, which workflows may not have', () => {
+  expect(modules.filter((name) => /external ["']?node:|^node:/.test(name))).toEqual([]);
+  expect(code.match(/require\(["']node:[a-z/]+["']\)|from ["']node:[a-z/]+["']/g) ?? []).toEqual([]);
+});
