@@ -87,14 +87,13 @@ export function configurationValidator(schema: unknown): ConfigurationValidator 
 }
 
 function makeValidator(schema: unknown): ConfigurationValidator {
-  const faults = checkConfigurationSchema(schema, []);
-  if (faults.length > 0 || !isJsonObject(schema)) {
+  const first = isJsonObject(schema) ? compileUnlessAtFault(schema) : null;
+  if (first === null || !isJsonObject(schema)) {
     return (_, steps) => [
       { path: jsonPath(...steps), message: 'The schema of the node template is not usable.' },
     ];
   }
   const schemaObjects = countObjects(schema);
-  const first = compile(schema, false);
   let gathering: ValidateFunction | undefined;
   return (configuration, steps) => {
     if (!isFreeJson(configuration)) {
@@ -119,6 +118,18 @@ function makeValidator(schema: unknown): ConfigurationValidator {
       ];
     }
   };
+}
+
+/** Without the meta-schema: what is stored was held against it, and what slips through fails to compile. */
+function compileUnlessAtFault(schema: JsonObject): ValidateFunction | null {
+  const faults = new IssueList();
+  if (sizeFault(schema) !== null) return null;
+  findRefusedKeys(schema, [], faults);
+  try {
+    return faults.isEmpty ? compile(schema, false) : null;
+  } catch {
+    return null;
+  }
 }
 
 const freeJsonFault = `The configuration must be an object of at most ${limits.freeJsonBytes / 1024} KB and ${limits.freeJsonDepthLevels} levels.`;
@@ -158,7 +169,8 @@ function findRefusedKeys(value: unknown, steps: Steps, issues: IssueList): void 
   }
 }
 
-function countObjects(value: unknown): number {
+/** Objects of any kind in a JSON value. */
+export function countObjects(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const inside = Object.values(value).reduce((sum: number, item) => sum + countObjects(item), 0);
   return inside + (Array.isArray(value) ? 0 : 1);
@@ -208,7 +220,8 @@ function compile(schema: JsonObject, allErrors: boolean): ValidateFunction {
     allErrors,
     meta: false,
     validateSchema: false,
-    code: { regExp },
+    // Better code takes twice the time to make, and each schema meets few configurations.
+    code: { regExp, optimize: false },
   });
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword({

@@ -2,6 +2,7 @@
  * Runner manifests (contract: Manifest checks; decisions 10): what a feature registers, and what is checked before.
  * A node template or runner type stays with the feature that registered it first.
  */
+import { countObjects } from './configuration-schema.ts';
 import { type Issue, IssueList, jsonPath, quote } from './issue.ts';
 import { limits } from './limits.ts';
 import { Fields } from './manifest-fields.ts';
@@ -13,6 +14,8 @@ export const manifestLimits = {
   manifestRunnerTypes: 100,
   manifestNodeTemplates: 500,
   featureNameCharacters: 64,
+  /** Objects in all schemas of one manifest: each is compiled when it is checked. */
+  schemaObjects: 5000,
   timeoutMaxSeconds: 30 * 24 * 3600,
 } as const;
 
@@ -92,6 +95,13 @@ export function checkManifest(
     (item, index) => readRunnerType(item, ['runnerTypes', index], errors, warnings, sdkHostIsOn),
   );
   const runnerTypeNames = new Set(runnerTypes.map((item) => item.name));
+  if (countObjects(manifest.nodeTemplates) > manifestLimits.schemaObjects) {
+    errors.add(
+      '$.nodeTemplates',
+      `All node templates together may hold at most ${manifestLimits.schemaObjects} objects.`,
+    );
+    return { manifest: null, runnerTypes: [], templates: [], errors: errors.items, warnings: warnings.items };
+  }
   const nodeTemplates = items(manifest, 'nodeTemplates', 0, manifestLimits.manifestNodeTemplates, errors).map(
     (item, index) => readNodeTemplate(item, ['nodeTemplates', index], runnerTypeNames, errors),
   );

@@ -244,6 +244,18 @@ describe('every fault is listed with its path', () => {
     expect(errorsOf(value, owned)).toContain(expected);
   });
 
+  test('schemas that would take long to compile together', () => {
+    const properties = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`p${index}`, {}]));
+    const nodeTemplates = Array.from({ length: 30 }, (_, index) =>
+      nodeTemplate({ name: `node-${index}`, configurationSchema: { properties } }),
+    );
+    const began = performance.now();
+    expect(errorsOf(manifest({ nodeTemplates }))).toEqual([
+      '$.nodeTemplates All node templates together may hold at most 5000 objects.',
+    ]);
+    expect(performance.now() - began).toBeLessThan(1000);
+  });
+
   test.each(['a', 'A-b', 'über', '1a', 'a--b', '-a', 'a-', 'a_b', 'a'.repeat(65), ''])(
     'the name %j',
     (name) => {
