@@ -1,0 +1,193 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Series, SeriesReader } from '../../../api/series/reader.ts';
+import { type Recorded, SeriesBench, sourceOf } from './support.ts';
+
+let bench: SeriesBench;
+let reader: SeriesReader;
+beforeAll(async () => {
+  bench = await SeriesBench.open();
+  reader = await bench.reader();
+});
+afterAll(async () => {
+  await reader.close();
+  await bench.close();
+});
+
+interface Row {
+  time: number;
+  value: number | null;
+}
+
+function record(rows: readonly Row[]): Promise<Recorded> {
+  const lines = rows.map(({ time, value }) => `${time},${value ?? ''},${value === null ? '' : value > 0}`);
+  return bench.record(`time [ms],v,positive\n${lines.join('\n')}\n`, { timeColumn: 'time' });
+}
+
+/** A small generator of numbers that a seed repeats. */
+function randomNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** Rows with gaps, bursts, equal times, missing values and rare extremes. */
+function makeRows(count: number, seed: number): Row[] {
+  const random = randomNumbers(seed);
+  let time = Math.floor(random() * 1000);
+  let isMissing = false;
+  return Array.from({ length: count }, () => {
+    const step = random();
+    time += step < 0.2 ? 0 : step < 0.999 ? Math.floor(random() * 10) : Math.floor(random() * 20_000);
+    if (random() < 0.002) isMissing = !isMissing;
+    const value = isMissing || random() < 0.05 ? null : Math.round((random() - 0.5) * 100);
+    return { time, value: random() < 0.0005 ? Math.round((random() - 0.5) * 1e6) : value };
+  });
+}
+
+/**
+ * What must hold of any reduced series: it is made of real rows, in order, few enough; and near every row (within one
+ * stretch of time and one block) there are points at least as low and as high.
+ */
+function expectEnvelope(rows: readonly Row[], series: Series, maxPoints: number, blockRows: number): void {
+  expect(series.times.length).toBeLessThanOrEqual(maxPoints);
+  const known = new Set(rows.map(({ time, value }) => `${time} ${value}`));
+  const times = new Set(rows.map(({ time }) => time));
+  for (const [index, time] of series.times.entries()) {
+    const value = series.values[index] ?? null;
+    const isReal = value === null ? times.has(time) : known.has(`${time} ${value}`);
+    if (!isReal) expect.fail(`The point ${time} ${value} is no row.`);
+    if (index > 0 && time < (series.times[index - 1] as number))
+      expect.fail(`The point at ${time} goes back.`);
+  }
+  if (rows.length === 0) return;
+  const first = (rows[0] as Row).time;
+  const last = (rows.at(-1) as Row).time;
+  const stretch = (last - first) / Math.max(1, Math.floor(maxPoints / 4) - 2) + 1e-6;
+  let low = 0;
+  let high = 0;
+  let lastRow = 0;
+  for (const [index, { time, value }] of rows.entries()) {
+    while (lastRow + 1 < rows.length && (rows[lastRow + 1] as Row).time <= time + stretch) lastRow++;
+    if (value === null) continue;
+    // Whole blocks belong to the stretch in which they begin, and may reach out of it.
+    const from = (rows[Math.max(0, index - blockRows)] as Row).time - stretch;
+    const to = (rows[Math.min(rows.length - 1, lastRow + blockRows)] as Row).time;
+    while (low < series.times.length && (series.times[low] as number) < from) low++;
+    while (high < series.times.length && (series.times[high] as number) <= to) high++;
+    const near = series.values.slice(low, high).filter((each): each is number => typeof each === 'number');
+    if (!near.some((each) => each <= value) || !near.some((each) => each >= value)) {
+      expect.fail(`No point near ${time} reaches ${value}.`);
+    }
+  }
+}
+
+const within = (rows: readonly Row[], fromMs: number, toMs: number) =>
+  rows.filter(({ time }) => time >= fromMs && time <= toMs);
+
+describe('a reduced series', () => {
+  test('keeps lowest and highest of every stretch, whatever the rows', async () => {
+    const rowsOf = fc.array(
+      fc.record({
+        time: fc.integer({ min: 0, max: 2000 }),
+        value: fc.option(fc.integer({ min: -1000, max: 1000 })),
+      }),
+      { minLength: 1, maxLength: 300 },
+    );
+    await fc.assert(
+      fc.asyncProperty(rowsOf, fc.integer({ min: 4, max: 60 }), async (rows, maxPoints) => {
+        const sorted = rows.toSorted((a, b) => a.time - b.time);
+        const recorded = await record(sorted);
+        const source = sourceOf(recorded, ['v']);
+        const [series] = await reader.read({ sources: [source], maxPoints });
+        if (rows.length <= maxPoints) {
+          expect(series).toMatchObject({
+            times: sorted.map((row) => row.time),
+            values: sorted.map((row) => row.value),
+          });
+          return;
+        }
+        expectEnvelope(sorted, series as Series, maxPoints, 0);
+        // For the rows themselves the stretches are known exactly.
+        const buckets = Math.floor(maxPoints / 4);
+        const [from, to] = [(sorted[0] as Row).time, (sorted.at(-1) as Row).time];
+        const bucketOf = (time: number) =>
+          Math.min(buckets - 1, to === from ? 0 : Math.floor((time - from) * (buckets / (to - from))));
+        for (let bucket = 0; bucket < buckets; bucket++) {
+          const values = sorted
+            .filter((row) => bucketOf(row.time) === bucket && row.value !== null)
+            .map((row) => row.value);
+          const points = (series as Series).times.flatMap((time, index) =>
+            bucketOf(time) === bucket ? [(series as Series).values[index]] : [],
+          );
+          if (values.length === 0) expect(points.every((value) => value === null)).toBe(true);
+          else {
+            expect(points).toContain(Math.min(...(values as number[])));
+            expect(points).toContain(Math.max(...(values as number[])));
+          }
+        }
+      }),
+      { numRuns: 25 },
+    );
+  }, 120_000);
+
+  test('of many rows keeps them too, from the coarse level and in windows of any size', async () => {
+    for (const seed of [1, 2]) {
+      const rows = makeRows(120_000, seed);
+      const recorded = await record(rows);
+      const blockRows = recorded.description.overview?.blockRows ?? 0;
+      expect(blockRows).toBe(512);
+      const source = sourceOf(recorded, ['v', 'positive']);
+      const random = randomNumbers(seed);
+      const length = (rows.at(-1) as Row).time;
+      for (const maxPoints of [40, 500, 4000]) {
+        for (let window = 0; window < 6; window++) {
+          const [a, b] = [random() * length, random() * length].sort((x, y) => x - y) as [number, number];
+          const [fromMs, toMs] = window === 0 ? [0, length] : [Math.floor(a), Math.floor(b)];
+          const [series, positive] = await reader.read({ sources: [source], fromMs, toMs, maxPoints });
+          const inside = within(rows, fromMs, toMs);
+          expectEnvelope(inside, series as Series, maxPoints, inside.length <= maxPoints ? 0 : blockRows);
+          expect(positive?.times.length).toBeLessThanOrEqual(maxPoints);
+          const seen = new Set(
+            inside.filter(({ value }) => value !== null).map(({ value }) => (value ?? 0) > 0),
+          );
+          expect(new Set(positive?.values.filter((value) => value !== null))).toEqual(seen);
+        }
+      }
+    }
+  }, 120_000);
+
+  test('breaks the line where a stretch has rows without any value', async () => {
+    const rows = Array.from({ length: 1000 }, (_, time) => ({
+      time,
+      value: time >= 400 && time < 600 ? null : time,
+    }));
+    const [series] = await reader.read({ sources: [sourceOf(await record(rows), ['v'])], maxPoints: 100 });
+    expect(series?.values.filter((value) => value === null)).toHaveLength(1);
+  });
+
+  test('of one instant is its lowest and highest', async () => {
+    const rows = Array.from({ length: 100 }, (_, index) => ({ time: 5, value: (index * 37) % 100 }));
+    const [series] = await reader.read({ sources: [sourceOf(await record(rows), ['v'])], maxPoints: 10 });
+    expect(new Set(series?.values)).toEqual(
+      new Set([0, 63, 99].filter((value) => series?.values.includes(value))),
+    );
+    expect(series?.values).toContain(0);
+    expect(series?.values).toContain(99);
+  });
+});
+
+describe('a range', () => {
+  test('is inclusive, and empty outside of the recording', async () => {
+    const recorded = await record(Array.from({ length: 10 }, (_, time) => ({ time, value: time })));
+    const read = async (fromMs?: number, toMs?: number) =>
+      (await reader.read({ sources: [sourceOf(recorded, ['v'])], fromMs, toMs, maxPoints: 100 }))[0]?.values;
+    expect(await read(3, 5)).toEqual([3, 4, 5]);
+    expect(await read(8)).toEqual([8, 9]);
+    expect(await read(undefined, 0.5)).toEqual([0]);
+    expect(await read(20, 30)).toEqual([]);
+    expect(await read(5, 3)).toEqual([]);
+  });
+});
