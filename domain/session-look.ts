@@ -32,6 +32,8 @@ export interface Advanced {
   /** Attempts that ended since the last look, so that the history tells of every one. */
   readonly ended: ReadonlyArray<{ nodeName: string; attempt: number; outcome: string }>;
   readonly failedNodes: number;
+  /** Facts kept landing during the look: the next one is to follow at once. */
+  readonly again: boolean;
 }
 
 /** Names an attempt for its activity: a late completion of an earlier attempt can never end the wait of a newer one. */

@@ -1,7 +1,10 @@
 /** What the session's workflow asks of the database: plan everything, say what is open, due and has ended. */
+
+import { nodeStateCodes } from '../domain/node-state.ts';
+import { type NodeFacts, runWanted } from '../domain/run-plan.ts';
 import { type Advanced, attemptActivityId, type OpenAttempt } from '../domain/session-look.ts';
 import type { Database, Tx } from './database.ts';
-import { planSession, taskReadyChannel } from './plan-session.ts';
+import { nodeFacts, planSession, taskReadyChannel } from './plan-session.ts';
 import { lockSession, type SessionLabel } from './session-lock.ts';
 
 /** At most this many ends are told in one look; the rest follows at the next. */
@@ -13,26 +16,97 @@ const maxEndedTold = 200;
  */
 const maxAwaited = 40;
 
+/** Looks in one go while facts keep landing; after these the workflow asks again. */
+const maxLooks = 4;
+
 /**
- * One look at a session, in one transaction under its lock: queues retries that are due, plans every node, and marks
- * the session advanced. Undefined when the session is gone.
+ * One look at a session: queues retries that are due, plans every node, marks the session advanced and says what is
+ * open. Undefined when the session is gone.
+ *
+ * Every fact plans its own next step, so there is almost never anything left to plan: the look reads one snapshot
+ * without a lock, and takes the session's lock only when it finds something. The session is marked as far as the
+ * snapshot saw; a fact that landed meanwhile relied on this look (the session was not clean), so it is taken again.
  */
 export async function advanceSession(
   database: Database,
   sessionId: string,
   awaited: readonly string[] = [],
 ): Promise<Advanced | undefined> {
-  return database.transaction(async (tx) => {
+  const ended: EndedTold[] = [];
+  for (let looks = 1; ; looks++) {
+    let look = await readLook(database, sessionId);
+    if (look && needsPlan(look)) {
+      await planUnderLock(database, sessionId);
+      look = await readLook(database, sessionId);
+    }
+    if (!look) return undefined;
+    const marked = await markAdvanced(database, sessionId, look.wantedSeq);
+    ended.push(...marked.ended);
+    const again = marked.wantedSeq !== look.wantedSeq;
+    if (!again || looks === maxLooks) return { ...present(look, awaited), ended, again };
+  }
+}
+
+type EndedTold = Advanced['ended'][number];
+
+interface OpenRun extends OpenAttempt {
+  readonly waiting: boolean;
+  readonly started: boolean;
+  readonly dueInMs: number | null;
+}
+
+interface Look {
+  readonly wantedSeq: number;
+  readonly frozen: boolean;
+  readonly failedNodes: number;
+  /** Nodes for which a run might be wanted. */
+  readonly candidates: readonly NodeFacts[];
+  readonly runs: readonly OpenRun[];
+}
+
+const lookStatement = `
+  select s.wanted_seq as "wantedSeq", s.frozen_at is not null as frozen,
+         (select count(*) from node_instance f where f.session_id = s.id and f.state = ${nodeStateCodes.Failed}) as "failedNodes",
+         coalesce((
+           select json_agg(c) from (
+             ${nodeFacts}
+              where n.session_id = s.id and t.type <> 'Input' and (
+                n.follow_up_wanted or n.reprocess_wanted or exists (
+                  select 1 from node_instance p
+                   where p.id = any (n.parent_ids) and p.newest_position > n.consumed_position))) c), '[]') as candidates,
+         coalesce((
+           select json_agg(o) from (
+             select r.id as "runId", r.attempt, r.max_attempts as "maxAttempts", n.name as "nodeName",
+                    r.runner_type = 'system' as builtin, r.state = 'waiting' as waiting,
+                    a.started_at is not null as started,
+                    greatest(0, extract(epoch from r.due_at - clock_timestamp())::float8 * 1000) as "dueInMs"
+               from node_run r join node_instance n on n.id = r.node_instance_id
+               join node_attempt a on a.run_id = r.id and a.number = r.attempt
+              where r.session_id = s.id and r.state <> 'done'
+              order by r.due_at nulls first, r.state = 'held' desc, r.fair_rank) o), '[]') as runs
+    from session s where s.id = $1`;
+
+async function readLook(database: Database, sessionId: string): Promise<Look | undefined> {
+  const [look] = await database.query<Look>(lookStatement, [sessionId]);
+  return look;
+}
+
+function needsPlan(look: Look): boolean {
+  if (look.frozen) return false;
+  return look.runs.some((run) => run.waiting && run.dueInMs === 0) || look.candidates.some(runWanted);
+}
+
+/** Queues what is due and plans the whole session; twice in a row does nothing the second time. */
+async function planUnderLock(database: Database, sessionId: string): Promise<void> {
+  await database.transaction(async (tx) => {
     const session = await lockSession(tx, 'session', sessionId);
-    if (!session) return undefined;
-    if (!session.frozen) await queueDueRuns(tx, sessionId);
+    if (!session || session.frozen) return;
+    await queueDueRuns(tx, sessionId);
     await planSession(tx, session);
-    await tx.query(
-      `update session set fair_rank = to_timestamp($2::float8 / 1000), advanced_seq = wanted_seq, wanted_at = null
-        where id = $1`,
-      [sessionId, session.fairRankMs],
-    );
-    return readAdvanced(tx, sessionId, awaited);
+    await tx.query('update session set fair_rank = to_timestamp($2::float8 / 1000) where id = $1', [
+      sessionId,
+      session.fairRankMs,
+    ]);
   });
 }
 
@@ -49,32 +123,43 @@ async function queueDueRuns(tx: Tx, sessionId: string): Promise<void> {
   );
 }
 
-interface OpenRun extends OpenAttempt {
-  readonly waiting: boolean;
-  readonly started: boolean;
-  readonly dueInMs: number | null;
+/** Marks the session advanced up to `seq`, and takes the ends that its workflow has not told of. */
+async function markAdvanced(
+  database: Database,
+  sessionId: string,
+  seq: number,
+): Promise<{ wantedSeq: number; ended: readonly EndedTold[] }> {
+  const [row] = await database.query<{ wantedSeq: number; ended: EndedTold[] }>(
+    `with marked as (
+       update session
+          set advanced_seq = greatest(advanced_seq, $2),
+              wanted_at = case when wanted_seq = $2 then null else wanted_at end
+        where id = $1 returning wanted_seq
+     ), told as (
+       update node_attempt a set reported = true
+         from marked
+        where (a.run_id, a.number) in (
+          select run_id, number from node_attempt
+           where session_id = $1 and ended_at is not null and not reported limit ${maxEndedTold})
+       returning a.run_id, a.number, a.outcome, a.ended_at
+     )
+     select (select wanted_seq from marked) as "wantedSeq",
+            coalesce((
+              select json_agg(json_build_object('nodeName', n.name, 'attempt', told.number, 'outcome', told.outcome)
+                              order by told.ended_at)
+                from told join node_run r on r.id = told.run_id join node_instance n on n.id = r.node_instance_id
+            ), '[]') as ended`,
+    [sessionId, seq],
+  );
+  return { wantedSeq: row?.wantedSeq ?? seq, ended: row?.ended ?? [] };
 }
 
-async function readAdvanced(tx: Tx, sessionId: string, awaited: readonly string[]): Promise<Advanced> {
-  const runs = await tx.query<OpenRun>(
-    `select r.id as "runId", r.attempt, r.max_attempts as "maxAttempts", n.name as "nodeName",
-            r.runner_type = 'system' as builtin, r.state = 'waiting' as waiting, a.started_at is not null as started,
-            greatest(0, extract(epoch from r.due_at - clock_timestamp())::float8 * 1000) as "dueInMs"
-       from node_run r join node_instance n on n.id = r.node_instance_id
-       join node_attempt a on a.run_id = r.id and a.number = r.attempt
-      where r.session_id = $1 and r.state <> 'done'
-      order by r.due_at nulls first, r.state = 'held' desc, r.fair_rank`,
-    [sessionId],
-  );
-  const [{ failedNodes } = { failedNodes: 0 }] = await tx.query<{ failedNodes: number }>(
-    `select count(*) as "failedNodes" from node_instance where session_id = $1 and state = 2`,
-    [sessionId],
-  );
-  const due = runs.find((run) => run.waiting);
+function present(look: Look, awaited: readonly string[]): Omit<Advanced, 'ended' | 'again'> {
+  const due = look.runs.find((run) => run.waiting);
   return {
     // A released run keeps its attempt, and so its wait, while it is held back.
     ...awaitedChanges(
-      runs.filter((run) => !run.waiting || run.started),
+      look.runs.filter((run) => !run.waiting || run.started),
       new Set(awaited),
     ),
     due: due
@@ -85,8 +170,7 @@ async function readAdvanced(tx: Tx, sessionId: string, awaited: readonly string[
           dueInMs: Math.ceil(due.dueInMs ?? 0),
         }
       : null,
-    ended: await takeEnded(tx, sessionId),
-    failedNodes,
+    failedNodes: look.failedNodes,
   };
 }
 
@@ -112,22 +196,6 @@ function awaitedChanges(
     );
   }
   return { start, drop: [...awaited].filter((id) => !openIds.has(id)) };
-}
-
-async function takeEnded(tx: Tx, sessionId: string): Promise<Advanced['ended']> {
-  return tx.query<Advanced['ended'][number]>(
-    `with told as (
-       update node_attempt a set reported = true
-        where (a.run_id, a.number) in (
-          select run_id, number from node_attempt
-           where session_id = $1 and ended_at is not null and not reported limit ${maxEndedTold})
-       returning a.run_id, a.number, a.outcome, a.ended_at
-     )
-     select n.name as "nodeName", told.number as attempt, told.outcome
-       from told join node_run r on r.id = told.run_id join node_instance n on n.id = r.node_instance_id
-      order by told.ended_at`,
-    [sessionId],
-  );
 }
 
 /** The outcome of an attempt that has ended, or undefined while it has not; `gone` when there is no such attempt. */

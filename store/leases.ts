@@ -9,7 +9,7 @@ import { advisoryLocks } from './advisory-locks.ts';
 import type { Database, Tx } from './database.ts';
 import { planSession } from './plan-session.ts';
 import { requeueRun } from './requeue.ts';
-import { dropStaged, writeDone, writeRetry } from './run-end.ts';
+import { writeDone, writeRetry } from './run-end.ts';
 import {
   type Effects,
   type EndedAttempt,
@@ -120,7 +120,6 @@ async function endTimedOut(
   } as const;
   const end = endAttempt(run, report, jitter);
   if (end.kind === 'retry') return [await writeRetry(tx, run, end, 'failed')];
-  await dropStaged(tx, run.runId);
   const ended = await writeDone(tx, run, end);
   await planSession(tx, session, run.nodeInstanceId);
   return [ended];

@@ -17,7 +17,7 @@ import { failpoint } from './failpoint.ts';
 import { planSession } from './plan-session.ts';
 import { publishStaged } from './publish.ts';
 import { requeueRun } from './requeue.ts';
-import { dropStaged, writeDone, writeRetry } from './run-end.ts';
+import { writeDone, writeRetry } from './run-end.ts';
 import {
   type Effects,
   type EndedAttempt,
@@ -87,11 +87,8 @@ export async function endTask(
       const run = await endClaim(tx, identity, taskId, end.kind, digest);
       if (!run) return repeatedEnd(tx, identity, taskId, digest);
       const { reply, ended } = await applyEnd(tx, session, run, end, jitter);
-      await tx.query('update node_claim set ending_reply = $2 where task_id = $1', [
-        taskId,
-        JSON.stringify(reply),
-      ]);
-      return { kind: 'ended', reply, effects: await saveSession(tx, session, ended) };
+      const effects = await saveSession(tx, session, ended, { taskId, reply });
+      return { kind: 'ended', reply, effects };
     });
     failpoint('end-committed');
     return result;
@@ -184,7 +181,6 @@ async function applyComplete(
   const succeeded = end.outcome === 'completed';
   const published = succeeded ? await publishStaged(tx, session, run.runId) : { count: 0 };
   if (succeeded && published.count === 0 && !run.wroteOutput) throw new Refusal('output-missing');
-  if (!succeeded) await dropStaged(tx, run.runId);
   const next =
     end.outcome === 'cancelled'
       ? { followUp: false }
@@ -225,7 +221,6 @@ async function applyFailure(
       ended: [ended],
     };
   }
-  await dropStaged(tx, run.runId);
   const ended = await writeDone(tx, run, end);
   const queued = await planSession(tx, session, run.nodeInstanceId);
   const nodeState = queued.includes(run.nodeInstanceId) ? 'Pending' : end.nodeState;

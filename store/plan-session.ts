@@ -22,7 +22,8 @@ interface NodeRow extends NodeFacts {
   readonly maxAttempts: number;
 }
 
-const nodeColumns = `
+/** The select of what planning needs to know of nodes `n` with their templates `t`. */
+export const nodeFacts = `
   select n.id, t.type = 'Input' as "isInput", t.trigger, n.consumed_position as "consumedPosition",
          n.follow_up_wanted as "followUpWanted", n.reprocess_wanted as "reprocessWanted",
          t.name as "templateName", t.runner_type as "runnerType", t.max_attempts as "maxAttempts",
@@ -30,8 +31,8 @@ const nodeColumns = `
            as "parentPositions",
          exists (select 1 from node_run r where r.node_instance_id = n.id and r.state <> 'done') as "hasOpenRun"
     from node_instance n join node_template t on t.id = n.node_template_id`;
-const wholeSession = `${nodeColumns} where n.session_id = $1 order by n.ordinal`;
-const changedNodeAndChildren = `${nodeColumns}
+const wholeSession = `${nodeFacts} where n.session_id = $1 order by n.ordinal`;
+const changedNodeAndChildren = `${nodeFacts}
    where n.id = $1 or n.id = any (array(select unnest(c.child_ids) from node_instance c where c.id = $1))
    order by n.ordinal`;
 

@@ -3,7 +3,7 @@ import { nodeStateCodes } from '../domain/node-state.ts';
 import { endAttempt, releaseDelayMs } from '../domain/run-plan.ts';
 import type { Tx } from './database.ts';
 import { planSession, taskReadyChannel } from './plan-session.ts';
-import { dropStaged, writeDone, writeRetry } from './run-end.ts';
+import { writeDone, writeRetry } from './run-end.ts';
 import type { EndedAttempt, LockedSession } from './session-lock.ts';
 
 export type Requeue =
@@ -62,7 +62,6 @@ export async function requeueRun(
 async function endLost(tx: Tx, session: LockedSession, run: RequeuedRun): Promise<EndedAttempt> {
   const end = endAttempt(run, { kind: 'lost' }, 0);
   if (end.kind === 'retry') return writeRetry(tx, run, end, 'lost');
-  await dropStaged(tx, run.runId);
   const ended = await writeDone(tx, run, end);
   await planSession(tx, session, run.nodeInstanceId);
   return ended;

@@ -31,6 +31,10 @@ const endRun = `
      where id = $1 returning upper_position
   ), attempt as (
     update node_attempt set ended_at = clock_timestamp(), outcome = $4, details = $5 where run_id = $1 and number = $2
+  ), dropped as (
+    delete from node_output where run_id = $1 and position is null returning data_source_id, object_key
+  ), unwanted as (
+    insert into object_deletion (data_source_id, object_key) select data_source_id, object_key from dropped
   )
   update node_instance n
      set state = $6, status_details = $5, last_processed = clock_timestamp(),
@@ -46,7 +50,9 @@ const endRun = `
            else n.watermark_output_id end
     from run where n.id = $3`;
 
-/** Ends the run for good. Staged outputs must have been published or dropped before. */
+/**
+ * Ends the run for good. What it has staged and not published before is dropped, its objects go to the deletion queue.
+ */
 export async function writeDone(
   tx: Tx,
   run: EndingRun,
@@ -103,15 +109,4 @@ export async function writeRetry(
     cause,
   ]);
   return { runId: run.runId, attempt: run.attempt, outcome: cause };
-}
-
-/** Drops what the run has staged; the objects go to the deletion queue. */
-export async function dropStaged(tx: Tx, runId: string): Promise<void> {
-  await tx.query(
-    `with dropped as (
-       delete from node_output where run_id = $1 and position is null returning data_source_id, object_key
-     )
-     insert into object_deletion (data_source_id, object_key) select data_source_id, object_key from dropped`,
-    [runId],
-  );
 }

@@ -83,22 +83,33 @@ export function nextPosition(session: LockedSession): number {
   return session.newestPosition;
 }
 
+const saveStatement = `
+  with claim as (
+    update node_claim set ending_reply = $5::jsonb where task_id = $4::uuid
+  )
+  update session
+     set newest_position = $2, fair_rank = to_timestamp($3::float8 / 1000), wanted_seq = wanted_seq + 1,
+         wanted_at = case when wanted_seq = advanced_seq then clock_timestamp() else wanted_at end
+   where id = $1`;
+
 /**
  * Writes what the transaction took of the session's counters and marks it wanted.
  * The last statement before the commit.
+ * @param answer what the ending of a task is answered with, kept for repeats of the same call
  */
 export async function saveSession(
   tx: Tx,
   session: LockedSession,
   ended: readonly EndedAttempt[] = [],
+  answer?: { readonly taskId: string; readonly reply: Record<string, unknown> },
 ): Promise<Effects> {
-  await tx.query(
-    `update session
-        set newest_position = $2, fair_rank = to_timestamp($3::float8 / 1000), wanted_seq = wanted_seq + 1,
-            wanted_at = case when wanted_seq = advanced_seq then clock_timestamp() else wanted_at end
-      where id = $1`,
-    [session.sessionId, session.newestPosition, session.fairRankMs],
-  );
+  await tx.query(saveStatement, [
+    session.sessionId,
+    session.newestPosition,
+    session.fairRankMs,
+    answer?.taskId ?? null,
+    answer ? JSON.stringify(answer.reply) : null,
+  ]);
   return { session: labelOf(session), wake: session.isClean, ended };
 }
 

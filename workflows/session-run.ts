@@ -115,6 +115,7 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
     dirty = false;
     const advanced = await advance(input.sessionId, [...waits.keys()]);
     if (!advanced) return;
+    if (advanced.again) dirty = true;
     for (const id of advanced.drop) {
       waits.get(id)?.scope.cancel();
       waits.delete(id);
