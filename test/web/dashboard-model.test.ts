@@ -97,6 +97,22 @@ describe('what a dashboard shows', () => {
     ]);
   });
 
+  test('gives channels without a unit a panel each where nobody laid them out', () => {
+    const sources = [source(1, [channel(1, 'pressure'), channel(1, 'wind'), speed(1)])];
+    const made = dashboard(sources, {
+      version: 1,
+      panels: [{ title: 'default', group: 'd', unit: null, channels: ['1:pressure', '1:wind'] }],
+    });
+    const panels = panelsFor(made, channelsOf(made), new Set(['1:pressure', '1:wind']));
+    expect(panels.map((panel) => panel.title)).toEqual(['pressure', 'wind']);
+    const written = dashboard(sources, {
+      version: 1,
+      panels: [{ title: 'Air', group: null, unit: null, channels: ['pressure', 'wind'] }],
+    });
+    const kept = panelsFor(written, channelsOf(written), new Set(['1:pressure', '1:wind']));
+    expect(kept.map((panel) => [panel.title, panel.channels.length])).toEqual([['Air', 2]]);
+  });
+
   test('shares a panel among the same unit of all machines, and among namesakes without a unit', () => {
     const channels = channelsOf(two);
     const panels = panelsFor(two, channels, new Set(channels.map((one) => one.key)));

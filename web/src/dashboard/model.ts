@@ -39,10 +39,12 @@ export interface TimeSpan {
 /** A fresh dashboard without a suggested layout shows this many channels, so that it opens fast and stays calm. */
 const firstChannels = 6;
 const firstLayoutChannels = 24;
+const firstPanels = 8;
+const generatedName = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** All channels of all sources, in the order of the recording. */
 export function channelsOf(dashboard: Dashboard): Channel[] {
-  return dashboard.sources.flatMap((source) => {
+  return dashboard.sources.flatMap((source, index) => {
     const groups = new Map(source.groups.map((group) => [group.id, group.name]));
     return source.channels.map((channel) => ({
       key: channel.key,
@@ -52,11 +54,16 @@ export function channelsOf(dashboard: Dashboard): Channel[] {
       realm: channel.realm ?? source.realm ?? '',
       groupId: channel.group ?? '',
       groupName: groups.get(channel.group ?? '') ?? channel.group ?? '',
-      sourceName: source.name,
+      sourceName: sourceName(source, index),
       timeKind: source.time?.kind ?? 'absolute',
       kind: kindOf(channel.type),
     }));
   });
+}
+
+/** An identifier that the platform made says nothing to a person; the recordings are counted then. */
+export function sourceName(source: DashboardSource, index: number): string {
+  return source.name === '' || generatedName.test(source.name) ? `recording ${index + 1}` : source.name;
 }
 
 function kindOf(type: string): Channel['kind'] {
@@ -93,8 +100,11 @@ export function firstChoice(dashboard: Dashboard, channels: Channel[], kind: Tim
   const measured = present.filter((channel) => channel.kind !== 'text');
   const offered = measured.length > 0 ? measured : present;
   const keys = new Set(offered.map((channel) => channel.key));
-  const suggested = suggestedPanels(dashboard, channels).flatMap((panel) => panel.keys);
-  const fromLayout = [...new Set(suggested)].filter((key) => keys.has(key));
+  const suggested = suggestedPanels(dashboard, channels).map((panel) =>
+    panel.keys.filter((key) => keys.has(key)),
+  );
+  const first = suggested.filter((panelKeys) => panelKeys.length > 0).slice(0, firstPanels);
+  const fromLayout = [...new Set(first.flat())];
   return fromLayout.length > 0 ? fromLayout.slice(0, firstLayoutChannels) : [...keys].slice(0, firstChannels);
 }
 
@@ -117,9 +127,23 @@ function suggestedPanels(dashboard: Dashboard, channels: Channel[]): SuggestedPa
     const named = panel.channels.flatMap((name) =>
       channels.filter((channel) => channel.key === name || channel.id === name || channel.name === name),
     );
-    const keys = [...new Set(named.map((channel) => channel.key))];
-    return [{ title: text(panel.title) ?? text(panel.group), unit: text(panel.unit), keys }];
+    const members = [...new Set(named)];
+    const keys = members.map((channel) => channel.key);
+    const suggested = { title: text(panel.title) ?? text(panel.group), unit: text(panel.unit), keys };
+    const isWritten = panel.channels.some((name) => !keys.includes(name));
+    return isWritten ? [suggested] : splitByMeasure(suggested, members);
   });
+}
+
+/** A panel that was made for a recording holds all that has no unit; on one scale most of it would be flat lines. */
+function splitByMeasure(panel: SuggestedPanel, members: Channel[]): SuggestedPanel[] {
+  const measures = Map.groupBy(members, measureOf);
+  if (panel.unit !== null || measures.size < 2) return [panel];
+  return [...measures.values()].map((part) => ({
+    title: titleOf(part, panel.title ?? ''),
+    unit: null,
+    keys: part.map((channel) => channel.key),
+  }));
 }
 
 /**

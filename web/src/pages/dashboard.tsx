@@ -7,7 +7,7 @@ import { ChannelList } from '../dashboard/channel-list.tsx';
 import { Chart } from '../dashboard/chart.tsx';
 import { ChartGroup } from '../dashboard/chart-group.ts';
 import type { TimeSpan } from '../dashboard/model.ts';
-import { channelsOf, firstChoice, fullSpan, panelsFor, timeKinds } from '../dashboard/model.ts';
+import { channelsOf, firstChoice, fullSpan, panelsFor, sourceName, timeKinds } from '../dashboard/model.ts';
 import { useSeries } from '../dashboard/series.ts';
 import { clampSpan, formatMoment, panSpan, zoomSpan } from '../dashboard/time.ts';
 import { Toolbar } from '../dashboard/toolbar.tsx';
@@ -57,7 +57,7 @@ function DashboardHead(props: { dashboard: Dashboard }) {
   const facts = [
     dashboard.scenarioName,
     `${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`,
-    files === 1 ? dashboard.sources[0]!.name : `${formatCount(files)} recordings`,
+    files === 1 ? sourceName(dashboard.sources[0]!, 0) : `${formatCount(files)} recordings`,
   ];
   return (
     <header class="dashboard-head">

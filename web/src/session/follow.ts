@@ -8,12 +8,12 @@ const shortestWaitMs = 700;
 const longestWaitMs = 10_000;
 const growth = 1.5;
 /** After something was sent in, the first look may come before the platform has anything to show. */
-const looksAfterNudge = 6;
+const looksAfterNudge = 4;
 
 export interface Followed {
   progress: Progress | null;
   error: Error | null;
-  /** True while the page looks again by itself. */
+  /** True while a node waits or works and the page therefore looks again by itself. */
   live: boolean;
   /** Looks at once, and a few times more: called after an upload. */
   nudge: () => void;
@@ -62,13 +62,15 @@ function follow(sessionId: string, sinks: Sinks): { nudge: () => void; stop: () 
     looking = true;
     window.clearTimeout(timer);
     let goOn = true;
+    let underWay = false;
     try {
       const progress = await readProgress(sessionId, controller.signal);
       const text = JSON.stringify(progress);
       const changed = text !== last;
       last = text;
       waitMs = changed ? shortestWaitMs : Math.min(longestWaitMs, waitMs * growth);
-      goOn = looksOwed > 0 || progress.nodeInstances.some((node) => isUnderWay(node.state));
+      underWay = progress.nodeInstances.some((node) => isUnderWay(node.state));
+      goOn = looksOwed > 0 || underWay;
       looksOwed = Math.max(0, looksOwed - 1);
       sinks.setError(null);
       if (changed) sinks.setProgress(progress);
@@ -81,7 +83,7 @@ function follow(sessionId: string, sinks: Sinks): { nudge: () => void; stop: () 
       looking = false;
     }
     if (controller.signal.aborted) return;
-    sinks.setLive(goOn);
+    sinks.setLive(underWay);
     if (lookAgain) {
       lookAgain = false;
       void look();

@@ -90,12 +90,7 @@ function GraphNodeButton(props: {
   const [over, setOver] = useState(false);
   const drop = props.onFiles;
   const details = node.statusDetails !== null && node.statusDetails !== '' ? node.statusDetails : look.label;
-  const heard = [
-    node.name,
-    look.label,
-    details === look.label ? null : details,
-    props.parents.length === 0 ? 'input' : `after ${props.parents.join(', ')}`,
-  ];
+  const place = props.parents.length === 0 ? 'input' : `after ${props.parents.join(', ')}`;
   return (
     <button
       type="button"
@@ -104,7 +99,6 @@ function GraphNodeButton(props: {
       data-node={node.id}
       data-state={node.state}
       aria-pressed={props.selected}
-      aria-label={heard.filter((part) => part !== null).join(', ')}
       title={node.name}
       onClick={props.onSelect}
       onKeyDown={props.onKey}
@@ -116,6 +110,9 @@ function GraphNodeButton(props: {
       <span class="node-text">
         <span class="node-name">{node.name}</span>
         <span class="node-details">{details}</span>
+        <span class="visually-hidden">
+          {details === look.label ? '' : `, ${look.label}`}, {place}
+        </span>
       </span>
       {drop !== null && (
         <span class="node-input">

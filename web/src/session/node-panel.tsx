@@ -128,7 +128,7 @@ function OutputItem(props: { output: NodeOutput; newest: boolean }) {
   const { output } = props;
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
-  const name = output.outputIdentifier ?? `output-${output.id}`;
+  const name = outputName(output);
   const download = async () => {
     setBusy(true);
     setProblem(null);
@@ -174,6 +174,13 @@ function OutputItem(props: { output: NodeOutput; newest: boolean }) {
       </button>
     </li>
   );
+}
+
+/** The name of the file that was uploaded, where that is known. */
+function outputName(output: NodeOutput): string {
+  const fileName = output.metadata?.fileName;
+  if (typeof fileName === 'string' && fileName !== '') return fileName;
+  return output.outputIdentifier ?? `output-${output.id}`;
 }
 
 /** The bytes need the bearer token, which a plain link cannot carry: they are fetched, then handed to the browser. */

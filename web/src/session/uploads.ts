@@ -118,6 +118,7 @@ function sendBytes(
     request.open('POST', path);
     request.setRequestHeader('Accept', 'application/json');
     request.setRequestHeader('Content-Type', contentTypeOf(file));
+    request.setRequestHeader('X-Platform-Output-Metadata', asciiJson({ fileName: file.name }));
     if (token !== null) request.setRequestHeader('Authorization', `Bearer ${token}`);
     request.upload.onprogress = (event) => watchers.progress({ phase: 'sending', sentBytes: event.loaded });
     request.upload.onload = () => watchers.progress({ phase: 'storing', sentBytes: file.size });
@@ -127,6 +128,12 @@ function sendBytes(
     watchers.began(request);
     request.send(file);
   });
+}
+
+/** JSON in a header: everything beyond ASCII is escaped, since a header cannot carry it as it is. */
+function asciiJson(value: object): string {
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(value).replace(/[^\x20-\x7e]/g, escaped);
 }
 
 /** Browsers know few of the formats of recordings by name. */
