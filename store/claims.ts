@@ -43,19 +43,28 @@ export interface ClaimedTask {
   readonly pendingInputs: number;
 }
 
+/** What a claim meets on arrival. */
+export interface Arrival {
+  /** Newer than that of every earlier claim of the instance. */
+  readonly claimSeq: number;
+  /** The instance still holds a task, which it gives up by claiming again. */
+  readonly holdsTask: boolean;
+}
+
+const announce = `
+  insert into runner_instance (holder, instance_id, claim_seq) values ($1, $2, 1)
+  on conflict (holder, instance_id)
+    do update set claim_seq = runner_instance.claim_seq + 1, last_seen_at = clock_timestamp()
+  returning claim_seq as "claimSeq"`;
+const holdsTask = `
+  exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 and c.ended_at is null)`;
+
 /** Announces the instance's newest claim, so that an older waiting one of it can win no more. */
-export async function arrive(
-  database: Database,
-  identity: RunnerIdentity,
-): Promise<{ claimSeq: number; holdsTask: boolean }> {
-  const [row] = await database.query<{ claimSeq: number; holdsTask: boolean }>(
-    `insert into runner_instance (holder, instance_id, claim_seq) values ($1, $2, 1)
-     on conflict (holder, instance_id)
-       do update set claim_seq = runner_instance.claim_seq + 1, last_seen_at = clock_timestamp()
-     returning claim_seq as "claimSeq",
-       exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 and c.ended_at is null) as "holdsTask"`,
-    [identity.holder, identity.instanceId],
-  );
+export async function arrive(database: Database, identity: RunnerIdentity): Promise<Arrival> {
+  const [row] = await database.query<Arrival>(`${announce}, ${holdsTask} as "holdsTask"`, [
+    identity.holder,
+    identity.instanceId,
+  ]);
   return row!;
 }
 
@@ -74,16 +83,15 @@ const claimColumns = `
       and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)) as "pendingInputs"`;
 
 /**
+ * @param instance a statement that locks the instance's row and gives no row when the claim may not win any more
  * @param pick a `select` of one `node_run`'s id, locked, skipping what others hold
- * $1 holder, $2 instance, $3 task id, $4 default lease seconds, $5 claim sequence or null
+ * $1 holder, $2 instance, $3 task id, $4 default lease seconds
  */
-function claimStatement(pick: string): string {
+function claimSteps(instance: string, pick: string): string {
   return `
   with pick as materialized (${pick}),
-  instance as materialized (
-    select 1 from runner_instance i, pick
-     where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i
-  ), run as (
+  instance as materialized (${instance}),
+  run as (
     update node_run r
        set state = 'held', due_at = null,
            upper_position = coalesce(r.upper_position, (
@@ -103,10 +111,19 @@ function claimStatement(pick: string): string {
            n.watermark_position, n.watermark_output_id
       from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
     returning *
-  )
-  select ${claimColumns}
-    from run, claim, node_instance n, node_template t, session s
-   where n.id = run.node_instance_id and t.id = n.node_template_id and s.id = run.session_id`;
+  )`;
+}
+
+const claimed = `
+    from run join claim on true join node_instance n on n.id = run.node_instance_id
+    join node_template t on t.id = n.node_template_id join session s on s.id = run.session_id`;
+
+/** $5 claim sequence or null */
+function claimStatement(pick: string): string {
+  const instance = `
+    select 1 from runner_instance i, pick
+     where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i`;
+  return `${claimSteps(instance, pick)} select ${claimColumns} ${claimed}`;
 }
 
 const claimByTemplate = claimStatement(`
@@ -115,6 +132,38 @@ const claimByTemplate = claimStatement(`
 const claimById = claimStatement(`
   select r.id from node_run r where r.state = 'queued' and r.id = $6::uuid and r.attempt = $7
    for update skip locked`);
+
+const arriveAndClaimStatement = `
+  ${claimSteps(
+    announce,
+    `select r.id from node_run r
+      where r.state = 'queued' and r.template_name = $5 and not ${holdsTask}
+      order by r.fair_rank limit 1 for update skip locked`,
+  )}
+  select instance."claimSeq", ${holdsTask} as "holdsTask", task.*
+    from instance left join lateral (select ${claimColumns} ${claimed}) task on true`;
+
+/**
+ * {@link arrive} and {@link claimNext} for one template in one statement; an instance that holds a task gets none.
+ * Throws a unique violation when an older claim of the instance wins in this moment.
+ */
+export async function arriveAndClaim(
+  database: Queryable,
+  identity: RunnerIdentity,
+  request: { template: string; leaseSeconds: number },
+): Promise<Arrival & { readonly task: ClaimedTask | undefined }> {
+  const [row] = await database.query<
+    Arrival & { readonly [Name in keyof ClaimedTask]: ClaimedTask[Name] | null }
+  >(arriveAndClaimStatement, [
+    identity.holder,
+    identity.instanceId,
+    newId(),
+    request.leaseSeconds,
+    request.template,
+  ]);
+  const { claimSeq, holdsTask, ...task } = row!;
+  return { claimSeq, holdsTask, task: task.taskId === null ? undefined : (task as ClaimedTask) };
+}
 
 /**
  * Takes the oldest ready task (by fair rank) of one of the templates; undefined when there is none,

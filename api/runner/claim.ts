@@ -3,6 +3,7 @@ import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import {
   arrive,
+  arriveAndClaim,
   type ClaimedTask,
   claimNext,
   giveUpHeldTask,
@@ -53,26 +54,54 @@ function firstRefused(snapshot: TemplateSnapshot, wanted: readonly string[]): Pr
 
 /** The oldest ready task, or undefined when there was none in time or somebody else is to be answered instead. */
 export async function claimTask(services: Services, request: ClaimRequest): Promise<ClaimedTask | undefined> {
-  const { identity } = request;
+  const { identity, waitSeconds } = request;
   const { waiters } = services.runners;
-  const { claimSeq, holdsTask } = await arrive(services.database, identity);
-  if (holdsTask) await giveUp(services, identity);
-  if (request.waitSeconds > 0) {
-    const waiter = waiters.enter({ ...request, claimSeq });
-    try {
-      return await waitForTask(services, request, claimSeq, waiter);
-    } finally {
-      waiter.leave();
-    }
-  }
-  waiters.replaceOlder({ identity, claimSeq });
   const startedAtMs = performance.now();
-  const task = await tryClaim(services, request, claimSeq);
-  if (task !== undefined || !request.coverage.isOpen) return task;
-  // Templates may have been registered since they were read last.
-  if (services.runners.templates.current.loadedAtMs >= startedAtMs) return undefined;
-  const known = request.coverage.names();
-  const fresh = (await services.runners.templates.load(0)).external.filter((name) => !known.includes(name));
+  const { claimSeq, task } = await firstTry(services, request);
+  if (waitSeconds === 0 || task !== undefined) waiters.replaceOlder({ identity, claimSeq });
+  if (task !== undefined) return task;
+  if (waitSeconds === 0) return await lastTry(services, request, claimSeq, startedAtMs);
+  const waiter = waiters.enter({ ...request, claimSeq });
+  try {
+    return await waitForTask(services, request, claimSeq, waiter);
+  } finally {
+    waiter.leave();
+  }
+}
+
+/** Announces the claim and tries it: in one statement where it is for one template and the instance holds nothing. */
+async function firstTry(
+  services: Services,
+  request: ClaimRequest,
+): Promise<{ readonly claimSeq: number; readonly task: ClaimedTask | undefined }> {
+  const { identity, coverage, signal } = request;
+  const [template, ...others] = coverage.names();
+  if (template === undefined || others.length > 0) {
+    const { claimSeq, holdsTask } = await arrive(services.database, identity);
+    if (holdsTask) await giveUp(services, identity);
+    return { claimSeq, task: await tryClaim(services, request, claimSeq) };
+  }
+  const arrival = await againWhenHeld(services, identity, () => {
+    const claim = { template, leaseSeconds: limits.leaseSeconds };
+    return signal.aborted ? undefined : arriveAndClaim(services.database, identity, claim);
+  });
+  if (arrival === undefined) return { claimSeq: 0, task: undefined };
+  if (!arrival.holdsTask) return arrival;
+  await giveUp(services, identity);
+  return { ...arrival, task: await tryClaim(services, request, arrival.claimSeq) };
+}
+
+/** For a claim of all templates that waits for nothing: some may have been registered since they were read last. */
+async function lastTry(
+  services: Services,
+  request: ClaimRequest,
+  claimSeq: number,
+  startedAtMs: number,
+): Promise<ClaimedTask | undefined> {
+  const { templates } = services.runners;
+  if (!request.coverage.isOpen || templates.current.loadedAtMs >= startedAtMs) return undefined;
+  const known = new Set(request.coverage.names());
+  const fresh = (await templates.load(0)).external.filter((name) => !known.has(name));
   if (fresh.length === 0) return undefined;
   return await tryClaim(services, { ...request, coverage: coverageOf(fresh) }, claimSeq);
 }
@@ -97,19 +126,24 @@ async function tryClaim(
   { identity, coverage, signal }: ClaimRequest,
   claimSeq: number,
 ): Promise<ClaimedTask | undefined> {
-  for (let tries = 1; ; tries += 1) {
+  return await againWhenHeld(services, identity, () => {
+    const claim = { claimSeq, templates: coverage.names(), leaseSeconds: limits.leaseSeconds };
     // A caller that hung up must not take a task with it.
-    if (signal.aborted) return undefined;
+    return signal.aborted ? undefined : claimNext(services.database, identity, claim);
+  });
+}
+
+/** Tries again when an older claim of the same instance won in the moment between its arrival and ours. */
+async function againWhenHeld<T>(
+  services: Services,
+  identity: RunnerIdentity,
+  claim: () => Promise<T> | undefined,
+): Promise<T | undefined> {
+  for (let tries = 1; ; tries += 1) {
     try {
-      const { leaseSeconds } = limits;
-      return await claimNext(services.database, identity, {
-        claimSeq,
-        templates: coverage.names(),
-        leaseSeconds,
-      });
+      return await claim();
     } catch (error) {
       if (!isHeldAlready(error) || tries === maxTries) throw error;
-      // An older claim of the same instance won in the moment between its arrival and ours.
       await giveUp(services, identity);
     }
   }
