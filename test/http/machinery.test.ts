@@ -1,12 +1,10 @@
 import { connect } from 'node:net';
-import { PassThrough, Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineRoute } from '../../api/route.ts';
 import { access } from '../../domain/access.ts';
-import { downloadResponses, serveBytes } from '../../http/download.ts';
 import { freeJson, nameText, pathId, timestamp } from '../../http/schemas.ts';
 import { ask, startTestApi, type TestApi } from '../support/api.ts';
 import { testEnvironment } from '../support/stack.ts';
@@ -75,33 +73,6 @@ const refuse = defineRoute({
   responses: { 204: { description: 'Never.' } },
   handler: () => ({ status: 204 }),
 });
-const stored = Buffer.from('0123456789');
-const download = defineRoute({
-  id: 'download',
-  method: 'GET',
-  path: '/download/{name}',
-  summary: 'Serves bytes',
-  tags,
-  access: access.open,
-  params: z.object({ name: z.enum(['plain', 'gzip', 'broken']) }),
-  responses: downloadResponses,
-  errors: ['rangeNotSatisfiable'],
-  handler({ params: { name }, request }) {
-    const bytes = name === 'gzip' ? gzipSync(stored) : stored;
-    return serveBytes({
-      requestHeaders: request.headers,
-      sizeBytes: bytes.length,
-      etag: 'abc',
-      contentType: 'text/html\r\nx: y',
-      contentEncoding: name === 'gzip' ? 'gzip' : null,
-      fileName: 'é"\r\n.csv',
-      async open(range) {
-        if (name === 'broken') return brokenStream();
-        return Readable.from([range === null ? bytes : bytes.subarray(range.start, range.end + 1)]);
-      },
-    });
-  },
-});
 const faulty = defineRoute({
   id: 'faulty',
   method: 'GET',
@@ -117,34 +88,10 @@ const faulty = defineRoute({
     return { status: 200, body };
   },
 });
-const settled: boolean[] = [];
-const waits = defineRoute({
-  id: 'waits',
-  method: 'GET',
-  path: '/waits',
-  summary: 'Waits until the caller or the server goes',
-  tags,
-  access: access.open,
-  responses: { 204: { description: 'Gone.' } },
-  async handler({ signal, shutdown }) {
-    await new Promise((resolve) => {
-      AbortSignal.any([signal, shutdown]).addEventListener('abort', resolve);
-    });
-    return { status: 204, settled: (delivered) => void settled.push(delivered) };
-  },
-});
-
-function brokenStream(): Readable {
-  const stream = new PassThrough();
-  stream.write('0123');
-  setImmediate(() => stream.destroy(new Error('the store went away')));
-  return stream;
-}
-
 let api: TestApi;
 beforeAll(async () => {
   api = await startTestApi(platform.environment, {
-    routes: [echo, count, refuse, download, faulty, waits],
+    routes: [echo, count, refuse, faulty],
   });
 });
 afterAll(() => api.stop());
@@ -212,7 +159,7 @@ describe('a path', () => {
         { status: 'error', message: 'Method not allowed.' },
       ]);
     }
-    expect((await ask(api.url, 'POST', '/waits')).headers.get('allow')).toBe('GET, HEAD');
+    expect((await ask(api.url, 'POST', '/faulty/x')).headers.get('allow')).toBe('GET, HEAD');
   });
 
   test('below the runner routes carries a code in its errors', async () => {
@@ -414,95 +361,5 @@ describe('a request that is none', () => {
       expect(rawBody(answer)).toMatchObject({ status: 'error', message: expect.any(String) });
       expect(answer.toLowerCase()).toContain('x-request-id: ');
     }
-  });
-});
-
-describe('stored bytes', () => {
-  const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
-    ask(api.url, method, `/download/${path}`, { headers });
-
-  test('are served with headers that keep a browser from running them', async () => {
-    const { status, headers, body } = await get('plain');
-    expect([status, body]).toEqual([200, '0123456789']);
-    expect(Object.fromEntries(headers)).toMatchObject({
-      'content-type': 'application/octet-stream',
-      'content-length': '10',
-      'x-content-type-options': 'nosniff',
-      'content-security-policy': expect.stringMatching(/^sandbox/),
-      'content-disposition': expect.stringMatching(
-        /^attachment; filename="[\w.()_ -]+"; filename\*=UTF-8''[\w%.]+$/,
-      ),
-      etag: '"abc"',
-      'accept-ranges': 'bytes',
-    });
-  });
-
-  test('honour one range, with 416 outside, and ignore what is no single range', async () => {
-    const ranges: [string, number, string][] = [
-      ['bytes=0-0', 206, '0'],
-      ['bytes=2-', 206, '23456789'],
-      ['bytes=-3', 206, '789'],
-      ['bytes=8-99', 206, '89'],
-      ['bytes=0-1,3-4', 200, '0123456789'],
-      ['bytes=5-2', 200, '0123456789'],
-      ['items=0-1', 200, '0123456789'],
-    ];
-    for (const [range, status, body] of ranges) {
-      const answer = await get('plain', { range });
-      expect([range, answer.status, answer.body]).toEqual([range, status, body]);
-    }
-    expect((await get('plain', { range: 'bytes=2-3' })).headers.get('content-range')).toBe('bytes 2-3/10');
-    const outside = await get('plain', { range: 'bytes=10-' });
-    expect([outside.status, outside.headers.get('content-range')]).toEqual([416, 'bytes */10']);
-    expect((await get('plain', { range: 'bytes=0-1', 'if-range': '"other"' })).status).toBe(200);
-    expect((await get('plain', { range: 'bytes=0-1', 'if-range': '"abc"' })).status).toBe(206);
-  });
-
-  test('answer 304 to those who have them, and HEAD without a body', async () => {
-    for (const tag of ['"abc"', 'W/"abc"', '"x", "abc"', '*']) {
-      expect((await get('plain', { 'if-none-match': tag })).status).toBe(304);
-    }
-    expect((await get('plain', { 'if-none-match': '"x"' })).status).toBe(200);
-    const head = await get('broken', {}, 'HEAD');
-    expect([head.status, head.body, head.headers.get('content-length')]).toEqual([200, '', '10']);
-  });
-
-  test('stored as gzip go out as they are to those who accept it, else decoded', async () => {
-    const packed = await get('gzip', { 'accept-encoding': 'gzip' });
-    expect([packed.headers.get('content-encoding'), packed.body]).toEqual(['gzip', '0123456789']);
-    for (const accepted of ['identity', 'gzip;q=0', '']) {
-      const plain = await get('gzip', { 'accept-encoding': accepted, range: 'bytes=0-1' });
-      expect([plain.status, plain.headers.get('content-encoding'), plain.body]).toEqual([
-        200,
-        null,
-        '0123456789',
-      ]);
-      expect(plain.headers.get('accept-ranges')).toBeNull();
-    }
-  });
-
-  test('that break off in the middle break the connection, so that nobody takes half for whole', async () => {
-    await expect(get('broken')).rejects.toThrow();
-  });
-});
-
-describe('a waiting request', () => {
-  test('learns that its caller hung up, and that its reply was not delivered', async () => {
-    const controller = new AbortController();
-    const request = fetch(`${api.url}/waits`, { signal: controller.signal });
-    setTimeout(() => controller.abort(), 50);
-    await expect(request).rejects.toThrow();
-    await expect.poll(() => settled).toEqual([false]);
-  });
-
-  test('is answered when the server begins to stop, which then ends', async () => {
-    const own = await startTestApi(platform.environment, { routes: [waits] });
-    const waiting = fetch(`${own.url}/waits`);
-    const idle = await fetch(`${own.url}/nothing`);
-    await idle.text();
-    await own.stop();
-    expect((await waiting).status).toBe(204);
-    expect(settled.at(-1)).toBe(true);
-    await expect(fetch(own.url)).rejects.toThrow();
   });
 });
