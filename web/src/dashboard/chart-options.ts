@@ -23,7 +23,7 @@ export interface ChartSettings {
 }
 
 /** The same on every panel, so that one moment stands on one vertical line. */
-const valueAxisWidth = 68;
+const valueAxisWidth = 76;
 const shortestDrag = 6;
 
 /** uPlot's options for one panel. The x axis counts milliseconds. */
@@ -41,7 +41,7 @@ export function chartOptions(settings: ChartSettings): uPlot.Options {
     width: settings.width,
     height: settings.height,
     ms: 1,
-    padding: [8, 16, 0, 0],
+    padding: [8, 24, 0, 0],
     ...(settings.clock === 'utc'
       ? { tzDate: (time: number) => uPlot.tzDate(new Date(time), 'Etc/UTC') }
       : {}),
@@ -118,7 +118,7 @@ function valueRange(
 }
 
 const mostWordsNamed = 8;
-const longestWord = 9;
+const longestWord = 8;
 
 /** The multiples of the step within the axis. */
 function numberSplits(min: number, max: number, step: number): number[] {

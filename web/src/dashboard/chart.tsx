@@ -50,6 +50,8 @@ export function Chart(props: ChartProps) {
   const newest = useRef(data);
   newest.current = data;
 
+  // The title of a panel with one channel is that channel's name already.
+  const isNamed = panel.channels.length === 1 && panel.title === panel.channels[0]?.name;
   const identity = panel.channels.map((channel) => channel.key).join('\n');
   useEffect(() => {
     const element = frame.current;
@@ -113,7 +115,9 @@ export function Chart(props: ChartProps) {
               onMouseLeave={() => plot.current?.setSeries(null, { focus: true })}
             >
               <Swatch index={index} />
-              <span class="legend-name">{legendName(channel, panel.channels)}</span>
+              <span class={isNamed ? 'visually-hidden' : 'legend-name'}>
+                {legendName(channel, panel.channels)}
+              </span>
               <span
                 class="legend-value"
                 data-channel={channel.key}

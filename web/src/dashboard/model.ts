@@ -61,9 +61,10 @@ export function channelsOf(dashboard: Dashboard): Channel[] {
   });
 }
 
-/** An identifier that the platform made says nothing to a person; the recordings are counted then. */
-export function sourceName(source: DashboardSource, index: number): string {
-  return source.name === '' || generatedName.test(source.name) ? `recording ${index + 1}` : source.name;
+/** An identifier that the platform made says nothing to a person; of several recordings, each has a number then. */
+export function sourceName(source: DashboardSource, index: number | null): string {
+  if (source.name !== '' && !generatedName.test(source.name)) return source.name;
+  return index === null ? '1 recording' : `recording ${index + 1}`;
 }
 
 function kindOf(type: string): Channel['kind'] {

@@ -57,7 +57,9 @@ function DashboardHead(props: { dashboard: Dashboard }) {
   const facts = [
     dashboard.scenarioName,
     `${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`,
-    files === 1 ? sourceName(dashboard.sources[0]!, 0) : `${formatCount(files)} recordings`,
+    dashboard.sources.length === 1
+      ? sourceName(dashboard.sources[0]!, null)
+      : `${formatCount(files)} recordings`,
   ];
   return (
     <header class="dashboard-head">
