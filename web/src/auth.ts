@@ -101,15 +101,14 @@ export function endSignIn(notice: string | null): void {
   setState({ phase: 'signed-out', signIn: null, notice });
 }
 
-/** Ends the token on the platform as well. The kept refresh token is forgotten. */
+/** Ends the token on the platform as well, which takes the kept refresh token with it. */
 export async function signOut(): Promise<void> {
   const token = state.signIn?.accessToken;
-  const refreshToken = readStored(localStorage, refreshKey);
   removeStored(localStorage, refreshKey);
   endSignIn('You are signed out.');
   if (token === undefined) return;
   try {
-    await post('/api/authorization/logout', refreshToken === null ? {} : { refreshToken }, token);
+    await post('/api/authorization/logout', {}, token);
   } catch {
     // The token is forgotten here in any case and ends by itself after its eight hours.
   }
