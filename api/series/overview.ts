@@ -1,6 +1,6 @@
 /**
- * The coarse level that the tabular conversion puts into a recording's file: of each block of rows and each numeric
- * channel the lowest, highest, first and last point. Little-endian Float64 at `offset`:
+ * The coarse level that the tabular conversion puts into a recording's file: of each block of rows and each channel of
+ * numbers or truth values (as 0 and 1) the lowest, highest, first and last point. Little-endian Float64 at `offset`:
  *
  * 1. `blocks` times: first time, last time, number of rows;
  * 2. for each column, `blocks` times: time and value of lowest, highest, first, last; NaN where all rows are empty.

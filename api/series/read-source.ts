@@ -3,7 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { OverviewFile } from './overview.ts';
 import { PointList, pointsPerBucket } from './points.ts';
 import type { ReadJob, ReadPoints } from './protocol.ts';
-import { type Channels, countRows, type Range, readBuckets, readRows } from './scan.ts';
+import { type Channels, countRows, type Range, readBuckets, readChanges, readRows } from './scan.ts';
 
 /** Two buckets of the coarse reading are kept for the rows at the edges of the range. */
 const edgeBuckets = 2;
@@ -31,16 +31,29 @@ export async function readSource(
     const rows = isWhole || atLeast > job.maxPoints ? atLeast : await countRows(connection, path, range);
     if (rows <= job.maxPoints)
       return await readRows(connection, path, channels, range, recording.time.sorted);
+    const found = new Map<string, ReadPoints>();
+    for (const channel of recording.time.sorted ? channels : []) {
+      if (channel.type !== 'text') continue;
+      const changes = await readChanges(connection, path, channel, range, job.maxPoints);
+      if (changes !== null) found.set(channel.id, changes);
+    }
+    const rest = channels.filter((channel) => !found.has(channel.id));
     const buckets = Math.max(1, Math.floor(job.maxPoints / pointsPerBucket));
     const hasEnough = blocks !== null && buckets > edgeBuckets && blocks.last - blocks.first + 1 >= buckets;
-    if (overview === null || !hasEnough) return await readBuckets(connection, path, channels, range, buckets);
-    return await readMixed(connection, overview, blocks, path, channels, range, buckets);
+    const read =
+      rest.length === 0
+        ? []
+        : overview !== null && hasEnough
+          ? await readMixed(connection, overview, blocks, path, rest, range, buckets)
+          : await readBuckets(connection, path, rest, range, buckets);
+    for (const [index, channel] of rest.entries()) found.set(channel.id, read[index] as ReadPoints);
+    return channels.map((channel) => found.get(channel.id) as ReadPoints);
   } finally {
     await overview?.close();
   }
 }
 
-/** Numeric channels from the coarse level, with rows at the edges; the others from the rows. */
+/** Numbers and truth values from the coarse level, with rows at the edges; the others from the rows. */
 async function readMixed(
   connection: DuckDBConnection,
   overview: OverviewFile,
@@ -65,11 +78,17 @@ async function readMixed(
     const start = before[index];
     const end = behind[index];
     if (start !== undefined) list.append(start);
-    list.append((await overview.points(channel.column, blocks, buckets - edgeBuckets)).points);
+    const { points } = await overview.points(channel.column, blocks, buckets - edgeBuckets);
+    list.append(channel.type === 'boolean' ? asBooleans(points) : points);
     if (end !== undefined) list.append(end);
     found.set(channel.id, list.points);
   }
   const rest = fine.length === 0 ? [] : await readBuckets(connection, path, fine, range, buckets);
   for (const [index, channel] of fine.entries()) found.set(channel.id, rest[index] as ReadPoints);
   return channels.map((channel) => found.get(channel.id) as ReadPoints);
+}
+
+/** The coarse level holds truth values as 0 and 1. */
+function asBooleans({ times, values }: ReadPoints): ReadPoints {
+  return { times, values: values.map((value) => (value === null ? null : value === 1)) };
 }

@@ -42,6 +42,43 @@ export async function readRows(
   return channels.map((_, index) => ({ times, values: rows.map((row) => plain(row[index + 1])) }));
 }
 
+/**
+ * The rows at which a text changes, and the last row of the range: all there is to know of a channel of states. The
+ * rows must stand in the order of time.
+ * @returns null when there are more than `maxPoints`
+ */
+export async function readChanges(
+  connection: DuckDBConnection,
+  path: string,
+  channel: Channels[number],
+  range: Range,
+  maxPoints: number,
+): Promise<ReadPoints | null> {
+  const parameters = [path, range.fromMs, range.toMs];
+  const rows = await rowsOf(
+    connection,
+    `SELECT t, v FROM (
+        SELECT t, ${channelValue(channel)} AS v, lag(${channelValue(channel)}) OVER () AS before
+        FROM read_parquet($1) WHERE t >= $2 AND t <= $3
+      ) WHERE v IS DISTINCT FROM before LIMIT ${maxPoints}`,
+    parameters,
+  );
+  if (rows.length >= maxPoints) return null;
+  const times = rows.map((row) => Number(row[0]));
+  const values = rows.map((row) => plain(row[1]));
+  const [end] = await rowsOf(
+    connection,
+    `SELECT max(t) FROM read_parquet($1) WHERE t >= $2 AND t <= $3`,
+    parameters,
+  );
+  const last = end?.[0] ?? null;
+  if (last !== null && (times.length === 0 || Number(last) > (times.at(-1) as number))) {
+    times.push(Number(last));
+    values.push(values.at(-1) ?? null);
+  }
+  return { times, values };
+}
+
 const firstOfChannel = 2;
 const numbersOfChannel = 8;
 

@@ -2,7 +2,7 @@
  * One pass over the written Parquet file: is it in the order of time, are all numbers finite, what are their ranges;
  * and the coarse level of the recording.
  *
- * The coarse level keeps, of every block of consecutive rows and every numeric channel, four real points: lowest,
+ * The coarse level keeps, of every block of consecutive rows and every channel of numbers or truth values, four real points: lowest,
  * highest, first and last. A chart of the whole recording is drawn from these without reading the rows, and loses no
  * extreme. Its form (little-endian Float64, no header; `description.overview` tells where):
  *

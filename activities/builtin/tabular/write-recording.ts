@@ -157,9 +157,10 @@ class Writer {
     return this.#inspection;
   }
 
-  /** Channels that hold numbers, as the plan stands. */
+  /** Channels that hold numbers or truth values, as the plan stands. */
   #numeric(): string[] {
-    const isNumeric = (index: number) => ['DOUBLE', 'BIGINT'].includes(this.#plan.readAs[index] ?? '');
+    const isNumeric = (index: number) =>
+      ['DOUBLE', 'BIGINT', 'BOOLEAN'].includes(this.#plan.readAs[index] ?? '');
     return this.#channels.filter(isNumeric).map((index) => `c${index}`);
   }
 

@@ -159,6 +159,32 @@ describe('a reduced series', () => {
     }
   }, 120_000);
 
+  test('of texts has every change, in any window, while they are few enough', async () => {
+    const states = ['idle', 'run', '', 'stop'];
+    const stateAt = (row: number) => states[Math.floor(row / 777) % states.length] as string;
+    const rows = Array.from({ length: 60_000 }, (_, row) => `${row},${stateAt(row)},text ${row}`);
+    const recorded = await bench.record(`time [ms],state,many\n${rows.join('\n')}\n`);
+    for (const [fromMs, toMs] of [
+      [0, 59_999],
+      [1000, 41_000],
+    ] as const) {
+      const [state, many] = await reader.read({
+        sources: [sourceOf(recorded)],
+        fromMs,
+        toMs,
+        maxPoints: 200,
+      });
+      const changes = Array.from({ length: toMs - fromMs + 1 }, (_, index) => fromMs + index).filter(
+        (row) => row === fromMs || row === toMs || stateAt(row) !== stateAt(row - 1),
+      );
+      expect(state?.times).toEqual(changes);
+      expect(state?.values).toEqual(changes.map((row) => stateAt(row) || null));
+      expect(many?.times.length).toBeLessThanOrEqual(200);
+      expect(many?.times.every((time, index) => many.values[index] === `text ${time}`)).toBe(true);
+      expect([many?.times[0], many?.times.at(-1)]).toEqual([fromMs, toMs]);
+    }
+  });
+
   test('breaks the line where a stretch has rows without any value', async () => {
     const rows = Array.from({ length: 1000 }, (_, time) => ({
       time,
