@@ -40,10 +40,11 @@ export async function advanceSession(
       look = await readLook(database, sessionId);
     }
     if (!look) return undefined;
-    const marked = await markAdvanced(database, sessionId, look.wantedSeq);
+    const changes = present(look, awaited);
+    const marked = await markAdvanced(database, sessionId, look.wantedSeq, changes.start);
     ended.push(...marked.ended);
     const again = marked.wantedSeq !== look.wantedSeq;
-    if (!again || looks === maxLooks) return { ...present(look, awaited), ended, again };
+    if (!again || looks === maxLooks) return { ...changes, ended, again };
   }
 }
 
@@ -123,11 +124,15 @@ async function queueDueRuns(tx: Tx, sessionId: string): Promise<void> {
   );
 }
 
-/** Marks the session advanced up to `seq`, and takes the ends that its workflow has not told of. */
+/**
+ * Marks the session advanced up to `seq` and the attempts that are waited for from now on, and takes the ends that its
+ * workflow has not told of. An end that commits after this finds its mark; one before it raised `wanted_seq`.
+ */
 async function markAdvanced(
   database: Database,
   sessionId: string,
   seq: number,
+  start: readonly OpenAttempt[],
 ): Promise<{ wantedSeq: number; ended: readonly EndedTold[] }> {
   const [row] = await database.query<{ wantedSeq: number; ended: EndedTold[] }>(
     `with marked as (
@@ -135,6 +140,10 @@ async function markAdvanced(
           set advanced_seq = greatest(advanced_seq, $2),
               wanted_at = case when wanted_seq = $2 then null else wanted_at end
         where id = $1 returning wanted_seq
+     ), awaiting as (
+       update node_attempt a set awaited = true
+         from marked, unnest($3::uuid[], $4::int[]) as s (run_id, number)
+        where a.run_id = s.run_id and a.number = s.number and not a.awaited
      ), told as (
        update node_attempt a set reported = true
          from marked
@@ -149,7 +158,7 @@ async function markAdvanced(
                               order by told.ended_at)
                 from told join node_run r on r.id = told.run_id join node_instance n on n.id = r.node_instance_id
             ), '[]') as ended`,
-    [sessionId, seq],
+    [sessionId, seq, start.map((attempt) => attempt.runId), start.map((attempt) => attempt.attempt)],
   );
   return { wantedSeq: row?.wantedSeq ?? seq, ended: row?.ended ?? [] };
 }

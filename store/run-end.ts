@@ -30,7 +30,8 @@ const endRun = `
     update node_run set state = 'done', outcome = $4, status_details = $5, ended_at = clock_timestamp(), due_at = null
      where id = $1 returning upper_position
   ), attempt as (
-    update node_attempt set ended_at = clock_timestamp(), outcome = $4, details = $5 where run_id = $1 and number = $2
+    update node_attempt set ended_at = clock_timestamp(), outcome = $4, details = $5
+     where run_id = $1 and number = $2 returning awaited
   ), dropped as (
     delete from node_output where run_id = $1 and position is null returning data_source_id, object_key
   ), unwanted as (
@@ -48,7 +49,8 @@ const endRun = `
               where v.node_instance_id = any (n.parent_ids) and v.position <= run.upper_position
               order by v.position desc limit 1)
            else n.watermark_output_id end
-    from run where n.id = $3`;
+    from run, attempt where n.id = $3
+   returning attempt.awaited`;
 
 /**
  * Ends the run for good. What it has staged and not published before is dropped, its objects go to the deletion queue.
@@ -59,7 +61,7 @@ export async function writeDone(
   end: Done,
   effects: DoneEffects = {},
 ): Promise<EndedAttempt> {
-  await tx.query(endRun, [
+  const [row] = await tx.query<{ awaited: boolean }>(endRun, [
     run.runId,
     run.attempt,
     run.nodeInstanceId,
@@ -72,7 +74,7 @@ export async function writeDone(
     effects.followUpWanted ?? false,
     effects.watermarkToUpper ?? false,
   ]);
-  return { runId: run.runId, attempt: run.attempt, outcome: end.outcome };
+  return { runId: run.runId, attempt: run.attempt, outcome: end.outcome, awaited: row?.awaited ?? true };
 }
 
 const retryRun = `
@@ -82,14 +84,17 @@ const retryRun = `
            due_at = case when $4 = 'waiting' then clock_timestamp() + make_interval(secs => $7) end
      where id = $1 returning session_id, template_name, runner_type, due_at
   ), ended as (
-    update node_attempt set ended_at = clock_timestamp(), outcome = $8, details = $5 where run_id = $1 and number = $2
+    update node_attempt set ended_at = clock_timestamp(), outcome = $8, details = $5
+     where run_id = $1 and number = $2 returning awaited
   ), next as (
     insert into node_attempt (run_id, number, session_id, available_at)
     select $1, $2 + 1, session_id, coalesce(due_at, clock_timestamp()) from run
   ), node as (
     update node_instance set state = ${nodeStateCodes.Pending}, status_details = $5 where id = $3
   )
-  select pg_notify('${taskReadyChannel}', template_name) from run where $4 = 'queued' and runner_type <> 'system'`;
+  select ended.awaited,
+         case when $4 = 'queued' and run.runner_type <> 'system' then pg_notify('${taskReadyChannel}', run.template_name) end
+    from ended, run`;
 
 /** Ends the attempt and lines the run up for its next one: at once, or after the delay. */
 export async function writeRetry(
@@ -98,7 +103,7 @@ export async function writeRetry(
   end: Retry,
   cause: 'failed' | 'lost',
 ): Promise<EndedAttempt> {
-  await tx.query(retryRun, [
+  const [row] = await tx.query<{ awaited: boolean }>(retryRun, [
     run.runId,
     run.attempt,
     run.nodeInstanceId,
@@ -108,5 +113,5 @@ export async function writeRetry(
     end.delayMs / 1_000,
     cause,
   ]);
-  return { runId: run.runId, attempt: run.attempt, outcome: cause };
+  return { runId: run.runId, attempt: run.attempt, outcome: cause, awaited: row?.awaited ?? true };
 }

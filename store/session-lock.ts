@@ -29,6 +29,8 @@ export interface EndedAttempt {
   readonly runId: string;
   readonly attempt: number;
   readonly outcome: string;
+  /** Whether the session's workflow may be waiting for it. */
+  readonly awaited: boolean;
 }
 
 /** What has to be told after the commit. Losing it loses nothing: the healer finds it. */

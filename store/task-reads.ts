@@ -196,3 +196,12 @@ export async function countPendingInputs(
   );
   return row?.count ?? 0;
 }
+
+/** Whether any attempt of a run has written an output, or met one that stood already. */
+export async function hasWrittenOutput(database: Queryable, runId: string): Promise<boolean> {
+  const [run] = await database.query<{ wroteOutput: boolean }>(
+    'select wrote_output as "wroteOutput" from node_run where id = $1',
+    [runId],
+  );
+  return run?.wroteOutput ?? false;
+}

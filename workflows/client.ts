@@ -31,6 +31,8 @@ export interface CommitEffects {
     readonly runId: string;
     readonly attempt: number;
     readonly outcome: string;
+    /** Whether the workflow may be waiting for it. */
+    readonly awaited: boolean;
   }>;
 }
 
@@ -74,8 +76,10 @@ export class WorkflowClient {
 
   /** Tells what a commit changed. Not to be awaited by a reply. */
   afterCommit(effects: CommitEffects): void {
-    for (const ended of effects.ended) this.send(() => this.completeAttempt(effects, ended));
-    if (effects.wake && effects.ended.length === 0) this.send(() => this.lookAgain(effects.session));
+    const awaited = effects.ended.filter((ended) => ended.awaited);
+    for (const ended of awaited) this.send(() => this.completeAttempt(effects, ended));
+    // The end of a wait has the session looked at too.
+    if (effects.wake && awaited.length === 0) this.send(() => this.lookAgain(effects.session));
   }
 
   /** Shows in the workflow's pending activity who holds the attempt, and what it says of its progress. */

@@ -195,7 +195,8 @@ create table node_attempt (
   ended_at timestamptz,
   outcome text,
   details text not null default '',
-  -- Whether the session's workflow has told of the end of this attempt.
+  -- Whether the session's workflow was told to wait for its end, and whether it has told of it.
+  awaited boolean not null default false,
   reported boolean not null default false,
   primary key (run_id, number)
 );

@@ -7,6 +7,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { cpuSeconds, tellCpu } from './cpu.ts';
 import { type BenchClient, type BenchPlatform, startBenchPlatform, tell, tellMachine } from './platform.ts';
 
 interface Task {
@@ -196,6 +197,7 @@ async function claimRate(platform: BenchPlatform): Promise<void> {
       await upload(client, (await createSession(client, template)).inputId);
     }
     await delay(3_000);
+    const before = cpuSeconds(platform);
     const started = performance.now();
     let done = 0;
     await Promise.all(
@@ -212,6 +214,7 @@ async function claimRate(platform: BenchPlatform): Promise<void> {
       `claim + complete, ${String(runners).padStart(2)} runners, ${done} runs`.padEnd(58),
       `${(done / seconds).toFixed(0)} a second`,
     );
+    tellCpu(platform, before, done);
     await delay(3_000);
   }
 }
@@ -223,6 +226,7 @@ async function throughput(platform: BenchPlatform): Promise<void> {
   const sessions = await Promise.all(Array.from({ length: 20 }, () => createSession(client, template)));
   const total = 20 * 50;
   let done = 0;
+  const before = cpuSeconds(platform);
   const started = performance.now();
   await Promise.all(sessions.map((session) => upload(client, session.inputId)));
   await Promise.all(
@@ -242,14 +246,19 @@ async function throughput(platform: BenchPlatform): Promise<void> {
     'node runs through graphs, 8 runners, 20 sessions'.padEnd(58),
     `${(total / seconds).toFixed(0)} a second`,
   );
+  tellCpu(platform, before, total);
 }
 
-tellMachine();
-const platform = await startBenchPlatform();
-try {
-  await latency(platform);
-  await claimRate(platform);
-  await throughput(platform);
-} finally {
-  await platform.stop();
+const benches = { latency, claimRate, throughput };
+
+if (import.meta.main) {
+  tellMachine();
+  const platform = await startBenchPlatform();
+  try {
+    for (const [name, bench] of Object.entries(benches)) {
+      if (process.argv.length < 3 || process.argv.includes(name)) await bench(platform);
+    }
+  } finally {
+    await platform.stop();
+  }
 }
