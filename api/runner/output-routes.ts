@@ -1,4 +1,5 @@
 /** Outputs of a task in one request (contract: Runner rule 3; decisions 9). */
+import { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { readOutputHeaders } from '../../domain/output-headers.ts';
@@ -18,17 +19,27 @@ import { presentWrittenOutput } from './present.ts';
 import { writtenOutputSchema } from './schema.ts';
 import { writeProblem } from './write-problem.ts';
 
+const outputHeader = (description: string) => z.string().optional().meta({ description });
+/** For the reference; the values are read by the rules that uploads share. */
+const outputHeaders = taskRoute.headers.extend({
+  'x-platform-output-identifier': outputHeader(
+    '1 to 100 letters, digits, `.`, `_`, `-`; unique in the node.',
+  ),
+  'x-platform-output-metadata': outputHeader('A JSON object of up to 4 KB; no key begins with `$`.'),
+  'x-platform-watermark': outputHeader('Id of the last input that this output has consumed.'),
+});
+
 const writeOutput = defineRoute({
   ...taskRoute,
+  headers: outputHeaders,
   id: 'writeTaskOutput',
   method: 'POST',
   path: '/api/v2/runner/tasks/{taskId}/outputs',
   summary: 'Writes an output of up to 16 MB',
   description:
-    'The body is the payload itself. Headers: `X-Platform-Output-Identifier` (unique in the node; a resend gets the ' +
-    'existing output with 200), `X-Platform-Output-Metadata` (a JSON object of up to 4 KB), `X-Platform-Watermark` ' +
-    '(publishes the output and advances the watermark at once), `Content-Type`, `Content-Encoding: gzip`. Without a ' +
-    'watermark the output is staged until the task completes.',
+    'The body is the payload itself, with its `Content-Type` and, when it is compressed, `Content-Encoding: gzip`. ' +
+    'An identifier that the node has already gets the existing output with 200. With `X-Platform-Watermark` the output ' +
+    'is published and the watermark advances at once; without it the output is staged until the task completes.',
   body: 'stream',
   responses: {
     201: { description: 'Written.', schema: writtenOutputSchema },

@@ -23,7 +23,7 @@ export interface Coverage {
 export class TemplateCatalogue {
   readonly #database: Database;
   #snapshot: TemplateSnapshot = { loadedAtMs: Number.NEGATIVE_INFINITY, byName: new Map(), external: [] };
-  #loading: Promise<TemplateSnapshot> | undefined;
+  #loading: Promise<void> | undefined;
 
   constructor(database: Database) {
     this.#database = database;
@@ -35,11 +35,15 @@ export class TemplateCatalogue {
 
   /** The templates as they stood at most `maxAgeMs` ago. Calls at the same moment share a read. */
   async load(maxAgeMs = rememberedMs): Promise<TemplateSnapshot> {
-    if (performance.now() - this.#snapshot.loadedAtMs <= maxAgeMs) return this.#snapshot;
-    this.#loading ??= this.#read().finally(() => {
-      this.#loading = undefined;
-    });
-    return await this.#loading;
+    const oldestMs = performance.now() - maxAgeMs;
+    // A read under way may have begun too early, so that one more follows it.
+    while (this.#snapshot.loadedAtMs < oldestMs) {
+      this.#loading ??= this.#read().finally(() => {
+        this.#loading = undefined;
+      });
+      await this.#loading;
+    }
+    return this.#snapshot;
   }
 
   /** Every template of an outside runner type, as registered at the time of asking. */
@@ -51,13 +55,12 @@ export class TemplateCatalogue {
     };
   }
 
-  async #read(): Promise<TemplateSnapshot> {
+  async #read(): Promise<void> {
     const loadedAtMs = performance.now();
     const templates = await listRunnerTemplates(this.#database);
     const byName = new Map(templates.map((template) => [template.name, template]));
     const external = templates.filter(isExternal).map((template) => template.name);
     this.#snapshot = { loadedAtMs, byName, external };
-    return this.#snapshot;
   }
 }
 
