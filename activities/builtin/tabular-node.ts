@@ -9,7 +9,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { nodeState } from '../../store/node-state.ts';
 import type { TaskEnd } from '../../store/outcomes.ts';
-import type { TaskInput } from '../../store/task-reads.ts';
+import { hasWrittenOutput, type TaskInput } from '../../store/task-reads.ts';
 import { writeWatermark } from '../../store/task-writes.ts';
 import { type BuiltinRun, type BuiltinServices, ClaimLostError, InvalidInputError } from './node.ts';
 import { type TabularConfiguration, tabularConfigurationSchema } from './tabular/configuration.ts';
@@ -26,7 +26,6 @@ const maxFaultsTold = 5;
 
 interface Progress {
   readonly runId: string;
-  readonly written: number;
   readonly faults: readonly string[];
 }
 
@@ -43,13 +42,19 @@ export async function tabularNode(run: BuiltinRun, services: BuiltinServices): P
   const stored = (await nodeState(services.database, run.task.nodeInstanceId)) as Partial<Progress> | null;
   let progress: Progress =
     stored?.runId === run.task.runId
-      ? { runId: run.task.runId, written: stored.written ?? 0, faults: stored.faults ?? [] }
-      : { runId: run.task.runId, written: 0, faults: [] };
+      ? { runId: run.task.runId, faults: stored.faults ?? [] }
+      : { runId: run.task.runId, faults: [] };
   for await (const input of taskInputs(run, services, 'since-watermark')) {
     run.report('converting', input.outputIdentifier);
     progress = await convertInput(run, services, configuration, input, progress);
   }
-  return endOf(progress, configuration);
+  if (progress.faults.length > 0) {
+    return { kind: 'fail', category: 'validation', reason: progress.faults.join('\n') };
+  }
+  // Asked of the run and not counted here: an attempt before this one may have written.
+  const wroteOutput = await hasWrittenOutput(services.database, run.task.runId);
+  const outcome = !wroteOutput && configuration.whenNoOutputs === 'no-output' ? 'no-output' : 'completed';
+  return { kind: 'complete', outcome, hasMore: false };
 }
 
 function parseConfiguration(value: Record<string, unknown>): TabularConfiguration {
@@ -89,7 +94,7 @@ async function convertInput(
       content: { path: outputPath },
       watermarkInputId: input.outputId,
     });
-    return { ...progress, written: progress.written + 1 };
+    return progress;
   } catch (error) {
     if (!(error instanceof TabularError)) throw error;
     const next =
@@ -130,12 +135,4 @@ function metadataOf(
   } satisfies RecordingMetadata;
   const whole = { ...summary, description } satisfies RecordingMetadata;
   return Buffer.byteLength(JSON.stringify(whole)) <= maxMetadataBytes ? whole : summary;
-}
-
-function endOf(progress: Progress, configuration: TabularConfiguration): TaskEnd {
-  if (progress.faults.length > 0) {
-    return { kind: 'fail', category: 'validation', reason: progress.faults.join('\n') };
-  }
-  const nothing = progress.written === 0 && configuration.whenNoOutputs === 'no-output';
-  return { kind: 'complete', outcome: nothing ? 'no-output' : 'completed', hasMore: false };
 }

@@ -1,0 +1,354 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { tabularNode } from '../../activities/builtin/tabular-node.ts';
+import { claimRun } from '../../store/claims.ts';
+import { findDataSourceByName } from '../../store/data-sources.ts';
+import { builtinHolder } from '../../store/leases.ts';
+import { newOutputKey } from '../../store/objects.ts';
+import { publishUpload } from '../../store/publish.ts';
+import { startTestApi, type TestApi } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
+import { testEnvironment } from '../support/stack.ts';
+import { inputNode, tabularNode as tabularNodeOf, templateFile } from '../support/templates.ts';
+import { testWorkflows } from '../support/workflows.ts';
+import {
+  channelOf,
+  RecordingClient,
+  type RecordingSession,
+  realFile,
+  rowsOf,
+  type SeriesView,
+} from './recording-session.ts';
+
+const platform = await testEnvironment();
+const temporalSide = await testWorkflows(platform.environment);
+let api: TestApi;
+let client: RecordingClient;
+beforeAll(async () => {
+  api = await startTestApi(platform.environment);
+  await Promise.all([temporalSide.startWorker('workflows'), temporalSide.startWorker('builtin')]);
+  client = await RecordingClient.signIn(api.url, platform.administrator);
+});
+afterAll(() => api.stop());
+
+/** A session whose graph ran well over these uploads, with its dashboard. */
+async function recorded(...uploads: Parameters<RecordingSession['upload']>[0][]) {
+  const session = await client.newSession();
+  for (const upload of uploads) await session.upload(upload);
+  const nodes = await session.settled();
+  expect(nodes.map(({ state, statusDetails }) => [state, statusDetails])).toEqual(
+    nodes.map(() => ['Succeeded', '']),
+  );
+  return { session, dashboard: await session.dashboard() };
+}
+
+const numbers = (rows: Record<string, string>[], name: string) => rows.map((row) => Number(row[name]));
+const pointsOf = ({ times, values }: SeriesView) => times.map((time, index) => [time, values[index]]);
+
+describe('real files become dashboards whose series equal what the files hold', () => {
+  test('csv', async () => {
+    const file = realFile('seattle-weather.csv');
+    const rows = rowsOf(file.toString(), ',');
+    const { session, dashboard } = await recorded({ bytes: file, identifier: 'seattle-weather.csv' });
+    expect(dashboard).toMatchObject({ dashboardName: 'Recording', dashboardVersion: 'next' });
+    const source = dashboard.sources[0]!;
+    expect(source).toMatchObject({
+      name: 'seattle-weather.csv',
+      rowCount: rows.length,
+      time: { kind: 'absolute', from: '2012-01-01T00:00:00.000Z', to: '2015-12-31T00:00:00.000Z' },
+    });
+    expect(source.channels.map(({ id, type }) => [id, type])).toEqual([
+      ['precipitation', 'number'],
+      ['temp_max', 'number'],
+      ['temp_min', 'number'],
+      ['wind', 'number'],
+      ['weather', 'text'],
+    ]);
+    const times = rows.map(({ date }) => Date.parse(`${date}T00:00:00Z`));
+    const series = await session.series(dashboard, source, ['temp_max', 'wind']);
+    expect(series.map((one) => one.times)).toEqual([times, times]);
+    expect(series.map((one) => one.values)).toEqual([numbers(rows, 'temp_max'), numbers(rows, 'wind')]);
+    const drawn = dashboard.layout?.panels.flatMap(({ channels }) => channels) ?? [];
+    expect(drawn).toContain(channelOf(source, 'temp_max').key);
+    expect(source.channels.map(({ key }) => key)).toEqual(expect.arrayContaining(drawn));
+  });
+
+  test('csv that was sent packed with gzip', async () => {
+    const file = realFile('seattle-weather-hourly-normals.csv');
+    const rows = rowsOf(file.toString(), ',');
+    const { session, dashboard } = await recorded({
+      bytes: gzipSync(file),
+      identifier: 'hourly.csv',
+      contentEncoding: 'gzip',
+    });
+    const source = dashboard.sources[0]!;
+    expect(source.rowCount).toBe(rows.length);
+    const [pressure] = await session.series(dashboard, source, ['pressure']);
+    expect(pressure?.values).toEqual(numbers(rows, 'pressure'));
+    expect(pressure?.times).toEqual(rows.map(({ date }) => Date.parse(`${date}Z`)));
+  });
+
+  test('csv inside a .gz file', async () => {
+    const file = realFile('co2-concentration.csv');
+    const rows = rowsOf(file.toString(), ',');
+    const { session, dashboard } = await recorded({
+      bytes: gzipSync(file),
+      identifier: 'co2.csv.gz',
+      contentType: 'application/gzip',
+    });
+    const [co2] = await session.series(dashboard, dashboard.sources[0]!, ['CO2']);
+    expect(co2?.values).toEqual(numbers(rows, 'CO2'));
+  });
+
+  test('tsv without a time: rows are numbered', async () => {
+    const file = realFile('unemployment.tsv');
+    const rows = rowsOf(file.toString(), '\t');
+    const { session, dashboard } = await recorded({
+      bytes: file,
+      identifier: 'unemployment.tsv',
+      contentType: 'text/tab-separated-values',
+    });
+    const source = dashboard.sources[0]!;
+    expect(source).toMatchObject({ rowCount: rows.length, time: { kind: 'relative' } });
+    const series = await session.series(dashboard, source, ['id', 'rate']);
+    expect(series.map(({ values }) => values)).toEqual([numbers(rows, 'id'), numbers(rows, 'rate')]);
+  });
+
+  test('json', async () => {
+    const file = realFile('ohlc.json');
+    const rows: { date: string; open: number; close: number; signal: string; ret: number | null }[] =
+      JSON.parse(file.toString());
+    const { session, dashboard } = await recorded({
+      bytes: file,
+      identifier: 'ohlc.json',
+      contentType: 'application/json',
+    });
+    const source = dashboard.sources[0]!;
+    const series = await session.series(dashboard, source, ['open', 'close', 'signal']);
+    expect(series.map(({ values }) => values)).toEqual([
+      rows.map(({ open }) => open),
+      rows.map(({ close }) => close),
+      rows.map(({ signal }) => signal),
+    ]);
+    expect(series[0]?.times).toEqual(rows.map(({ date }) => Date.parse(`${date}T00:00:00Z`)));
+  });
+
+  test('parquet of three million rows: an hour of it, value for value', async () => {
+    const file = realFile('flights-3m.parquet');
+    const { session, dashboard } = await recorded({
+      bytes: file,
+      identifier: 'flights.parquet',
+      contentType: 'application/vnd.apache.parquet',
+    });
+    const source = dashboard.sources[0]!;
+    expect(source).toMatchObject({ rowCount: 3_000_000, time: { from: '2001-01-01T00:01:00.000Z' } });
+    const [from, to] = ['2001-03-05T08:00:00.000Z', '2001-03-05T09:00:00.000Z'];
+    const [delay] = await session.series(dashboard, source, ['delay'], { from, to });
+    const expected = await flightDelays(from, to);
+    expect(expected.length).toBeGreaterThan(500);
+    expect(pointsOf(delay!).sort(byTimeAndValue)).toEqual(expected.sort(byTimeAndValue));
+  });
+});
+
+async function flightDelays(from: string, to: string): Promise<Array<[number, number]>> {
+  const path = new URL('../../node_modules/vega-datasets/data/flights-3m.parquet', import.meta.url).pathname;
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  const reader = await connection.runAndReadAll(
+    `select epoch_ms(date)::double, delay::double from read_parquet($1)
+      where epoch_ms(date) between $2 and $3`,
+    [path, Date.parse(from), Date.parse(to)],
+  );
+  connection.closeSync();
+  instance.closeSync();
+  return reader.getRows() as Array<[number, number]>;
+}
+
+function byTimeAndValue(a: unknown[], b: unknown[]): number {
+  return Number(a[0]) - Number(b[0]) || Number(a[1]) - Number(b[1]);
+}
+
+const table = (...values: number[]) =>
+  `time [s],speed [m/s]\n${values.map((value, second) => `${second},${value}`).join('\n')}\n`;
+
+describe('a session is one dashboard over all that was uploaded to it', () => {
+  test('several uploads are its sources, in the order of the uploads', async () => {
+    const { session, dashboard } = await recorded(
+      { bytes: table(1, 2), identifier: 'one.csv' },
+      { bytes: table(3, 4, 5), identifier: 'two.csv' },
+      { bytes: realFile('global-temp.csv'), identifier: 'three.csv' },
+    );
+    expect(dashboard.sources.map(({ name, rowCount }) => [name, rowCount])).toEqual([
+      ['one.csv', 2],
+      ['two.csv', 3],
+      ['three.csv', 144],
+    ]);
+    const { dimensions } = await client.call('GET', `/api/v2/sessions/${session.id}`);
+    expect(dimensions).toHaveLength(1);
+    const [speed] = await session.series(dashboard, dashboard.sources[1]!, ['speed']);
+    expect(speed?.values).toEqual([3, 4, 5]);
+  });
+
+  test('an upload under the same name takes the place of its source', async () => {
+    const { session, dashboard: before } = await recorded(
+      { bytes: table(1, 2), identifier: 'one.csv' },
+      { bytes: table(3, 4), identifier: 'two.csv' },
+    );
+    expect((await session.upload({ bytes: table(7, 8, 9), identifier: 'one.csv' })).status).toBe(200);
+    await session.settled();
+    const after = await session.dashboard();
+    expect(after.id).toBe(before.id);
+    expect(after.sources.map(({ name, rowCount }) => [name, rowCount])).toEqual([
+      ['one.csv', 3],
+      ['two.csv', 2],
+    ]);
+    const [speed] = await session.series(after, after.sources[0]!, ['speed']);
+    expect(speed?.values).toEqual([7, 8, 9]);
+  });
+
+  test('a broken file fails its node with line and column, and a good one after it is processed all the same', async () => {
+    const session = await client.newSession();
+    await session.upload({ bytes: 'time,speed\n0,1\n1,2,3\n2,4\n', identifier: 'broken.csv' });
+    const failed = await eventually('the failure', async () =>
+      (await session.progress()).find(({ state }) => state === 'Failed'),
+    );
+    expect(failed.name).toBe('tabular-autodetect');
+    expect(failed.statusDetails).toMatch(/^validation: broken\.csv: line 3, column 3: /i);
+    await session.upload({ bytes: table(1, 2), identifier: 'good.csv' });
+    const nodes = await session.settled();
+    expect(nodes.map(({ state }) => state)).toEqual(['Succeeded', 'Succeeded', 'Succeeded']);
+    expect((await session.dashboard()).sources.map(({ name }) => name)).toEqual(['good.csv']);
+  });
+
+  test('a scenario instance stands when the configuration asks for it, over the time of the recordings', async () => {
+    const Nodes = [
+      inputNode('upload'),
+      tabularNodeOf('recording', 'upload'),
+      {
+        Name: 'dashboard',
+        NodeTemplateName: 'system-next-dimension',
+        DefaultConfiguration: { autoCreateScenarioInstance: true, scenarioName: 'Drive' },
+        Parents: ['recording'],
+      },
+    ];
+    await client.call('POST', '/api/v2/admin/session-templates', templateFile('with-scenario', Nodes));
+    const session = await client.newSession('with-scenario');
+    await session.upload({ bytes: realFile('seattle-weather.csv'), identifier: 'weather.csv' });
+    await session.settled();
+    await session.upload({ bytes: realFile('co2-concentration.csv'), identifier: 'co2.csv' });
+    await session.settled();
+    expect(await session.scenarios()).toMatchObject([
+      { scenarioName: 'Drive', from: '1958-03-01T00:00:00.000Z', to: expect.stringMatching(/^20/) },
+    ]);
+  });
+});
+
+describe('an attempt that dies in the middle', () => {
+  /** Publishes uploads of which nobody is told, so that the run waits for whoever takes it. */
+  async function untold(templateName: string | undefined, ...files: [name: string, text: string][]) {
+    const { database, objects, pending } = api.composed.services;
+    const session = await client.newSession(templateName);
+    const dataSource = (await findDataSourceByName(database, 'platform'))!;
+    for (const [outputIdentifier, text] of files) {
+      const objectKey = newOutputKey();
+      await pending.begin(objectKey, dataSource.id);
+      const stored = await objects.of(dataSource).put(objectKey, Readable.from([Buffer.from(text)]), {
+        contentType: 'text/csv',
+        signal: AbortSignal.timeout(10_000),
+      });
+      await publishUpload(database, {
+        ...stored,
+        nodeInstanceId: session.nodeId(0),
+        dataSourceId: dataSource.id,
+        objectKey,
+        outputIdentifier,
+        contentType: 'text/csv',
+        contentEncoding: null,
+        metadata: null,
+      });
+      pending.release(objectKey);
+    }
+    return session;
+  }
+
+  /** Takes the session's queued run as a process would that dies when it begins with the second input. */
+  async function dieAtSecondInput(session: RecordingSession): Promise<void> {
+    const { database, objects, pending, log } = api.composed.services;
+    const [run] = await database.query<{ id: string }>(
+      `select id from node_run where session_id = $1 and state = 'queued'`,
+      [session.id],
+    );
+    const identity = { holder: builtinHolder, instanceId: `dies.${session.id}` };
+    const task = await claimRun(database, identity, { runId: run!.id, attempt: 1, leaseSeconds: 600 });
+    const workDir = await mkdtemp(join(tmpdir(), 'sdp-dies-'));
+    let begun = 0;
+    const report = () => {
+      begun += 1;
+      if (begun === 2) throw new Error('The process died.');
+    };
+    const configuration = JSON.parse(task!.configuration);
+    const { signal } = new AbortController();
+    const services = { database, objects, pending, log };
+    const died = tabularNode({ task: task!, identity, configuration, workDir, signal, report }, services);
+    await expect(died).rejects.toThrow('The process died.');
+    await rm(workDir, { recursive: true });
+    await database.query(
+      `update node_claim set lease_until = clock_timestamp() - interval '1 second' where task_id = $1`,
+      [task!.taskId],
+    );
+  }
+
+  const outputsOf = (session: RecordingSession) =>
+    api.composed.services.database.query<{ id: number; name: string }>(
+      `select id, output_identifier as name from node_output where node_instance_id = $1 order by id`,
+      [session.nodeId(1)],
+    );
+  const runsOf = (session: RecordingSession) =>
+    api.composed.services.database.query<{ outcome: string; attempt: number }>(
+      'select outcome, attempt from node_run where node_instance_id = $1',
+      [session.nodeId(1)],
+    );
+
+  test('the next one goes on after the outputs that it wrote, and writes none of them again', async () => {
+    const files = ['one', 'two', 'three'].map((name): [string, string] => [`${name}.csv`, table(1, 2)]);
+    const session = await untold(undefined, ...files);
+    await dieAtSecondInput(session);
+    const [first, ...others] = await outputsOf(session);
+    expect(others).toEqual([]);
+    expect((await session.settled()).map(({ state }) => state)).toEqual([
+      'Succeeded',
+      'Succeeded',
+      'Succeeded',
+    ]);
+    const outputs = await outputsOf(session);
+    expect(outputs).toHaveLength(3);
+    expect(outputs[0]).toEqual(first);
+    expect(await runsOf(session)).toEqual([{ outcome: 'completed', attempt: 2 }]);
+    const { sources } = await session.dashboard();
+    expect(sources.map(({ name }) => name)).toEqual(['one.csv', 'two.csv', 'three.csv']);
+  });
+
+  test('what it wrote counts for the run, also when the next one finds nothing more to write', async () => {
+    await client.call(
+      'POST',
+      '/api/v2/admin/session-templates',
+      templateFile('empty-is-fine', [
+        inputNode('upload'),
+        {
+          ...tabularNodeOf('recording', 'upload'),
+          DefaultConfiguration: { inputFormat: 'csv', whenNoOutputs: 'no-output' },
+        },
+      ]),
+    );
+    const session = await untold('empty-is-fine', ['one.csv', table(1, 2)], ['empty.csv', '']);
+    await dieAtSecondInput(session);
+    await session.settled();
+    expect(await runsOf(session)).toEqual([{ outcome: 'completed', attempt: 2 }]);
+    expect(await outputsOf(session)).toHaveLength(1);
+  });
+});

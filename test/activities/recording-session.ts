@@ -1,0 +1,189 @@
+/** Sessions of the shipped template over HTTP, and the values that their files really hold. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ask, tokenOf } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
+
+export const shippedTemplateName = 'system-tabular-dashboard-autodetect-next';
+const dataFolder = join(import.meta.dirname, '../../node_modules/vega-datasets/data');
+
+/** A real file of vega-datasets. */
+export function realFile(name: string): Buffer {
+  return readFileSync(join(dataFolder, name));
+}
+
+export interface NodeView {
+  readonly id: number;
+  readonly name: string;
+  readonly state: string;
+  readonly statusDetails: string;
+}
+
+export interface SourceView {
+  readonly outputId: number;
+  readonly name: string;
+  readonly rowCount: number;
+  readonly time: { readonly kind: string; readonly from: string | null; readonly to: string | null };
+  readonly channels: ReadonlyArray<{
+    key: string;
+    id: string;
+    name: string;
+    unit: string | null;
+    type: string;
+  }>;
+}
+
+export interface DashboardView {
+  readonly id: number;
+  readonly dashboardName: string;
+  readonly dashboardVersion: string;
+  readonly layout: { readonly panels: ReadonlyArray<{ channels: string[] }> } | null;
+  readonly sources: readonly SourceView[];
+}
+
+export interface SeriesView {
+  readonly channel: string;
+  readonly times: number[];
+  readonly values: Array<number | string | boolean | null>;
+}
+
+export interface Upload {
+  readonly bytes: Buffer | string;
+  readonly identifier: string;
+  readonly contentType?: string;
+  readonly contentEncoding?: string;
+}
+
+/** The platform as one signed-in person uses it. */
+export class RecordingClient {
+  readonly url: string;
+  readonly token: string;
+
+  constructor(url: string, token: string) {
+    this.url = url;
+    this.token = token;
+  }
+
+  static async signIn(url: string, person: { username: string; password: string }): Promise<RecordingClient> {
+    return new RecordingClient(url, await tokenOf(url, person.username, person.password));
+  }
+
+  async call(method: string, path: string, json?: unknown) {
+    const answer = await ask(this.url, method, path, { token: this.token, json });
+    if (answer.status >= 300)
+      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+
+  /** Makes a project and a session of the template. */
+  async newSession(templateName = shippedTemplateName): Promise<RecordingSession> {
+    const templates: { id: number; name: string }[] = await this.call(
+      'GET',
+      '/api/v2/session/session_templates',
+    );
+    const template = templates.find(({ name }) => name === templateName);
+    if (!template) throw new Error(`There is no template ${templateName}.`);
+    const project = await this.call('POST', '/projects', { Title: 'Recordings' });
+    const body = { Name: 'A session', ProjectId: project.id, SessionTemplateId: template.id };
+    const session = await this.call('POST', '/session', body);
+    return new RecordingSession(this, session.id, session.nodeInstances);
+  }
+}
+
+export class RecordingSession {
+  readonly id: string;
+  readonly nodes: readonly NodeView[];
+  #client: RecordingClient;
+
+  constructor(client: RecordingClient, id: string, nodes: readonly NodeView[]) {
+    this.#client = client;
+    this.id = id;
+    this.nodes = nodes;
+  }
+
+  /** Goes on at another address: the platform was started again. */
+  movedTo(client: RecordingClient): void {
+    this.#client = client;
+  }
+
+  nodeId(index: number): number {
+    return this.nodes[index]!.id;
+  }
+
+  /** Uploads to the first node, as a person does. */
+  async upload(file: Upload): Promise<{ status: number; outputId: number }> {
+    const response = await fetch(`${this.#client.url}/api/v2/node-instance/${this.nodeId(0)}/outputs/data`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${this.#client.token}`,
+        'content-type': file.contentType ?? 'text/csv',
+        'x-platform-output-identifier': file.identifier,
+        ...(file.contentEncoding === undefined ? {} : { 'content-encoding': file.contentEncoding }),
+      },
+      body: typeof file.bytes === 'string' ? file.bytes : new Uint8Array(file.bytes),
+    });
+    const body = (await response.json()) as { id: number };
+    if (response.status >= 300) throw new Error(`upload: ${response.status} ${JSON.stringify(body)}`);
+    return { status: response.status, outputId: body.id };
+  }
+
+  async progress(): Promise<readonly NodeView[]> {
+    return (await this.#client.call('GET', `/api/v2/session/${this.id}/node-instances`)).nodeInstances;
+  }
+
+  /** States by node, once no node waits or works: a fact makes its followers `Pending` in its own transaction. */
+  async settled(limitMs = 40_000): Promise<readonly NodeView[]> {
+    let last: readonly NodeView[] = [];
+    try {
+      return await eventually(
+        'the graph ends',
+        async () => {
+          last = await this.progress();
+          return last.every(({ state }) => !['Pending', 'Processing', 'NeverBegan'].includes(state)) && last;
+        },
+        limitMs,
+      );
+    } catch (error) {
+      throw new Error(`${(error as Error).message}: ${JSON.stringify(last)}`);
+    }
+  }
+
+  async dashboard(): Promise<DashboardView> {
+    const { dimensions } = await this.#client.call('GET', `/api/v2/sessions/${this.id}`);
+    if (dimensions.length !== 1) throw new Error(`${dimensions.length} dashboards`);
+    return this.#client.call('GET', `/api/v2/dashboard/dimensions/${dimensions[0].id}`);
+  }
+
+  async scenarios(): Promise<{ scenarioName: string; from: string | null; to: string | null }[]> {
+    return (await this.#client.call('GET', `/api/v2/sessions/${this.id}`)).scenarios;
+  }
+
+  /** The points of channels of a source, by channel id. */
+  async series(
+    dashboard: DashboardView,
+    source: SourceView,
+    ids: readonly string[],
+    query: { from?: string; to?: string } = {},
+  ): Promise<SeriesView[]> {
+    const keys = ids.map((id) => channelOf(source, id).key);
+    const asked = new URLSearchParams({ channels: keys.join(','), maxPoints: '10000', ...query });
+    return (await this.#client.call('GET', `/api/v2/dashboard/dimensions/${dashboard.id}/series?${asked}`))
+      .series;
+  }
+}
+
+export function channelOf(source: SourceView, id: string) {
+  const channel = source.channels.find((one) => one.id === id);
+  if (!channel) throw new Error(`No channel ${id} among ${source.channels.map((one) => one.id)}.`);
+  return channel;
+}
+
+/** Rows of a table without quotes, by heading. */
+export function rowsOf(text: string, delimiter: string): Record<string, string>[] {
+  const [head = '', ...lines] = text.trim().split(/\r?\n/);
+  const names = head.split(delimiter);
+  return lines.map((line) => {
+    const cells = line.split(delimiter);
+    return Object.fromEntries(names.map((name, index) => [name, cells[index] ?? '']));
+  });
+}
