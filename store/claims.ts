@@ -162,7 +162,9 @@ export async function arriveAndClaim(
     request.template,
   ]);
   const { claimSeq, holdsTask, ...task } = row!;
-  return { claimSeq, holdsTask, task: task.taskId === null ? undefined : (task as ClaimedTask) };
+  if (task.taskId === null) return { claimSeq, holdsTask, task: undefined };
+  failpoint('claimed');
+  return { claimSeq, holdsTask, task: task as ClaimedTask };
 }
 
 /**

@@ -1,0 +1,141 @@
+/** kill -9 of API processes between any two stores: whoever repeats the call at a living process loses nothing. */
+import { ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Database } from '../../store/database.ts';
+import type { Failpoint } from '../../store/failpoint.ts';
+import { ObjectStores, objectSettings } from '../../store/objects.ts';
+import { sweepAbandonedObjects } from '../../store/pending-objects.ts';
+import { RecordingClient } from '../activities/recording-session.ts';
+import { s3Client } from '../support/bucket.ts';
+import { type ApiProcess, testProcesses } from '../support/processes.ts';
+import { testEnvironment } from '../support/stack.ts';
+import { testWorkflows } from '../support/workflows.ts';
+import { expectOnceEach, factsOf, graphEnds } from './graph-facts.ts';
+import { HttpRunner, outsideChain } from './http-runner.ts';
+
+const platform = await testEnvironment();
+const temporalSide = await testWorkflows(platform.environment);
+const processes = testProcesses(platform.environment);
+let database: Database;
+let client: RecordingClient;
+/** The one that lives on: what a restarted process is, it is too. It never heard of the calls made to the other. */
+let living: ApiProcess;
+beforeAll(async () => {
+  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 8 });
+  [living] = await Promise.all([
+    processes.startApi(),
+    temporalSide.startWorker('workflows'),
+    temporalSide.startWorker('builtin'),
+  ]);
+  client = await RecordingClient.signIn(living.url, platform.administrator);
+});
+afterAll(() => database.close());
+
+/** A runner that speaks to an API process which will die at the given place. */
+async function runnerOf(failpoint: Failpoint) {
+  const api = await processes.startApi({ failpoint });
+  const runner = new HttpRunner(api.url, client.token);
+  return {
+    runner,
+    /** The call during which the process dies; the runner goes on at the living one. */
+    async diesDuring(call: Promise<unknown>) {
+      await expect(call).rejects.toThrow('fetch failed');
+      expect(await api.ended).toBe('SIGKILL');
+      runner.url = living.url;
+    },
+  };
+}
+
+describe.concurrent('an API process is killed', () => {
+  test('after the bytes of an upload are stored and before its row: the repeated upload is the only one', async () => {
+    const session = await client.newSession();
+    const { runner, diesDuring } = await runnerOf('upload-stored');
+    const csv = 'time,speed\n0,1\n1,2\n';
+    await diesDuring(runner.upload(session.nodeId(0), 'drive.csv', csv));
+    expect((await factsOf(database, session.id))[0]).toMatchObject({ outputs: 0 });
+    expect((await runner.upload(session.nodeId(0), 'drive.csv', csv)).status).toBe(201);
+    await graphEnds(database, session.id, 3);
+    await expectOnceEach(database, session.id);
+  });
+
+  test('after the commit of an upload of which nobody was told: the platform finds it by itself', async () => {
+    const session = await client.newSession();
+    const { runner, diesDuring } = await runnerOf('upload-committed');
+    const csv = 'time,speed\n0,1\n1,2\n';
+    await diesDuring(runner.upload(session.nodeId(0), 'drive.csv', csv));
+    await graphEnds(database, session.id, 3);
+    await expectOnceEach(database, session.id);
+    const again = await runner.upload(session.nodeId(0), 'drive.csv', csv);
+    expect(again.status).toBe(200);
+    expect((await session.settled()).map(({ state }) => state)).toEqual([
+      'Succeeded',
+      'Succeeded',
+      'Succeeded',
+    ]);
+    expect((await factsOf(database, session.id))[0]).toMatchObject({ outputs: 1 });
+    expect((await session.dashboard()).sources).toMatchObject([{ name: 'drive.csv', rowCount: 2 }]);
+  });
+
+  test('after the claim and before its reply: the same instance claims again and gets that very attempt', async () => {
+    const graph = await outsideChain(database, 2);
+    const { runner, diesDuring } = await runnerOf('claimed');
+    await runner.upload(graph.nodes.input!, 'one');
+    await diesDuring(runner.claim(graph.template));
+    const task = await runner.take(graph.template);
+    expect(task).toMatchObject({ nodeName: 'n1', attempt: 1 });
+    await runner.finish(task);
+    await runner.work(graph.template);
+    await graphEnds(database, graph.sessionId, 3);
+    await expectOnceEach(database, graph.sessionId);
+  });
+
+  for (const [failpoint, place, repeated] of [
+    ['task-output-stored', 'after the bytes of an output are stored and before its row', 201],
+    ['task-output-committed', 'after the commit of an output and before the reply', 200],
+  ] as const) {
+    test(`${place}: the runner writes it again, and there is one`, async () => {
+      const graph = await outsideChain(database, 2);
+      const { runner, diesDuring } = await runnerOf(failpoint);
+      await runner.upload(graph.nodes.input!, 'one');
+      const task = await runner.take(graph.template);
+      await diesDuring(runner.write(task, 'result'));
+      expect((await runner.write(task, 'result')).status).toBe(repeated);
+      expect((await runner.complete(task)).status).toBe(200);
+      await runner.work(graph.template);
+      await graphEnds(database, graph.sessionId, 3);
+      await expectOnceEach(database, graph.sessionId);
+    });
+  }
+
+  test('after the commit of a completion and before the reply: the repeated call gets the same answer', async () => {
+    const graph = await outsideChain(database, 2);
+    const { runner, diesDuring } = await runnerOf('end-committed');
+    await runner.upload(graph.nodes.input!, 'one');
+    const task = await runner.take(graph.template);
+    await runner.write(task, 'result');
+    await diesDuring(runner.complete(task));
+    const answer = { taskId: task.taskId, outcome: 'completed', nodeState: 'Succeeded', followUp: false };
+    for (let time = 0; time < 2; time++)
+      expect(await runner.complete(task)).toEqual({ status: 200, body: answer });
+    await runner.work(graph.template);
+    await graphEnds(database, graph.sessionId, 3);
+    await expectOnceEach(database, graph.sessionId);
+  });
+});
+
+test('after all of it the store holds what outputs refer to and nothing else, once it is swept', async () => {
+  const stores = new ObjectStores(objectSettings.parse(platform.environment));
+  const s3 = s3Client(platform.environment);
+  try {
+    const swept = await sweepAbandonedObjects(database, stores, { olderThanSeconds: 0 });
+    expect(swept).toMatchObject({ abandoned: 2, failed: 0 });
+    const stored = await s3.send(new ListObjectsV2Command({ Bucket: platform.s3.bucket }));
+    const referred = await database.query<{ key: string }>(
+      `select object_key as key from node_output union select object_key from node_output_superseded order by 1`,
+    );
+    expect(stored.Contents?.map(({ Key }) => Key).sort()).toEqual(referred.map(({ key }) => key).sort());
+  } finally {
+    stores.close();
+    s3.destroy();
+  }
+});
