@@ -32,6 +32,8 @@ export interface Advanced {
   /** Attempts that ended since the last look, so that the history tells of every one. */
   readonly ended: ReadonlyArray<{ nodeName: string; attempt: number; outcome: string }>;
   readonly failedNodes: number;
+  /** Short runs are not awaited one by one: after this many milliseconds the workflow looks for them again. */
+  readonly lookInMs: number | null;
   /** Facts kept landing during the look: the next one is to follow at once. */
   readonly again: boolean;
 }

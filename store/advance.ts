@@ -16,6 +16,14 @@ const maxEndedTold = 200;
  */
 const maxAwaited = 40;
 
+/**
+ * Attempts of outside runners are awaited one by one only when they have been open for so long. Most are over before:
+ * they stand in the result of the next look, which costs the workflow one task a second however many there were.
+ */
+const awaitAfterMs = 1_000;
+/** A look that comes later than this after its time is not relied upon. */
+const lookSlackSeconds = 1;
+
 /** Looks in one go while facts keep landing; after these the workflow asks again. */
 const maxLooks = 4;
 
@@ -41,7 +49,7 @@ export async function advanceSession(
     }
     if (!look) return undefined;
     const changes = present(look, awaited);
-    const marked = await markAdvanced(database, sessionId, look.wantedSeq, changes.start);
+    const marked = await markAdvanced(database, sessionId, look.wantedSeq, changes);
     ended.push(...marked.ended);
     const again = marked.wantedSeq !== look.wantedSeq;
     if (!again || looks === maxLooks) return { ...changes, ended, again };
@@ -53,6 +61,7 @@ type EndedTold = Advanced['ended'][number];
 interface OpenRun extends OpenAttempt {
   readonly waiting: boolean;
   readonly started: boolean;
+  readonly openForMs: number;
   readonly dueInMs: number | null;
 }
 
@@ -80,6 +89,7 @@ const lookStatement = `
              select r.id as "runId", r.attempt, r.max_attempts as "maxAttempts", n.name as "nodeName",
                     r.runner_type = 'system' as builtin, r.state = 'waiting' as waiting,
                     a.started_at is not null as started,
+                    extract(epoch from clock_timestamp() - a.available_at)::float8 * 1000 as "openForMs",
                     greatest(0, extract(epoch from r.due_at - clock_timestamp())::float8 * 1000) as "dueInMs"
                from node_run r join node_instance n on n.id = r.node_instance_id
                join node_attempt a on a.run_id = r.id and a.number = r.attempt
@@ -132,13 +142,14 @@ async function markAdvanced(
   database: Database,
   sessionId: string,
   seq: number,
-  start: readonly OpenAttempt[],
+  { start, lookInMs }: Pick<Advanced, 'start' | 'lookInMs'>,
 ): Promise<{ wantedSeq: number; ended: readonly EndedTold[] }> {
   const [row] = await database.query<{ wantedSeq: number; ended: EndedTold[] }>(
     `with marked as (
        update session
           set advanced_seq = greatest(advanced_seq, $2),
-              wanted_at = case when wanted_seq = $2 then null else wanted_at end
+              wanted_at = case when wanted_seq = $2 then null else wanted_at end,
+              next_look_at = clock_timestamp() + make_interval(secs => $5)
         where id = $1 returning wanted_seq
      ), awaiting as (
        update node_attempt a set awaited = true
@@ -158,7 +169,13 @@ async function markAdvanced(
                               order by told.ended_at)
                 from told join node_run r on r.id = told.run_id join node_instance n on n.id = r.node_instance_id
             ), '[]') as ended`,
-    [sessionId, seq, start.map((attempt) => attempt.runId), start.map((attempt) => attempt.attempt)],
+    [
+      sessionId,
+      seq,
+      start.map((attempt) => attempt.runId),
+      start.map((attempt) => attempt.attempt),
+      lookInMs === null ? null : lookInMs / 1_000 + lookSlackSeconds,
+    ],
   );
   return { wantedSeq: row?.wantedSeq ?? seq, ended: row?.ended ?? [] };
 }
@@ -187,24 +204,28 @@ function present(look: Look, awaited: readonly string[]): Omit<Advanced, 'ended'
 function awaitedChanges(
   open: readonly OpenRun[],
   awaited: ReadonlySet<string>,
-): Pick<Advanced, 'start' | 'drop'> {
+): Pick<Advanced, 'start' | 'drop' | 'lookInMs'> {
   const openIds = new Set(open.map((run) => attemptActivityId(run.runId, run.attempt)));
+  const isYoung = (run: OpenRun) => !run.builtin && run.openForMs < awaitAfterMs;
   const start: OpenAttempt[] = [];
   for (const builtin of [true, false]) {
     const kind = open.filter((run) => run.builtin === builtin);
     const fresh = kind.filter((run) => !awaited.has(attemptActivityId(run.runId, run.attempt)));
     const room = Math.max(0, maxAwaited - (kind.length - fresh.length));
-    start.push(
-      ...fresh.slice(0, room).map(({ runId, attempt, maxAttempts, nodeName }) => ({
-        runId,
-        attempt,
-        maxAttempts,
-        nodeName,
-        builtin,
-      })),
-    );
+    const ready = fresh.filter((run) => !isYoung(run)).slice(0, room);
+    start.push(...ready.map(toOpenAttempt));
   }
-  return { start, drop: [...awaited].filter((id) => !openIds.has(id)) };
+  return {
+    start,
+    drop: [...awaited].filter((id) => !openIds.has(id)),
+    lookInMs: open.some((run) => isYoung(run) && !awaited.has(attemptActivityId(run.runId, run.attempt)))
+      ? awaitAfterMs
+      : null,
+  };
+}
+
+function toOpenAttempt({ runId, attempt, maxAttempts, nodeName, builtin }: OpenRun): OpenAttempt {
+  return { runId, attempt, maxAttempts, nodeName, builtin };
 }
 
 /** The outcome of an attempt that has ended, or undefined while it has not; `gone` when there is no such attempt. */

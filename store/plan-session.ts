@@ -87,6 +87,7 @@ export async function planSession(
     wanted.map(({ node }) => node.maxAttempts),
     wanted.map(({ rankMs }) => rankMs),
   ]);
+  session.builtinQueued ||= wanted.some(({ node }) => node.runnerType === 'system');
   return wanted.map(({ node }) => node.id);
 }
 

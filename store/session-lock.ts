@@ -22,6 +22,10 @@ export interface LockedSession extends SessionLabel {
   /** The database's clock when the lock was had, milliseconds since 1970. */
   readonly nowMs: number;
   readonly isClean: boolean;
+  /** The session's workflow looks again by itself within a second or two. */
+  readonly looksSoon: boolean;
+  /** Set when a run of a built-in node was queued, which the workflow is to start at once. */
+  builtinQueued: boolean;
 }
 
 /** An attempt that ended in a transaction, for the activity that waits for it. */
@@ -36,7 +40,7 @@ export interface EndedAttempt {
 /** What has to be told after the commit. Losing it loses nothing: the healer finds it. */
 export interface Effects {
   readonly session: SessionLabel;
-  /** True when this commit turned the session from clean to wanted: somebody must look. */
+  /** True when this commit turned the session from clean to wanted, and nobody looks by himself soon enough. */
   readonly wake: boolean;
   readonly ended: readonly EndedAttempt[];
 }
@@ -56,6 +60,7 @@ function lockStatement(by: LockBy): string {
            s.frozen_at is not null as frozen, s.newest_position as "newestPosition",
            case when s.fair_rank = '-infinity' then 0 else extract(epoch from s.fair_rank)::float8 * 1000 end as "fairRankMs",
            s.wanted_seq = s.advanced_seq as "isClean",
+           coalesce(s.next_look_at > clock_timestamp(), false) as "looksSoon", false as "builtinQueued",
            extract(epoch from clock_timestamp())::float8 * 1000 as "nowMs"
       from session s join session_template t on t.id = s.session_template_id
      where s.id = ${sessionIdBy[by]}
@@ -112,7 +117,8 @@ export async function saveSession(
     answer?.taskId ?? null,
     answer ? JSON.stringify(answer.reply) : null,
   ]);
-  return { session: labelOf(session), wake: session.isClean, ended };
+  const wake = session.isClean && (session.builtinQueued || !session.looksSoon);
+  return { session: labelOf(session), wake, ended };
 }
 
 export function labelOf(session: SessionLabel): SessionLabel {

@@ -67,6 +67,7 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
   let dirty = true;
   let failedNodes = 0;
   let timer: Timer | undefined;
+  let looking = false;
   setHandler(lookAgain, () => {
     dirty = true;
   });
@@ -110,6 +111,17 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
     void own.scope.run(() => sleep(waitMs, { summary: `${summaryOf(due)} · waits` })).then(ring, () => {});
   }
 
+  /** Short runs are not awaited one by one: the next look tells of them. */
+  function lookLater(waitMs: number | null): void {
+    if (waitMs === null || looking) return;
+    looking = true;
+    const look = () => {
+      looking = false;
+      dirty = true;
+    };
+    void sleep(waitMs, { summary: 'looks again' }).then(look, look);
+  }
+
   for (;;) {
     await condition(() => dirty);
     dirty = false;
@@ -122,6 +134,7 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
     }
     for (const attempt of advanced.start) startWait(attempt);
     keepTimer(advanced.due);
+    lookLater(advanced.lookInMs);
     if (advanced.failedNodes !== failedNodes) {
       failedNodes = advanced.failedNodes;
       upsertSearchAttributes({ FailedNodes: [failedNodes] });
@@ -132,7 +145,7 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
     ) {
       await continueAsNew<typeof sessionRun>(input);
     }
-    if (waits.size === 0 && !advanced.due && !dirty) return;
+    if (waits.size === 0 && !advanced.due && advanced.lookInMs === null && !dirty) return;
   }
 }
 

@@ -111,6 +111,8 @@ create table session (
   wanted_seq bigint not null default 0,
   advanced_seq bigint not null default 0,
   wanted_at timestamptz,
+  -- Until then its workflow looks again by itself, so that facts about outside runs need not wake it.
+  next_look_at timestamptz,
   -- When the healer last made sure that a session with open runs has a living workflow.
   checked_at timestamptz not null default now(),
   -- When the healer last had it looked at.

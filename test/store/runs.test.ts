@@ -112,8 +112,47 @@ describe('a fact takes the next step in its own transaction', () => {
     await upload(database, graph, 'input');
     const first = await advanceSession(database, graph.sessionId);
     const second = await advanceSession(database, graph.sessionId);
-    expect(first?.start).toHaveLength(1);
+    expect(first).toMatchObject({ start: [], lookInMs: 1_000 });
     expect(second).toEqual(first);
+  });
+});
+
+describe('what the workflow waits for', () => {
+  test('an attempt is awaited when it has been open for a second, and its end is then told as awaited', async () => {
+    const template = await ownTemplate();
+    const graph = await makeGraph(database, chain(1, template));
+    await upload(database, graph, 'input');
+    const task = (await claim(database, runner('a'), template))!;
+    const age = `update node_attempt set available_at = available_at - interval '2 seconds' where run_id = $1`;
+    await database.query(age, [task.runId]);
+    expect(await advanceSession(database, graph.sessionId)).toMatchObject({
+      start: [{ runId: task.runId, attempt: 1, nodeName: 'n1' }],
+      lookInMs: null,
+    });
+    const ended = await finish(database, runner('a'), graph, task);
+    expect(ended).toMatchObject({ effects: { wake: true, ended: [{ runId: task.runId, awaited: true }] } });
+  });
+
+  test('while the workflow looks again by itself, short runs of outside runners wake nobody', async () => {
+    const template = await ownTemplate();
+    const graph = await makeGraph(database, chain(2, template));
+    await upload(database, graph, 'input');
+    await advanceSession(database, graph.sessionId);
+    const task = (await claim(database, runner('a'), template))!;
+    const ended = await finish(database, runner('a'), graph, task);
+    expect(ended).toMatchObject({ effects: { wake: false, ended: [{ awaited: false }] } });
+    expect(await advanceSession(database, graph.sessionId)).toMatchObject({
+      ended: [{ nodeName: 'n1', attempt: 1, outcome: 'completed' }],
+    });
+  });
+
+  test('a built-in run is awaited, and so started, at once', async () => {
+    const builtin = `builtin-${templates}`;
+    await outsideTemplate(database, builtin, { runnerType: 'system' });
+    const graph = await makeGraph(database, chain(2, builtin));
+    await upload(database, graph, 'input');
+    await advanceSession(database, graph.sessionId);
+    expect((await advanceSession(database, graph.sessionId))?.start).toMatchObject([{ builtin: true }]);
   });
 });
 
@@ -291,7 +330,7 @@ describe('ends of attempts', () => {
     });
     await database.query(`update node_run set due_at = clock_timestamp() where id = $1`, [task.runId]);
     const look = await advanceSession(database, graph.sessionId);
-    expect(look).toMatchObject({ due: null, start: [{ runId: task.runId, attempt: 2 }] });
+    expect(look).toMatchObject({ due: null, lookInMs: 1_000 });
     expect(await claim(database, runner('a'), template)).toMatchObject({ attempt: 2, upperPosition: 1 });
   });
 
