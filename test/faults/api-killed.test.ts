@@ -1,37 +1,19 @@
 /** kill -9 of API processes between any two stores: whoever repeats the call at a living process loses nothing. */
-import { ListObjectsV2Command } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Database } from '../../store/database.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Failpoint } from '../../store/failpoint.ts';
-import { ObjectStores, objectSettings } from '../../store/objects.ts';
-import { sweepAbandonedObjects } from '../../store/pending-objects.ts';
-import { RecordingClient } from '../activities/recording-session.ts';
-import { s3Client } from '../support/bucket.ts';
-import { type ApiProcess, testProcesses } from '../support/processes.ts';
-import { testEnvironment } from '../support/stack.ts';
-import { testWorkflows } from '../support/workflows.ts';
+import { expectOnlyReferredObjects, faultWorld } from './fault-world.ts';
 import { expectOnceEach, factsOf, graphEnds } from './graph-facts.ts';
 import { HttpRunner, outsideChain } from './http-runner.ts';
 
-const platform = await testEnvironment();
-const temporalSide = await testWorkflows(platform.environment);
-const processes = testProcesses(platform.environment);
-let database: Database;
-let client: RecordingClient;
-/** The one that lives on: what a restarted process is, it is too. It never heard of the calls made to the other. */
-let living: ApiProcess;
+const { platform, temporal, processes, database, api: living, client } = await faultWorld();
 beforeAll(async () => {
-  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 8 });
-  [living] = await Promise.all([
-    processes.startApi(),
-    temporalSide.startWorker('workflows'),
-    temporalSide.startWorker('builtin'),
-  ]);
-  client = await RecordingClient.signIn(living.url, platform.administrator);
+  await Promise.all([temporal.startWorker('workflows'), temporal.startWorker('builtin')]);
 });
-afterAll(() => database.close());
 
-/** A runner that speaks to an API process which will die at the given place. */
+/**
+ * A runner that speaks to an API process which will die at the given place. The process that it goes on at never heard
+ * of the calls before, as one that was just started.
+ */
 async function runnerOf(failpoint: Failpoint) {
   const api = await processes.startApi({ failpoint });
   const runner = new HttpRunner(api.url, client.token);
@@ -124,18 +106,5 @@ describe.concurrent('an API process is killed', () => {
 });
 
 test('after all of it the store holds what outputs refer to and nothing else, once it is swept', async () => {
-  const stores = new ObjectStores(objectSettings.parse(platform.environment));
-  const s3 = s3Client(platform.environment);
-  try {
-    const swept = await sweepAbandonedObjects(database, stores, { olderThanSeconds: 0 });
-    expect(swept).toMatchObject({ abandoned: 2, failed: 0 });
-    const stored = await s3.send(new ListObjectsV2Command({ Bucket: platform.s3.bucket }));
-    const referred = await database.query<{ key: string }>(
-      `select object_key as key from node_output union select object_key from node_output_superseded order by 1`,
-    );
-    expect(stored.Contents?.map(({ Key }) => Key).sort()).toEqual(referred.map(({ key }) => key).sort());
-  } finally {
-    stores.close();
-    s3.destroy();
-  }
+  await expectOnlyReferredObjects(platform, database);
 });

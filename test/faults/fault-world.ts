@@ -1,0 +1,64 @@
+/** A platform for one fault: a database, a bucket and a queue of its own, so that faults can happen side by side. */
+import { ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { afterAll, expect } from 'vitest';
+import { ensurePlatformDataSource } from '../../store/data-sources.ts';
+import { Database } from '../../store/database.ts';
+import { ObjectStores, objectSettings } from '../../store/objects.ts';
+import { sweepAbandonedObjects } from '../../store/pending-objects.ts';
+import { RecordingClient } from '../activities/recording-session.ts';
+import { startTestApi, type TestApi } from '../support/api.ts';
+import { s3Client } from '../support/bucket.ts';
+import { type TestProcesses, testProcesses } from '../support/processes.ts';
+import { type TestEnvironment, type TestEnvironmentOptions, testEnvironment } from '../support/stack.ts';
+import { ship } from '../support/templates.ts';
+import { type TestWorkflows, testWorkflows } from '../support/workflows.ts';
+
+export interface FaultWorld {
+  readonly platform: TestEnvironment;
+  readonly temporal: TestWorkflows;
+  readonly processes: TestProcesses;
+  /** A connection of the test's own. */
+  readonly database: Database;
+  /** An API in the test's process. */
+  readonly api: TestApi;
+  /** Its administrator. */
+  readonly client: RecordingClient;
+}
+
+/** To be called at the top of a test file; all of it ends after the file's last test. */
+export async function faultWorld(options: TestEnvironmentOptions = {}): Promise<FaultWorld> {
+  const platform = await testEnvironment(options);
+  const temporal = await testWorkflows(platform.environment);
+  const processes = testProcesses(platform.environment);
+  const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 4 });
+  const api = await startTestApi({ ...platform.environment, DATABASE_POOL_SIZE: '8' });
+  afterAll(async () => {
+    await api.stop();
+    await database.close();
+  });
+  await ship(database);
+  await ensurePlatformDataSource(database, api.composed.services.objects.platformAccess);
+  const client = await RecordingClient.signIn(api.url, platform.administrator);
+  return { platform, temporal, processes, database, api, client };
+}
+
+/** After a sweep the bucket holds what outputs refer to and nothing else. Nothing may be at work. */
+export async function expectOnlyReferredObjects(
+  platform: TestEnvironment,
+  database: Database,
+): Promise<void> {
+  const stores = new ObjectStores(objectSettings.parse(platform.environment));
+  const s3 = s3Client(platform.environment);
+  try {
+    const swept = await sweepAbandonedObjects(database, stores, { olderThanSeconds: 0 });
+    expect(swept.failed).toBe(0);
+    const stored = await s3.send(new ListObjectsV2Command({ Bucket: platform.s3.bucket }));
+    const referred = await database.query<{ key: string }>(
+      'select object_key as key from node_output union select object_key from node_output_superseded',
+    );
+    expect(stored.Contents?.map(({ Key }) => Key).sort()).toEqual(referred.map(({ key }) => key).sort());
+  } finally {
+    stores.close();
+    s3.destroy();
+  }
+}
