@@ -17,10 +17,13 @@ const maxEndedTold = 200;
 const maxAwaited = 40;
 
 /**
- * Attempts of outside runners are awaited one by one only when they have been open for so long. Most are over before:
- * they stand in the result of the next look, which costs the workflow one task a second however many there were.
+ * Attempts of outside runners are awaited one by one only when they have been held, or have waited for a runner, for so
+ * long. Most are over before: they stand in the result of the next look, which costs the workflow one task a second
+ * however many there were.
  */
-const awaitAfterMs = 1_000;
+const awaitHeldAfterMs = 1_000;
+const awaitQueuedAfterMs = 10_000;
+const lookAgainMs = 1_000;
 /** A look that comes later than this after its time is not relied upon. */
 const lookSlackSeconds = 1;
 
@@ -61,8 +64,12 @@ type EndedTold = Advanced['ended'][number];
 interface OpenRun extends OpenAttempt {
   readonly waiting: boolean;
   readonly started: boolean;
+  /** Since the claim while it is held, else since it could be claimed. */
   readonly openForMs: number;
+  readonly held: boolean;
   readonly dueInMs: number | null;
+  /** The session is frozen: it is not claimed and falls due no more. */
+  readonly frozen: boolean;
 }
 
 interface Look {
@@ -88,8 +95,10 @@ const lookStatement = `
            select json_agg(o) from (
              select r.id as "runId", r.attempt, r.max_attempts as "maxAttempts", n.name as "nodeName",
                     r.runner_type = 'system' as builtin, r.state = 'waiting' as waiting,
-                    a.started_at is not null as started,
-                    extract(epoch from clock_timestamp() - a.available_at)::float8 * 1000 as "openForMs",
+                    a.started_at is not null as started, r.frozen,
+                    r.state = 'held' as held,
+                    extract(epoch from clock_timestamp() - case when r.state = 'held' then a.started_at
+                                                                else a.available_at end)::float8 * 1000 as "openForMs",
                     greatest(0, extract(epoch from r.due_at - clock_timestamp())::float8 * 1000) as "dueInMs"
                from node_run r join node_instance n on n.id = r.node_instance_id
                join node_attempt a on a.run_id = r.id and a.number = r.attempt
@@ -181,7 +190,7 @@ async function markAdvanced(
 }
 
 function present(look: Look, awaited: readonly string[]): Omit<Advanced, 'ended' | 'again'> {
-  const due = look.runs.find((run) => run.waiting);
+  const due = look.runs.find((run) => run.waiting && !run.frozen);
   return {
     // A released run keeps its attempt, and so its wait, while it is held back.
     ...awaitedChanges(
@@ -206,7 +215,8 @@ function awaitedChanges(
   awaited: ReadonlySet<string>,
 ): Pick<Advanced, 'start' | 'drop' | 'lookInMs'> {
   const openIds = new Set(open.map((run) => attemptActivityId(run.runId, run.attempt)));
-  const isYoung = (run: OpenRun) => !run.builtin && run.openForMs < awaitAfterMs;
+  const isYoung = (run: OpenRun) =>
+    !run.builtin && run.openForMs < (run.held ? awaitHeldAfterMs : awaitQueuedAfterMs);
   const start: OpenAttempt[] = [];
   for (const builtin of [true, false]) {
     const kind = open.filter((run) => run.builtin === builtin);
@@ -219,7 +229,7 @@ function awaitedChanges(
     start,
     drop: [...awaited].filter((id) => !openIds.has(id)),
     lookInMs: open.some((run) => isYoung(run) && !awaited.has(attemptActivityId(run.runId, run.attempt)))
-      ? awaitAfterMs
+      ? lookAgainMs
       : null,
   };
 }
@@ -261,11 +271,11 @@ export async function takeForgottenSessions(
         (select id from session where wanted_seq > advanced_seq
             and wanted_at < clock_timestamp() - make_interval(secs => $1) order by wanted_at limit $5)
         union
-        (select session_id from node_run where state = 'waiting'
+        (select session_id from node_run where state = 'waiting' and not frozen
             and due_at < clock_timestamp() - make_interval(secs => $2) order by due_at limit $5)
         union
         (select r.session_id from node_run r
-          where r.state = 'queued' and r.runner_type = 'system'
+          where r.state = 'queued' and not r.frozen and r.runner_type = 'system'
             and r.fair_rank < clock_timestamp() - make_interval(secs => $3) order by r.fair_rank limit $5)
      ), picked as (
        select s.id from session s

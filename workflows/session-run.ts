@@ -24,7 +24,7 @@ import { builtinQueueOf, lookAgainSignal, type SessionRunInput } from './contrac
 
 const lookAgain = defineSignal(lookAgainSignal);
 /** Beyond this many events the workflow goes on in a fresh history. */
-const maxHistoryEvents = 2_000;
+const maxHistoryEvents = 1_000;
 const infrastructureRetry = {
   initialInterval: '500ms',
   backoffCoefficient: 2,

@@ -118,12 +118,12 @@ describe('a fact takes the next step in its own transaction', () => {
 });
 
 describe('what the workflow waits for', () => {
-  test('an attempt is awaited when it has been open for a second, and its end is then told as awaited', async () => {
+  test('an attempt is awaited when it has been held for a second, and its end is then told as awaited', async () => {
     const template = await ownTemplate();
     const graph = await makeGraph(database, chain(1, template));
     await upload(database, graph, 'input');
     const task = (await claim(database, runner('a'), template))!;
-    const age = `update node_attempt set available_at = available_at - interval '2 seconds' where run_id = $1`;
+    const age = `update node_attempt set started_at = started_at - interval '2 seconds' where run_id = $1`;
     await database.query(age, [task.runId]);
     expect(await advanceSession(database, graph.sessionId)).toMatchObject({
       start: [{ runId: task.runId, attempt: 1, nodeName: 'n1' }],

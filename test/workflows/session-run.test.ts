@@ -1,6 +1,6 @@
 import { temporal } from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RunnerIdentity } from '../../store/claims.ts';
+import type { ClaimedTask, RunnerIdentity } from '../../store/claims.ts';
 import { Database } from '../../store/database.ts';
 import { endTask, type TaskEnd } from '../../store/outcomes.ts';
 import { sessionWorkflowId } from '../../workflows/contract.ts';
@@ -38,9 +38,13 @@ async function nextTask(template: string) {
 
 async function finishNext(graph: Graph, template: string) {
   const task = await nextTask(template);
-  const ended = await finish(database, runner, graph, task);
-  if (ended.kind === 'ended') temporalSide.workflows.afterCommit(ended.effects);
+  await finishTask(graph, task);
   return task;
+}
+
+async function finishTask(graph: Graph, task: ClaimedTask, identity = runner) {
+  const ended = await finish(database, identity, graph, task);
+  if (ended.kind === 'ended') temporalSide.workflows.afterCommit(ended.effects);
 }
 
 async function end(taskId: string, report: TaskEnd) {
@@ -74,12 +78,14 @@ describe('a session has one workflow, open only while there is something to do',
     const template = await ownTemplate();
     const graph = await makeGraph(database, chain(3, template));
     await uploadTo(graph);
+    const held = await nextTask(template);
     const [pending] = await eventually('the wait for n1', async () => {
       const activities = await pendingActivities(graph);
       return activities.length > 0 && activities;
     });
     expect(pending?.activityType?.name).toBe('awaitOutcome');
-    for (let node = 1; node <= 3; node++)
+    await finishTask(graph, held);
+    for (let node = 2; node <= 3; node++)
       expect((await finishNext(graph, template)).nodeName).toBe(`n${node}`);
     await workflowEnded(graph);
     const summaries = (await historyOf(graph)).events?.map((event) => decode(event.userMetadata?.summary));
@@ -133,8 +139,8 @@ describe('what somebody does to the workflow from outside heals by itself', () =
     const template = await ownTemplate();
     const graph = await makeGraph(database, chain(2, template));
     await uploadTo(graph);
-    await eventually('the wait for n1', async () => (await pendingActivities(graph)).length > 0);
     const task = await nextTask(template);
+    await eventually('the wait for n1', async () => (await pendingActivities(graph)).length > 0);
     return {
       template,
       graph,
@@ -144,8 +150,7 @@ describe('what somebody does to the workflow from outside heals by itself', () =
   }
 
   async function goesOn({ template, graph, task }: Awaited<ReturnType<typeof heldGraph>>) {
-    const ended = await finish(database, runner, graph, task);
-    if (ended.kind === 'ended') temporalSide.workflows.afterCommit(ended.effects);
+    await finishTask(graph, task);
     expect((await finishNext(graph, template)).nodeName).toBe('n2');
     await workflowEnded(graph);
   }
@@ -234,9 +239,14 @@ test('a long session goes on in a fresh history and loses nothing', { timeout: 1
   const first = await eventually('the workflow', async () => (await handle.describe()).runId);
   let rounds = 1;
   for (; (await handle.describe()).runId === first; rounds++) {
-    // Ends before the wait is scheduled would leave nothing in the history.
+    const held: Array<readonly [RunnerIdentity, ClaimedTask]> = [];
+    for (let index = 0; index < width; index++) {
+      const identity = { ...runner, instanceId: `runner-${index}` };
+      held.push([identity, (await claim(database, identity, template))!]);
+    }
+    // Runs that end before they are awaited would leave nothing in the history.
     await eventually('the waits', async () => (await pendingActivities(graph)).length >= width);
-    for (let done = 0; done < width; done++) await finishNext(graph, template);
+    for (const [identity, task] of held) await finishTask(graph, task, identity);
     await eventually('the round ends', async () => !(await pendingActivities(graph).catch(() => [])).length);
     await uploadTo(graph);
   }
