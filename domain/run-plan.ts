@@ -33,11 +33,16 @@ export interface NodeFacts {
 export function runWanted(node: NodeFacts): RunReason | undefined {
   if (node.isInput || node.hasOpenRun) return undefined;
   if (node.followUpWanted) return 'follow-up';
-  const newest = Math.max(0, ...node.parentPositions);
-  if (newest === 0) return undefined;
+  if (!hasInputs(node)) return undefined;
+  // Before `input`, because a reprocess also goes over what is new.
   if (node.reprocessWanted) return 'reprocess';
-  const parentsReady = node.trigger === 'any' || node.parentPositions.every((position) => position > 0);
-  return parentsReady && newest > node.consumedPosition ? 'input' : undefined;
+  return Math.max(...node.parentPositions) > node.consumedPosition ? 'input' : undefined;
+}
+
+/** Whether there is anything to run on: an output of each parent, or of one where that is enough. */
+export function hasInputs(node: Pick<NodeFacts, 'trigger' | 'parentPositions'>): boolean {
+  const published = node.parentPositions.filter((position) => position > 0).length;
+  return node.trigger === 'any' ? published > 0 : published > 0 && published === node.parentPositions.length;
 }
 
 /** How an attempt ended, and what follows. */

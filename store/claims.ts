@@ -5,6 +5,7 @@
 import type { Database, Queryable, Tx } from './database.ts';
 import { failpoint } from './failpoint.ts';
 import { newId } from './ids.ts';
+import { replayStart } from './reprocess.ts';
 import { requeueRun } from './requeue.ts';
 import { type Effects, lockSession, saveSession } from './session-lock.ts';
 
@@ -91,12 +92,15 @@ function claimSteps(instance: string, pick: string): string {
   return `
   with pick as materialized (${pick}),
   instance as materialized (${instance}),
+  replay as materialized (${replayStart}),
   run as (
     update node_run r
        set state = 'held', due_at = null,
            upper_position = coalesce(r.upper_position, (
              select coalesce(max(p.newest_position), 0) from node_instance n
-               join node_instance p on p.id = any (n.parent_ids) where n.id = r.node_instance_id))
+               join node_instance p on p.id = any (n.parent_ids) where n.id = r.node_instance_id)),
+           replay_position = coalesce(r.replay_position, (select position from replay)),
+           replay_output_id = coalesce(r.replay_output_id, (select output_id from replay))
       from pick, instance where r.id = pick.id
     returning r.*
   ), attempt as (
@@ -108,7 +112,8 @@ function claimSteps(instance: string, pick: string): string {
     select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
            clock_timestamp() + make_interval(secs => coalesce(t.lease_seconds, $4)),
            clock_timestamp() + make_interval(secs => t.timeout_seconds),
-           n.watermark_position, n.watermark_output_id
+           coalesce(run.replay_position, n.watermark_position),
+           case when run.replay_position is null then n.watermark_output_id else run.replay_output_id end
       from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
     returning *
   )`;
@@ -127,17 +132,17 @@ function claimStatement(pick: string): string {
 }
 
 const claimByTemplate = claimStatement(`
-  select r.id from node_run r where r.state = 'queued' and r.template_name = $6
+  select r.id from node_run r where r.state = 'queued' and not r.frozen and r.template_name = $6
    order by r.fair_rank limit 1 for update skip locked`);
 const claimById = claimStatement(`
-  select r.id from node_run r where r.state = 'queued' and r.id = $6::uuid and r.attempt = $7
+  select r.id from node_run r where r.state = 'queued' and not r.frozen and r.id = $6::uuid and r.attempt = $7
    for update skip locked`);
 
 const arriveAndClaimStatement = `
   ${claimSteps(
     announce,
     `select r.id from node_run r
-      where r.state = 'queued' and r.template_name = $5 and not ${holdsTask}
+      where r.state = 'queued' and not r.frozen and r.template_name = $5 and not ${holdsTask}
       order by r.fair_rank limit 1 for update skip locked`,
   )}
   select instance."claimSeq", ${holdsTask} as "holdsTask", task.*
@@ -200,7 +205,8 @@ async function byOldestTask(database: Queryable, templates: readonly string[]): 
     `select t.name from unnest($1::text[]) as t (name)
        cross join lateral (
          select r.fair_rank from node_run r
-          where r.state = 'queued' and r.template_name = t.name order by r.fair_rank limit 1) head
+          where r.state = 'queued' and not r.frozen and r.template_name = t.name
+          order by r.fair_rank limit 1) head
       order by head.fair_rank`,
     [templates],
   );

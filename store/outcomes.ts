@@ -119,7 +119,7 @@ async function endClaim(
      select ended.task_id as "taskId", run.id as "runId", run.node_instance_id as "nodeInstanceId", run.attempt,
             run.max_attempts as "maxAttempts", run.lost_count as "lostCount",
             run.cancel_requested as "cancelRequested", run.wrote_output as "wroteOutput", t.incremental,
-            n.watermark_position > ended.watermark_position as "watermarkMoved"
+            coalesce(run.replay_position, n.watermark_position) > ended.watermark_position as "watermarkMoved"
        from ended, run, node_instance n, node_template t
       where n.id = run.node_instance_id and t.id = n.node_template_id`,
     [taskId, identity.holder, identity.instanceId, ending, digest],

@@ -162,10 +162,10 @@ async function keepVersion(tx: Tx, outputId: number, supersededAtPosition: numbe
     `insert into node_output_superseded
             (output_id, session_id, node_instance_id, position, superseded_at_position, data_source_id, object_key,
              object_offset, content_type, content_encoding, size_bytes, sha256, etag, metadata, configuration,
-             created_at)
+             created_at, run_id)
      select o.id, o.session_id, o.node_instance_id, o.position, $2, o.data_source_id, o.object_key, o.object_offset,
             o.content_type, o.content_encoding, o.size_bytes, o.sha256, o.etag, o.metadata, o.configuration,
-            o.created_at
+            o.created_at, o.run_id
        from node_output o where o.id = $1`,
     [outputId, supersededAtPosition],
   );

@@ -41,14 +41,17 @@ const queueRuns = `
     select * from unnest($2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::int[], $8::float8[])
       as w (run_id, node_id, template_name, runner_type, reason, max_attempts, rank_ms)
   ), runs as (
-    insert into node_run (id, session_id, node_instance_id, template_name, runner_type, reason, state, max_attempts, fair_rank)
-    select run_id, $1, node_id, template_name, runner_type, reason, 'queued', max_attempts, to_timestamp(rank_ms / 1000)
-      from wanted
+    insert into node_run (id, session_id, node_instance_id, template_name, runner_type, reason, state, max_attempts,
+                          fair_rank, replay_position, replay_output_id)
+    select w.run_id, $1, w.node_id, w.template_name, w.runner_type, w.reason, 'queued', w.max_attempts,
+           to_timestamp(w.rank_ms / 1000), n.follow_up_replay_position, n.follow_up_replay_output_id
+      from wanted w join node_instance n on n.id = w.node_id
   ), attempts as (
     insert into node_attempt (run_id, number, session_id) select run_id, 1, $1 from wanted
   ), nodes as (
     update node_instance n
        set state = ${nodeStateCodes.Pending}, status_details = '', follow_up_wanted = false,
+           follow_up_replay_position = null, follow_up_replay_output_id = null,
            reprocess_wanted = n.reprocess_wanted and w.reason <> 'reprocess'
       from wanted w where n.id = w.node_id
   )

@@ -41,19 +41,27 @@ export async function publishUpload(database: Database, upload: UploadedObject):
     const values = { ...upload, sessionId: session.sessionId, position: nextPosition(session), runId: null };
     const replaced = upload.outputIdentifier === null ? undefined : await replaceOutput(tx, values);
     const output = replaced ?? (await insertOutput(tx, values));
-    await tx.query(
-      `update node_instance
-          set state = ${nodeStateCodes.Succeeded}, status_details = '', last_processed = clock_timestamp(),
-              newest_position = $2, newest_output_id = $3
-        where id = $1`,
-      [upload.nodeInstanceId, output.position, output.id],
-    );
+    await markPublished(tx, output);
     await planSession(tx, session, upload.nodeInstanceId);
     const effects = await saveSession(tx, session);
     return { outcome: replaced ? 'replaced' : 'created', output, effects };
   });
   failpoint('upload-committed');
   return result;
+}
+
+/** Marks the node of a newly published output processed. */
+export async function markPublished(
+  tx: Tx,
+  output: Pick<NodeOutputRow, 'id' | 'nodeInstanceId' | 'position'>,
+): Promise<void> {
+  await tx.query(
+    `update node_instance
+        set state = ${nodeStateCodes.Succeeded}, status_details = '', last_processed = clock_timestamp(),
+            newest_position = $2, newest_output_id = $3
+      where id = $1`,
+    [output.nodeInstanceId, output.position, output.id],
+  );
 }
 
 /**

@@ -11,9 +11,13 @@ export interface HeldTask {
   readonly nodeInstanceId: number;
   readonly parentIds: readonly number[];
   readonly incremental: boolean;
+  readonly reason: 'input' | 'reprocess' | 'follow-up';
+  /** What a reprocess of the node goes over. */
+  readonly reprocess: 'latest' | 'all';
   readonly upperPosition: number;
   /** As it stood at the claim. */
   readonly claimWatermarkPosition: number;
+  /** The run's own one in a reprocess of an incremental node, else the node's. */
   readonly watermarkPosition: number;
   readonly watermarkOutputId: number | null;
   readonly leaseExpiresAt: Date;
@@ -57,9 +61,11 @@ export async function touchTask(
        returning c.*
      )
      select claim.task_id as "taskId", claim.run_id as "runId", claim.attempt, r.session_id as "sessionId",
-            n.id as "nodeInstanceId", n.parent_ids as "parentIds", t.incremental, r.upper_position as "upperPosition",
-            claim.watermark_position as "claimWatermarkPosition", n.watermark_position as "watermarkPosition",
-            n.watermark_output_id as "watermarkOutputId", claim.lease_until as "leaseExpiresAt",
+            n.id as "nodeInstanceId", n.parent_ids as "parentIds", t.incremental, r.reason,
+            t.reprocess, r.upper_position as "upperPosition", claim.watermark_position as "claimWatermarkPosition",
+            coalesce(r.replay_position, n.watermark_position) as "watermarkPosition",
+            case when r.replay_position is null then n.watermark_output_id else r.replay_output_id end
+              as "watermarkOutputId", claim.lease_until as "leaseExpiresAt",
             r.cancel_requested as "cancelRequested", n.configuration
        from claim join node_run r on r.id = claim.run_id join node_instance n on n.id = r.node_instance_id
        join node_template t on t.id = n.node_template_id`,
@@ -117,7 +123,9 @@ export async function listInputs(
   page: { mode: InputMode; afterPosition: number; limit: number; cap: number },
 ): Promise<TaskInput[]> {
   const bounds = [task.parentIds, task.upperPosition];
-  switch (page.mode) {
+  // A reprocess is over inputs that such a node's watermark has passed already.
+  const isReplay = page.mode === 'since-watermark' && task.reason === 'reprocess' && !task.incremental;
+  switch (isReplay ? task.reprocess : page.mode) {
     case 'all':
       return database.query<TaskInput>(
         `select ${inputColumns} from output_version v join node_instance n on n.id = v.node_instance_id
@@ -136,13 +144,12 @@ export async function listInputs(
       return database.query<TaskInput>(
         `select ${inputColumns} from output_version v join node_instance n on n.id = v.node_instance_id
            join lateral (
-             select o.run_id, x.position from output_version x left join node_output o on o.id = x.output_id
+             select x.run_id, x.position from output_version x
               where x.node_instance_id = v.node_instance_id and x.position <= $2
                 and (x.superseded_at_position is null or x.superseded_at_position > $2)
               order by x.position desc limit 1) newest on true
-           left join node_output own on own.id = v.output_id
           where ${withinBound} and v.position > $3
-            and (v.position = newest.position or (newest.run_id is not null and own.run_id = newest.run_id))
+            and (v.position = newest.position or (newest.run_id is not null and v.run_id = newest.run_id))
           order by v.position limit $4`,
         [...bounds, page.afterPosition, page.limit],
       );

@@ -143,7 +143,17 @@ async function publishOne(
   return { ...output, position, createdAt: row!.createdAt };
 }
 
-/** @returns the node's watermark position afterwards */
+/** The node's own watermark follows that of a reprocess run, which may be behind it for a while, but never falls. */
+const moveStatement = `
+  with replay as (
+    update node_run set replay_position = $2, replay_output_id = $3 where id = $5 and replay_position is not null
+  )
+  update node_instance
+     set watermark_output_id = case when $2 >= watermark_position then $3 else watermark_output_id end,
+         watermark_position = greatest(watermark_position, $2), runner_state = coalesce($4::jsonb, runner_state)
+   where id = $1`;
+
+/** @returns the position of the watermark that the run goes by, afterwards */
 async function moveWatermark(
   tx: Tx,
   task: HeldTask,
@@ -155,11 +165,12 @@ async function moveWatermark(
   const step = judgeWatermark(present, input?.position);
   if (step === 'unknown-input') throw new Refusal('watermark-unknown-input');
   if (step === 'regression') throw new Refusal('watermark-regression');
-  await tx.query(
-    `update node_instance
-        set watermark_position = $2, watermark_output_id = $3, runner_state = coalesce($4::jsonb, runner_state)
-      where id = $1`,
-    [task.nodeInstanceId, input!.position, inputId, state === undefined ? null : JSON.stringify(state)],
-  );
+  await tx.query(moveStatement, [
+    task.nodeInstanceId,
+    input!.position,
+    inputId,
+    state === undefined ? null : JSON.stringify(state),
+    task.runId,
+  ]);
   return input!.position;
 }

@@ -7,6 +7,7 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { originOf } from '../../domain/output-copy.ts';
 import { nodeState } from '../../store/node-state.ts';
 import type { TaskEnd } from '../../store/outcomes.ts';
 import { hasWrittenOutput, type TaskInput } from '../../store/task-reads.ts';
@@ -80,15 +81,15 @@ async function convertInput(
       outputPath,
       contentType: input.contentType,
       contentEncoding: input.contentEncoding,
-      outputIdentifier: input.outputIdentifier,
-      source: { outputId: input.outputId, outputIdentifier: input.outputIdentifier },
+      outputIdentifier: originOf(input).outputIdentifier,
+      source: originOf(input),
       configuration,
       workDir: run.workDir,
       memoryLimitBytes,
       signal: run.signal,
     });
     await writeOutput(run, services, {
-      outputIdentifier: `${input.outputId}.${input.position}.parquet`,
+      outputIdentifier: recordingIdentifier(run, input),
       contentType: 'application/vnd.apache.parquet',
       metadata: metadataOf(input, rowCount, description),
       content: { path: outputPath },
@@ -115,6 +116,12 @@ async function convertInput(
   }
 }
 
+/** The same for all attempts of a run. A reprocess appends recordings beside those that stand. */
+function recordingIdentifier({ task }: BuiltinRun, input: TaskInput): string {
+  const name = `${input.outputId}.${input.position}`;
+  return task.reason === 'reprocess' ? `${name}.${task.runId}.parquet` : `${name}.parquet`;
+}
+
 /** Moves the watermark over an input that gave no output, and keeps what was found with it. */
 async function passOver(run: BuiltinRun, services: BuiltinServices, input: TaskInput, progress: Progress) {
   const moved = await writeWatermark(services.database, run.identity, run.task.taskId, input.outputId, {
@@ -130,7 +137,7 @@ function metadataOf(
 ): Record<string, unknown> {
   const summary = {
     kind: 'recording',
-    source: { outputId: input.outputId, outputIdentifier: input.outputIdentifier },
+    source: originOf(input),
     rowCount,
   } satisfies RecordingMetadata;
   const whole = { ...summary, description } satisfies RecordingMetadata;

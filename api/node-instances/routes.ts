@@ -9,6 +9,7 @@ import { defineRoute } from '../route.ts';
 import { isJsonDocument } from './json-document.ts';
 import { openStoredBytes, serveOutput, storageProblem } from './output-data.ts';
 import { presentOutput } from './present.ts';
+import { reprocessNode } from './reprocess.ts';
 import { nodeOutputSchema } from './schema.ts';
 import { uploadOutput } from './upload.ts';
 
@@ -86,4 +87,4 @@ const latest = defineRoute({
   },
 });
 
-export const nodeInstanceRoutes = [uploadOutput, list, data, latest];
+export const nodeInstanceRoutes = [uploadOutput, list, data, latest, reprocessNode];
