@@ -28,21 +28,19 @@ export interface Query {
 const threads = 2;
 
 export class Engine {
-  readonly #instance: DuckDBInstance;
-  readonly #connection: DuckDBConnection;
+  readonly #settings: EngineSettings;
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort: () => void;
+  #instance: DuckDBInstance;
+  #connection: DuckDBConnection;
 
-  private constructor(
-    instance: DuckDBInstance,
-    connection: DuckDBConnection,
-    signal: AbortSignal | undefined,
-  ) {
+  private constructor(settings: EngineSettings, instance: DuckDBInstance, connection: DuckDBConnection) {
+    this.#settings = settings;
     this.#instance = instance;
     this.#connection = connection;
-    this.#signal = signal;
-    this.#onAbort = () => connection.interrupt();
-    signal?.addEventListener('abort', this.#onAbort);
+    this.#signal = settings.signal;
+    this.#onAbort = () => this.#connection.interrupt();
+    this.#signal?.addEventListener('abort', this.#onAbort);
   }
 
   static async open(settings: EngineSettings): Promise<Engine> {
@@ -50,21 +48,20 @@ export class Engine {
     if (/[*?[\]{}\0]/.test(settings.folder)) {
       throw new Error(`The work folder's path must not hold the characters * ? [ ] { }: ${settings.folder}`);
     }
-    const instance = await DuckDBInstance.create(':memory:', {
-      threads: String(threads),
-      memory_limit: kibibytes(settings.memoryLimitBytes),
-      temp_directory: join(settings.folder, 'spill'),
-      max_temp_directory_size: kibibytes(settings.spillLimitBytes),
-      autoinstall_known_extensions: 'false',
-      autoload_known_extensions: 'false',
-      allow_community_extensions: 'false',
-    });
-    const connection = await instance.connect();
-    await connection.run(`SET TimeZone = 'UTC'`);
-    await connection.run(`SET allowed_directories = [${sqlText(`${settings.folder}/`)}]`);
-    await connection.run('SET enable_external_access = false');
-    await connection.run('SET lock_configuration = true');
-    return new Engine(instance, connection, settings.signal);
+    const { instance, connection } = await openLocked(settings, threads);
+    return new Engine(settings, instance, connection);
+  }
+
+  /**
+   * Goes on with one thread: each thread that reads and writes a very wide table holds a buffer for each column.
+   * Nothing of what was run before is kept.
+   */
+  async useOneThread(): Promise<void> {
+    this.#connection.closeSync();
+    this.#instance.closeSync();
+    const { instance, connection } = await openLocked(this.#settings, 1);
+    this.#instance = instance;
+    this.#connection = connection;
   }
 
   /** Runs a statement and gives its rows; an abort of the signal interrupts it and throws the signal's reason. */
@@ -110,6 +107,27 @@ export class Engine {
       throw error;
     }
   }
+}
+
+async function openLocked(
+  settings: EngineSettings,
+  threadCount: number,
+): Promise<{ instance: DuckDBInstance; connection: DuckDBConnection }> {
+  const instance = await DuckDBInstance.create(':memory:', {
+    threads: String(threadCount),
+    memory_limit: kibibytes(settings.memoryLimitBytes),
+    temp_directory: join(settings.folder, 'spill'),
+    max_temp_directory_size: kibibytes(settings.spillLimitBytes),
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    allow_community_extensions: 'false',
+  });
+  const connection = await instance.connect();
+  await connection.run(`SET TimeZone = 'UTC'`);
+  await connection.run(`SET allowed_directories = [${sqlText(`${settings.folder}/`)}]`);
+  await connection.run('SET enable_external_access = false');
+  await connection.run('SET lock_configuration = true');
+  return { instance, connection };
 }
 
 /** A path of our own as SQL text, for the places where SQL takes no parameter. */

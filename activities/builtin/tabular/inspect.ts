@@ -36,6 +36,9 @@ const overviewBytes = 32 * 1024 * 1024;
 const overviewFromRows = 50_000;
 const numbersPerBlock = 8;
 
+/** Columns read together; the copies that JavaScript gets of a chunk of rows are bounded by it. */
+const columnsPerPass = 200;
+
 /** @param columns the numeric channels, generated names */
 export async function inspect(
   engine: Engine,
@@ -43,21 +46,33 @@ export async function inspect(
   columns: readonly string[],
   rowCount: number,
 ): Promise<Inspection> {
-  const pass = new Pass(columns, rowCount);
-  const values = ['t', ...columns].map((column) => `coalesce(CAST(${column} AS DOUBLE), 'nan'::DOUBLE)`);
-  await engine.stream(
-    { sql: `SELECT ${values.join(', ')} FROM read_parquet($1)`, parameters: [path] },
-    async (result) => {
-      for (;;) {
-        const chunk = await result.fetchChunk();
-        if (chunk === null || chunk.rowCount === 0) return;
-        pass.add(
-          Array.from({ length: columns.length + 1 }, (_, index) => doubles(chunk.getColumnVector(index))),
-        );
-      }
-    },
-  );
-  return pass.result();
+  const bytesPerBlock = columns.length * numbersPerBlock * Float64Array.BYTES_PER_ELEMENT;
+  const blockRows = Math.max(smallestBlockRows, Math.ceil((rowCount * bytesPerBlock) / overviewBytes));
+  const blocks = rowCount >= overviewFromRows && columns.length > 0 ? Math.ceil(rowCount / blockRows) : 0;
+  let whole: Inspection | null = null;
+  for (let from = 0; from === 0 || from < columns.length; from += columnsPerPass) {
+    const pass = new Pass(columns.slice(from, from + columnsPerPass), blocks, blockRows);
+    await run(engine, path, pass);
+    const part = pass.result();
+    if (whole === null) whole = part;
+    else {
+      for (const [column, facts] of part.facts) whole.facts.set(column, facts);
+      whole.overview?.parts.push(...(part.overview?.parts.slice(1) ?? []));
+    }
+  }
+  return whole as Inspection;
+}
+
+async function run(engine: Engine, path: string, pass: Pass): Promise<void> {
+  const values = ['t', ...pass.columns].map((column) => `coalesce(CAST(${column} AS DOUBLE), 'nan'::DOUBLE)`);
+  const query = { sql: `SELECT ${values.join(', ')} FROM read_parquet($1)`, parameters: [path] };
+  await engine.stream(query, async (result) => {
+    for (;;) {
+      const chunk = await result.fetchChunk();
+      if (chunk === null || chunk.rowCount === 0) return;
+      pass.add(values.map((_, index) => doubles(chunk.getColumnVector(index))));
+    }
+  });
 }
 
 /**
@@ -85,12 +100,10 @@ class Pass {
   #isSorted = true;
   #rowsWithoutTime = 0;
 
-  constructor(columns: readonly string[], rowCount: number) {
+  constructor(columns: readonly string[], blocks: number, blockRows: number) {
     this.#columns = columns;
-    this.#hasOverview = rowCount >= overviewFromRows && columns.length > 0;
-    const bytesPerBlock = columns.length * numbersPerBlock * Float64Array.BYTES_PER_ELEMENT;
-    this.#blockRows = Math.max(smallestBlockRows, Math.ceil((rowCount * bytesPerBlock) / overviewBytes));
-    const blocks = this.#hasOverview ? Math.ceil(rowCount / this.#blockRows) : 0;
+    this.#hasOverview = blocks > 0;
+    this.#blockRows = blockRows;
     this.#times = new Float64Array(3 * blocks);
     this.#blocks = columns.map(() => new Float64Array(numbersPerBlock * blocks).fill(Number.NaN));
     this.#facts = columns.map(() => ({
@@ -100,6 +113,10 @@ class Pass {
       areIntegers: true,
       hasInfinity: false,
     }));
+  }
+
+  get columns(): readonly string[] {
+    return this.#columns;
   }
 
   /** Takes a chunk of rows: the times and then each column, NaN where empty. */

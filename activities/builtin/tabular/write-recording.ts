@@ -47,12 +47,16 @@ export async function writeRecording(settings: WriteSettings): Promise<WrittenRe
     }),
     timestampFormat: time.timestampFormat,
   };
+  if (channels.length > wideChannels) await settings.engine.useOneThread();
   const writer = new Writer(settings, channels, plan);
   await writer.writeRows();
   settings.onWritten();
   await writer.putInOrder();
   return writer.complete();
 }
+
+/** From here on a table is wide: what holds whole rows in memory is avoided. */
+const wideChannels = 400;
 
 class Writer {
   readonly #settings: WriteSettings;
@@ -61,6 +65,8 @@ class Writer {
   readonly #options: string;
   readonly #placeholder: ReturnType<typeof newPlaceholder>;
   readonly #warnings: string[];
+  /** Rows are numbered when they are written again: numbering them while they are read holds many in memory. */
+  readonly #isNumberedLater: boolean;
   #path: string;
   #rowCount = 0;
   #inspection: Inspection | null = null;
@@ -70,6 +76,7 @@ class Writer {
     this.#channels = channels;
     this.#plan = plan;
     this.#path = settings.path;
+    this.#isNumberedLater = settings.time.column === null && channels.length > wideChannels;
     this.#warnings = [...settings.source.warnings, ...settings.time.warnings];
     const draft = JSON.stringify(this.#describe(null, null));
     this.#placeholder = newPlaceholder(
@@ -88,7 +95,7 @@ class Writer {
     const { engine, source, time } = this.#settings;
     for (;;) {
       const rows = source.select(this.#plan);
-      const t = time.milliseconds(`c${time.column ?? 0}`);
+      const t = this.#isNumberedLater ? '0' : time.milliseconds(`c${time.column ?? 0}`);
       const columns = this.#channels.map((index) => `c${index}`);
       try {
         this.#rowCount = await this.#copy({
@@ -109,33 +116,46 @@ class Writer {
 
   /** Writes the rows once more when they are not in the order of time, lack a time, or hold infinite numbers. */
   async putInOrder(): Promise<void> {
-    const { engine, maxTempBytes } = this.#settings;
     const seen = this.#inspected();
     const infinite = this.#numeric().filter((column) => seen.facts.get(column)?.hasInfinity);
-    if (seen.isSorted && seen.rowsWithoutTime === 0 && infinite.length === 0) return;
+    const isRight = seen.isSorted && seen.rowsWithoutTime === 0 && infinite.length === 0;
+    if (isRight && !this.#isNumberedLater) return;
     if (seen.rowsWithoutTime === seen.rowCount) throw new NoTabularData('No row of the file has a time.');
-    const isSortable = seen.rowCount * (this.#channels.length + 1) * 16 <= maxTempBytes;
     if (seen.rowsWithoutTime > 0)
       this.#warnings.push(`${seen.rowsWithoutTime} rows without a time were left out.`);
     if (infinite.length > 0)
       this.#warnings.push(`Infinite numbers in ${infinite.length} columns were left out.`);
-    if (!seen.isSorted) {
-      this.#warnings.push(
-        isSortable ? 'The rows were put in the order of time.' : 'The rows are not in the order of time.',
-      );
-    }
     const columns = this.#channels.map((index) => {
       const column = `c${index}`;
       return infinite.includes(column) ? `${finite(column)} AS ${column}` : column;
     });
-    const order = isSortable && !seen.isSorted ? 'ORDER BY t, file_row_number' : '';
+    const t = this.#isNumberedLater ? 'CAST(file_row_number AS DOUBLE) AS t' : 't';
     const from = this.#path;
     this.#path = `${from}.ordered`;
-    this.#rowCount = await this.#copy({
-      sql: `SELECT t, ${columns.join(', ')} FROM read_parquet($1, file_row_number = true) WHERE isfinite(t) ${order}`,
+    const query = {
+      sql: `SELECT ${t}, ${columns.join(', ')} FROM read_parquet($1, file_row_number = true) WHERE isfinite(t)`,
       parameters: [from],
-    });
-    this.#inspection = await inspect(engine, this.#path, this.#numeric(), this.#rowCount);
+    };
+    if (seen.isSorted) this.#rowCount = await this.#copy(query);
+    else await this.#copySorted(query, seen.rowCount);
+    this.#inspection = await inspect(this.#settings.engine, this.#path, this.#numeric(), this.#rowCount);
+  }
+
+  /** Rows that this machine cannot sort within its bounds stay as they are, and the description says so. */
+  async #copySorted(query: Query, rowCount: number): Promise<void> {
+    const { maxTempBytes } = this.#settings;
+    const spillBytes = rowCount * (this.#channels.length + 1) * 16;
+    if (spillBytes <= maxTempBytes) {
+      try {
+        this.#rowCount = await this.#copy({ ...query, sql: `${query.sql} ORDER BY t, file_row_number` });
+        this.#warnings.push('The rows were put in the order of time.');
+        return;
+      } catch (error) {
+        if (!(error instanceof Error && /^Out of Memory/.test(error.message))) throw error;
+      }
+    }
+    this.#rowCount = await this.#copy(query);
+    this.#warnings.push('The rows are not in the order of time; there are too many to sort.');
   }
 
   async complete(): Promise<WrittenRecording> {

@@ -1,0 +1,87 @@
+/**
+ * The conversion in a process of its own: a file that crashes the database library, or makes it take more memory than
+ * it was given, takes nothing else along, and all memory is returned afterwards. It costs about 0.3 s a file.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Conversion, ConvertInput, ConvertProgress } from './convert.ts';
+import { NoTabularData, TabularError, type TabularPlace } from './errors.ts';
+
+export type FromConvertChild =
+  | { kind: 'progress'; progress: ConvertProgress }
+  | { kind: 'done'; conversion: Conversion }
+  | { kind: 'refused'; message: string; place: TabularPlace; isEmpty: boolean }
+  | { kind: 'failed'; message: string };
+
+const childPath = fileURLToPath(new URL('./convert-child.ts', import.meta.url));
+
+/** As `convertTabular`, with the same errors; an abort ends the process at once. */
+export async function convertTabularIsolated(input: ConvertInput): Promise<Conversion> {
+  const { signal, onProgress, ...plain } = input;
+  signal?.throwIfAborted();
+  const workDir = await mkdtemp(join(await realpath(input.workDir), 'conversion-'));
+  const child = fork(childPath, [], {
+    // Nothing of the worker's environment is for a process that reads strangers' files.
+    env: {},
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const kill = () => child.kill('SIGKILL');
+  signal?.addEventListener('abort', kill);
+  try {
+    const answer = answerOf(child, onProgress);
+    child.send(
+      { ...plain, inputPath: resolve(plain.inputPath), outputPath: resolve(plain.outputPath), workDir },
+      () => undefined,
+    );
+    return await answer;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', kill);
+    await ended(child);
+    await rm(workDir, { recursive: true, force: true });
+  }
+}
+
+function answerOf(child: ChildProcess, onProgress: ConvertInput['onProgress']): Promise<Conversion> {
+  const { promise, resolve: done, reject } = Promise.withResolvers<Conversion>();
+  child.on('message', (message: FromConvertChild) => {
+    switch (message.kind) {
+      case 'progress':
+        onProgress?.(message.progress);
+        break;
+      case 'done':
+        done(message.conversion);
+        break;
+      case 'refused':
+        reject(refusal(message));
+        break;
+      case 'failed':
+        reject(new Error(`The conversion failed: ${message.message}`));
+    }
+  });
+  child.once('error', reject);
+  child.once('exit', (code, exitSignal) => {
+    reject(new Error(`The conversion's process ended before it was done (${exitSignal ?? `code ${code}`}).`));
+  });
+  return promise;
+}
+
+function refusal({ message, place, isEmpty }: Extract<FromConvertChild, { kind: 'refused' }>): TabularError {
+  const Kind = isEmpty ? NoTabularData : TabularError;
+  // The message names the place already.
+  return Object.assign(new Kind(message), place);
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exit;
+}

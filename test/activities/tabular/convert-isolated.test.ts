@@ -1,0 +1,90 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ConvertInput } from '../../../activities/builtin/tabular/convert.ts';
+import { convertTabularIsolated } from '../../../activities/builtin/tabular/convert-isolated.ts';
+import { NoTabularData, TabularError } from '../../../activities/builtin/tabular/errors.ts';
+import { TabularBench } from './support.ts';
+
+let bench: TabularBench;
+beforeAll(async () => {
+  bench = await TabularBench.open();
+});
+afterAll(() => bench.close());
+
+function inputOf(text: string, more: Partial<ConvertInput> = {}): ConvertInput {
+  const inputPath = join(bench.folder, 'upload');
+  writeFileSync(inputPath, text);
+  return {
+    inputPath,
+    contentType: 'text/csv',
+    contentEncoding: null,
+    outputIdentifier: 'u',
+    source: { outputId: 1, outputIdentifier: 'u' },
+    configuration: {},
+    outputPath: bench.outputPath,
+    workDir: bench.workDir,
+    memoryLimitBytes: 256 * 1024 * 1024,
+    ...more,
+  };
+}
+
+const long = `time,a,b\n${Array.from({ length: 400_000 }, (_, row) => `${row},${row / 7},${row / 3}`).join('\n')}\n`;
+
+describe('a conversion in a process of its own', () => {
+  test('gives what the conversion gives', async () => {
+    const conversion = await convertTabularIsolated(inputOf('time,v\n0,1\n1,2\n'));
+    expect(conversion).toEqual(await bench.convert('time,v\n0,1\n1,2\n', {}, inputOf('time,v\n0,1\n1,2\n')));
+    expect(await bench.rows(conversion)).toEqual([
+      { t: 0, v: 1 },
+      { t: 1000, v: 2 },
+    ]);
+    expect(readdirSync(bench.workDir)).toEqual([]);
+  });
+
+  test('refuses with the same errors', async () => {
+    const refused = await convertTabularIsolated(inputOf('time,v\n0,1\n1,2,3\n')).catch(
+      (error: unknown) => error,
+    );
+    expect(refused).toBeInstanceOf(TabularError);
+    expect(refused).not.toBeInstanceOf(NoTabularData);
+    expect(refused).toMatchObject({
+      line: 3,
+      column: 3,
+      message: 'Line 3, column 3: The line has 3 fields, not 2.',
+    });
+    await expect(convertTabularIsolated(inputOf(''))).rejects.toBeInstanceOf(NoTabularData);
+  });
+
+  test('ends with its signal and leaves neither process nor files', async () => {
+    const controller = new AbortController();
+    const reason = new Error('cancelled');
+    const running = convertTabularIsolated(inputOf(long, { signal: controller.signal }));
+    await expect.poll(() => readdirSync(bench.workDir).length).toBe(1);
+    controller.abort(reason);
+    await expect(running).rejects.toBe(reason);
+    expect(readdirSync(bench.workDir)).toEqual([]);
+    expect(childPids()).toEqual([]);
+  });
+
+  test('fails when its process dies, and takes nothing along', async () => {
+    const running = convertTabularIsolated(inputOf(long, { outputPath: join(bench.folder, 'never') }));
+    const ended = expect(running).rejects.toThrow(/SIGSEGV/);
+    await expect.poll(() => childPids().length).toBe(1);
+    process.kill(childPids()[0] as number, 'SIGSEGV');
+    await ended;
+    expect(readdirSync(bench.workDir)).toEqual([]);
+    expect(existsSync(join(bench.folder, 'never'))).toBe(false);
+  });
+});
+
+function childPids(): number[] {
+  const output = execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(process.pid)], {
+    encoding: 'utf8',
+  });
+  return output
+    .split('\n')
+    .filter((line) => line.includes('convert-child.ts'))
+    .map((line) => Number(line.trim().split(' ')[0]));
+}
