@@ -1,7 +1,6 @@
 /** Workers that are killed or stopped in the middle of their work: others finish it, and nothing is done twice. */
 import { describe, expect, test } from 'vitest';
 import type { Failpoint } from '../../store/failpoint.ts';
-import { realFile } from '../activities/recording-session.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectOnlyReferredObjects, type FaultWorld, faultWorld } from './fault-world.ts';
 import { expectNothingOpen, expectOnceEach, factsOf, graphEnds } from './graph-facts.ts';
@@ -95,17 +94,14 @@ describe.concurrent('work goes on', () => {
     const world = stoppedWorld;
     const { temporal, processes, database, client, platform } = world;
     const session = await client.newSession();
-    await session.upload({
-      identifier: 'flights.parquet',
-      bytes: realFile('flights-3m.parquet'),
-      contentType: 'application/vnd.apache.parquet',
-    });
+    const names = Array.from({ length: 20 }, (_, index) => `${index}.csv`);
+    for (const identifier of names) await session.upload({ identifier, bytes: 'time,speed\n0,1\n1,2\n' });
     await temporal.startWorker('workflows');
     const stopped = await processes.startWorker('builtin');
-    await eventually(
-      'it holds the task',
-      async () => (await database.query('select 1 from node_claim where ended_at is null')).length > 0,
-    );
+    await eventually('it is in the middle of the run', async () => {
+      const [, recordings] = await factsOf(database, session.id);
+      return recordings!.outputs > 0;
+    });
     stopped.kill('SIGSTOP');
     await temporal.startWorker('builtin');
     const nodes = await session.settled(80_000);
@@ -116,8 +112,12 @@ describe.concurrent('work goes on', () => {
     stopped.kill('SIGTERM');
     expect(await stopped.ended).toBe(0);
     expect(await attemptsOf(world, session.nodeId(1))).toEqual(['lost', 'completed']);
-    expect(await factsOf(database, session.id)).toEqual(before);
-    await expectOnceEach(database, session.id);
+    const after = await factsOf(database, session.id);
+    expect(after).toEqual(before);
+    expect(after[1]).toMatchObject({ outputs: names.length, runs: 1 });
+    expect(after[2]!.outputs).toBe(after[2]!.runs);
+    await expectNothingOpen(database, session.id);
+    expect((await session.dashboard()).sources.map(({ name }) => name)).toEqual(names);
     await expectOnlyReferredObjects(platform, database);
   });
 });
