@@ -68,8 +68,8 @@ interface OpenRun extends OpenAttempt {
   readonly openForMs: number;
   readonly held: boolean;
   readonly dueInMs: number | null;
-  /** The session is frozen: it is not claimed and falls due no more. */
-  readonly frozen: boolean;
+  /** Not held, and the session is frozen: it is neither claimed nor does it fall due. */
+  readonly heldBack: boolean;
 }
 
 interface Look {
@@ -95,7 +95,7 @@ const lookStatement = `
            select json_agg(o) from (
              select r.id as "runId", r.attempt, r.max_attempts as "maxAttempts", n.name as "nodeName",
                     r.runner_type = 'system' as builtin, r.state = 'waiting' as waiting,
-                    a.started_at is not null as started, r.frozen,
+                    a.started_at is not null as started, r.frozen and r.state <> 'held' as "heldBack",
                     r.state = 'held' as held,
                     extract(epoch from clock_timestamp() - case when r.state = 'held' then a.started_at
                                                                 else a.available_at end)::float8 * 1000 as "openForMs",
@@ -190,7 +190,7 @@ async function markAdvanced(
 }
 
 function present(look: Look, awaited: readonly string[]): Omit<Advanced, 'ended' | 'again'> {
-  const due = look.runs.find((run) => run.waiting && !run.frozen);
+  const due = look.runs.find((run) => run.waiting && !run.heldBack);
   return {
     // A released run keeps its attempt, and so its wait, while it is held back.
     ...awaitedChanges(
@@ -222,7 +222,7 @@ function awaitedChanges(
     const kind = open.filter((run) => run.builtin === builtin);
     const fresh = kind.filter((run) => !awaited.has(attemptActivityId(run.runId, run.attempt)));
     const room = Math.max(0, maxAwaited - (kind.length - fresh.length));
-    const ready = fresh.filter((run) => !isYoung(run)).slice(0, room);
+    const ready = fresh.filter((run) => !isYoung(run) && !(builtin && run.heldBack)).slice(0, room);
     start.push(...ready.map(toOpenAttempt));
   }
   return {

@@ -132,7 +132,8 @@ export class TaskReadyListener {
 const checkStatement = `
   select array(
            select t.name from unnest($1::text[]) as t (name)
-            where exists (select from node_run r where r.state = 'queued' and r.template_name = t.name)) as ready,
+            where exists (
+              select from node_run r where r.state = 'queued' and not r.frozen and r.template_name = t.name)) as ready,
          array(
            select w.place - 1
              from unnest($2::text[], $3::text[], $4::bigint[]) with ordinality as w (holder, instance_id, claim_seq, place)
