@@ -1,0 +1,11 @@
+-- Platform configuration (decisions 13). Names are compared letter by letter, whatever the database's collation.
+create table configuration (
+  id bigint generated always as identity primary key,
+  name text collate "C" not null unique,
+  -- 0 string, 1 integer, 2 number, 3 bool, 4 JSON.
+  value_type smallint not null check (value_type between 0 and 4),
+  value text not null,
+  description text not null default '',
+  created_at timestamptz not null default clock_timestamp(),
+  updated_at timestamptz not null default clock_timestamp()
+);
