@@ -1,8 +1,8 @@
 /**
  * The one way to PostgreSQL: MikroORM over a pool of our own.
  *
- * Transactions hand out a {@link Tx}: `query` for named statements on hot paths (prepared once a connection), `em` for
- * entities. Serialisation failures, deadlocks and lock time-outs are tried again, so work in a transaction must be free
+ * Transactions hand out a {@link Tx} whose statements are prepared once a connection; {@link EntityTx} adds entities.
+ * Serialisation failures, deadlocks and lock time-outs are tried again, so work in a transaction must be free
  * of effects outside the database.
  */
 import { createHash } from 'node:crypto';
@@ -22,7 +22,13 @@ export interface Queryable {
 
 /** One transaction. */
 export interface Tx extends Queryable {
-  /** Entities of this transaction; changes are written by `flush`, at the latest before the commit. */
+  /** Marks what needs a transaction: statements that belong together. */
+  readonly isTransaction: true;
+}
+
+/** One transaction that works with entities. */
+export interface EntityTx extends Tx {
+  /** Changes are written by `flush`, at the latest before the commit. */
   readonly em: SqlEntityManager;
 }
 
@@ -130,40 +136,58 @@ export class Database implements Queryable {
    * What `work` throws rolls back and passes on.
    */
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await this.once(work);
-      } catch (error) {
-        if (tries >= maxTries || !retryableCodes.has((error as { code?: string }).code ?? '')) throw error;
-        await new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * 2 ** tries));
-      }
-    }
+    return retried(() => this.once(work));
+  }
+
+  /** As {@link transaction}, with entities. They cost more than statements: not for paths that every task takes. */
+  async entityTransaction<T>(work: (tx: EntityTx) => Promise<T>): Promise<T> {
+    return retried(() => this.onceWithEntities(work));
   }
 
   private async once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    const trx = await this.kysely.startTransaction().execute();
-    let em: SqlEntityManager | undefined;
-    const orm = this.orm;
+    const client = await this.pool.connect();
+    let broken: Error | undefined;
     const tx: Tx = {
+      isTransaction: true,
+      async query<R>(statement: string, parameters: readonly unknown[] = []) {
+        const result = await client.query(statement, parameters as unknown[]);
+        return result.rows as R[];
+      },
+    };
+    try {
+      await client.query('begin');
+      const result = await work(tx);
+      await client.query('commit');
+      return result;
+    } catch (error) {
+      // The first error is the one to tell; a connection that cannot roll back is not used again.
+      await client.query('rollback').catch((failure: Error) => {
+        broken = failure;
+      });
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  private async onceWithEntities<T>(work: (tx: EntityTx) => Promise<T>): Promise<T> {
+    const trx = await this.kysely.startTransaction().execute();
+    const em = this.orm.em.fork() as SqlEntityManager;
+    em.setTransactionContext(trx);
+    const tx: EntityTx = {
+      isTransaction: true,
+      em,
       async query<R>(statement: string, parameters: readonly unknown[] = []) {
         const result = await trx.executeQuery(CompiledQuery.raw(statement, [...parameters]));
         return result.rows as R[];
       },
-      get em() {
-        if (!em) {
-          em = orm.em.fork() as SqlEntityManager;
-          em.setTransactionContext(trx);
-        }
-        return em;
-      },
     };
     try {
       const result = await work(tx);
-      if (em) await em.flush();
+      await em.flush();
       await trx.commit().execute();
       return result;
     } catch (error) {
-      // The first error is the one to tell; a broken connection cannot roll back and need not.
       await trx
         .rollback()
         .execute()
@@ -175,6 +199,17 @@ export class Database implements Queryable {
   async close(): Promise<void> {
     await this.orm.close(true);
     if (!this.pool.ended) await this.pool.end();
+  }
+}
+
+async function retried<T>(once: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await once();
+    } catch (error) {
+      if (tries >= maxTries || !retryableCodes.has((error as { code?: string }).code ?? '')) throw error;
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * 2 ** tries));
+    }
   }
 }
 

@@ -78,7 +78,7 @@ const columnNames = {
 } as const satisfies Record<keyof NodeOutputRow, string>;
 
 /** The select list of a {@link NodeOutputRow} for a table named `o`. */
-const outputColumns = Object.entries(columnNames)
+export const outputColumns = Object.entries(columnNames)
   .map(([field, column]) => `o.${column} as "${field}"`)
   .join(', ');
 

@@ -86,7 +86,7 @@ export async function createProject(
   fields: ProjectFields,
   callerUserId: number,
 ): Promise<ProjectWrite> {
-  return database.transaction(async (tx) => {
+  return database.entityTransaction(async (tx) => {
     const unknown = await unknownReference(tx, fields);
     if (unknown !== null) return { outcome: unknown };
     const project = tx.em.create(Project, {
@@ -110,7 +110,7 @@ export async function updateProject(
   id: number,
   fields: ProjectFields,
 ): Promise<ProjectWrite> {
-  return database.transaction(async (tx) => {
+  return database.entityTransaction(async (tx) => {
     const project = await tx.em.findOne(Project, { id });
     if (project === null) return { outcome: 'missing' };
     const unknown = await unknownReference(tx, fields);

@@ -3,7 +3,7 @@ import { judgeWatermark } from '../domain/watermark.ts';
 import type { RunnerIdentity } from './claims.ts';
 import type { Database, Tx } from './database.ts';
 import { failpoint } from './failpoint.ts';
-import { findOutputByIdentifier, insertOutput, type NodeOutputRow } from './outputs.ts';
+import { findOutputByIdentifier, insertOutput, type NodeOutputRow, outputColumns } from './outputs.ts';
 import { takePendingObject } from './pending-objects.ts';
 import { planSession } from './plan-session.ts';
 import type { UploadedObject } from './publish.ts';
@@ -36,6 +36,9 @@ export type OutputWrite =
   | { readonly kind: 'created' | 'existing'; readonly output: NodeOutputRow; readonly effects?: Effects }
   | { readonly kind: 'refused'; readonly why: WriteRefusal };
 
+/** The run of task $1. It is locked before the claim, as everywhere. */
+const runOfTask = 'select c.run_id from node_claim c where c.task_id = $1';
+
 /** Without an identifier it gets `<runId>.<n>`, n counting such outputs of one claim: the next attempt meets the same names. */
 export type TaskOutput = Omit<UploadedObject, 'nodeInstanceId'>;
 
@@ -52,26 +55,87 @@ export async function writeTaskOutput(
   watermarkInputId?: number,
 ): Promise<OutputWrite> {
   failpoint('task-output-stored');
-  const written = await refusable(() =>
-    database.transaction(async (tx): Promise<OutputWrite> => {
-      const session = watermarkInputId === undefined ? undefined : await lockSession(tx, 'task', taskId);
-      const task = await fence(tx, identity, taskId);
-      const outputIdentifier = upload.outputIdentifier ?? (await nextIdentifier(tx, task));
-      const existing = await findOutputByIdentifier(tx, task.nodeInstanceId, outputIdentifier);
-      const output = existing ?? (await stage(tx, task, { ...upload, outputIdentifier }));
-      await tx.query('update node_run set wrote_output = true where id = $1 and not wrote_output', [
-        task.runId,
-      ]);
-      const kind = existing ? 'existing' : 'created';
-      if (!session || watermarkInputId === undefined) return { kind, output };
-      const published = await publishOne(tx, session, task, output);
-      await moveWatermark(tx, task, watermarkInputId, undefined);
-      await planSession(tx, session, task.nodeInstanceId);
-      return { kind, output: published, effects: await saveSession(tx, session) };
-    }),
-  );
+  const staged =
+    watermarkInputId === undefined ? await stageAlone(database, identity, taskId, upload) : undefined;
+  const written =
+    staged ??
+    (await refusable(() =>
+      database.transaction(async (tx): Promise<OutputWrite> => {
+        const session = watermarkInputId === undefined ? undefined : await lockSession(tx, 'task', taskId);
+        const task = await fence(tx, identity, taskId);
+        const outputIdentifier = upload.outputIdentifier ?? (await nextIdentifier(tx, task));
+        const existing = await findOutputByIdentifier(tx, task.nodeInstanceId, outputIdentifier);
+        const output = existing ?? (await stage(tx, task, { ...upload, outputIdentifier }));
+        await tx.query('update node_run set wrote_output = true where id = $1 and not wrote_output', [
+          task.runId,
+        ]);
+        const kind = existing ? 'existing' : 'created';
+        if (!session || watermarkInputId === undefined) return { kind, output };
+        const published = await publishOne(tx, session, task, output);
+        await moveWatermark(tx, task, watermarkInputId, undefined);
+        await planSession(tx, session, task.nodeInstanceId);
+        return { kind, output: published, effects: await saveSession(tx, session) };
+      }),
+    ));
   failpoint('task-output-committed');
   return written;
+}
+
+/** $4 is the identifier, or null for the next one that the platform makes. */
+const identifierOf = (count: string) => `coalesce($4, c.run_id || '.' || ${count})`;
+const stageStatement = `
+  with held as materialized (
+    select r.id, r.session_id, r.node_instance_id from node_run r where r.id = (${runOfTask}) for update
+  ), claim as (
+    update node_claim c
+       set lease_until = clock_timestamp() + make_interval(secs => c.lease_seconds), used = true,
+           unnamed_outputs = c.unnamed_outputs + ($4::text is null)::int
+      from held
+     where c.task_id = $1 and c.run_id = held.id and c.holder = $2 and c.instance_id = $3 and c.ended_at is null
+       and c.lease_until > clock_timestamp()
+       and not exists (
+         select 1 from node_output o
+          where o.node_instance_id = held.node_instance_id
+            and o.output_identifier = ${identifierOf('(c.unnamed_outputs + 1)')})
+    returning held.*, ${identifierOf('c.unnamed_outputs')} as identifier
+  ), pending as (
+    delete from pending_object p using claim where p.object_key = $5 returning p.object_key
+  ), run as (
+    update node_run r set wrote_output = true from claim, pending where r.id = claim.id
+  )
+  insert into node_output as o
+         (session_id, node_instance_id, run_id, output_identifier, object_key, data_source_id, content_type,
+          content_encoding, size_bytes, sha256, etag, metadata, configuration)
+  select claim.session_id, claim.node_instance_id, claim.id, claim.identifier, pending.object_key, $6, $7, $8, $9, $10,
+         $11, $12::jsonb, n.configuration
+    from claim, pending, node_instance n where n.id = claim.node_instance_id
+  returning ${outputColumns}`;
+
+/**
+ * The common write, new and staged, as one statement: nearly every output of a runner takes this way.
+ * @returns undefined when it is not that (not held, or the identifier is known): the transaction tells which
+ */
+async function stageAlone(
+  database: Database,
+  identity: RunnerIdentity,
+  taskId: string,
+  upload: TaskOutput,
+): Promise<OutputWrite | undefined> {
+  const [output] = await database.query<NodeOutputRow>(stageStatement, [
+    taskId,
+    identity.holder,
+    identity.instanceId,
+    upload.outputIdentifier,
+    upload.objectKey,
+    upload.dataSourceId,
+    upload.contentType,
+    upload.contentEncoding,
+    upload.sizeBytes,
+    upload.sha256,
+    upload.etag,
+    upload.metadata === null ? null : JSON.stringify(upload.metadata),
+  ]);
+  return output && { kind: 'created', output };
 }
 
 export type WatermarkWrite =

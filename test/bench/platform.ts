@@ -108,6 +108,7 @@ export async function startBenchPlatform(): Promise<BenchPlatform> {
     DATA_DIR: dataDir,
     TEMP_DIR: tempDir,
     LOG_LEVEL: process.env.LOG_LEVEL ?? 'info',
+    NODE_OPTIONS: process.env.BENCH_NODE_OPTIONS ?? '',
   };
   await migrate(environment, join(dataDir, 'migrate.log'), password);
   const processes = platformProcesses({ environment, dataDir, port, log: () => {} });
