@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { TabularConfiguration } from './configuration.ts';
 import { Engine } from './engine.ts';
-import { groupNames, nameColumns, readHeading, readUnit } from './headings.ts';
+import { type Group, groupNames, nameColumns, readHeading, readUnit } from './headings.ts';
 import type { ColumnFacts } from './inspect.ts';
 import { suggestLayout } from './layout.ts';
 import {
@@ -38,7 +38,38 @@ export interface DescribeSettings {
 }
 
 export function describeRecording(settings: DescribeSettings): RecordingDescription {
-  const { columns, configuration, realm, time } = settings;
+  const { configuration, time } = settings;
+  const { channels, groups } = describeChannels(settings);
+  return {
+    version: 1,
+    source: settings.identity,
+    format: settings.format,
+    realms: [settings.realm],
+    groups,
+    channels,
+    time: {
+      column: 't',
+      kind: time.kind,
+      from: time.from,
+      to: time.to,
+      name: time.name === null ? null : time.name.slice(0, recordingLimits.nameCharacters),
+      basis: time.name === null ? 'row-number' : 'column',
+      sorted: time.isSorted,
+    },
+    rowCount: settings.rowCount,
+    columnCount: settings.columnCount,
+    warnings: settings.warnings
+      .slice(0, recordingLimits.warnings)
+      .map((warning) => warning.slice(0, recordingLimits.warningCharacters)),
+    ...(configuration.emitSuggestedLayout === true
+      ? { suggestedLayout: suggestLayout(channels, groups) }
+      : {}),
+    ...(settings.overview === undefined ? {} : { overview: settings.overview }),
+  };
+}
+
+function describeChannels(settings: DescribeSettings): { channels: RecordingChannel[]; groups: Group[] } {
+  const { columns, configuration, realm } = settings;
   const headings = columns.map(({ heading, unit }) => {
     const read = readHeading(heading);
     return unit === null ? read : { name: read.name, unit: readUnit(unit) };
@@ -64,32 +95,7 @@ export function describeRecording(settings: DescribeSettings): RecordingDescript
       ...(isNumeric ? { min: facts?.min ?? null, max: facts?.max ?? null } : {}),
     };
   });
-  return {
-    version: 1,
-    source: settings.identity,
-    format: settings.format,
-    realms: [realm],
-    groups,
-    channels,
-    time: {
-      column: 't',
-      kind: time.kind,
-      from: time.from,
-      to: time.to,
-      name: time.name === null ? null : time.name.slice(0, recordingLimits.nameCharacters),
-      basis: time.name === null ? 'row-number' : 'column',
-      sorted: time.isSorted,
-    },
-    rowCount: settings.rowCount,
-    columnCount: settings.columnCount,
-    warnings: settings.warnings
-      .slice(0, recordingLimits.warnings)
-      .map((warning) => warning.slice(0, recordingLimits.warningCharacters)),
-    ...(configuration.emitSuggestedLayout === true
-      ? { suggestedLayout: suggestLayout(channels, groups) }
-      : {}),
-    ...(settings.overview === undefined ? {} : { overview: settings.overview }),
-  };
+  return { channels, groups };
 }
 
 function typeOf(readAs: ReadAs, facts: ColumnFacts | null): RecordingChannel['type'] {

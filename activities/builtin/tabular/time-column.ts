@@ -1,32 +1,13 @@
-/** Which column holds the time, in what form, and how it becomes milliseconds. */
-import { listValue } from '@duckdb/node-api';
-import { parseTimestamp } from '../../../domain/timestamp.ts';
+/** Which column holds the time: the configured one, or the one for which name, content and order speak most. */
 import type { TabularConfiguration } from './configuration.ts';
 import type { Engine } from './engine.ts';
 import { shown, TabularError } from './errors.ts';
-import { readHeading, readUnit } from './headings.ts';
-import type { ReadAs, SourceColumn, TableSource } from './source.ts';
+import { readHeading } from './headings.ts';
+import type { SourceColumn, TableSource } from './source.ts';
 import { isNumberText, toNumber } from './text-values.ts';
-import { candidateTimes, timeFormats } from './time-formats.ts';
-
-export interface TimePlan {
-  /** Index of the column; null when rows are numbered. */
-  column: number | null;
-  kind: 'absolute' | 'relative';
-  readAs: ReadAs;
-  timestampFormat: string | null;
-  /** SQL of milliseconds as DOUBLE from the column as it leaves the reader; null where there is no time. */
-  milliseconds: (column: string) => string;
-  warnings: string[];
-}
-
-type Content =
-  | { form: 'text'; format: string | null; isAmbiguous: boolean }
-  | { form: 'native' }
-  | { form: 'duration' }
-  | { form: 'epoch'; millisecondsEach: number }
-  | { form: 'offset'; millisecondsEach: number }
-  | { form: 'year' };
+import { type Content, contentOf, headingOf, unitMilliseconds } from './time-content.ts';
+import { candidateTimes } from './time-formats.ts';
+import { type TimePlan, toPlan } from './time-plan.ts';
 
 interface Candidate {
   index: number;
@@ -37,7 +18,6 @@ interface Candidate {
 const strongNames =
   /^(?:time|times|timestamp|timestamps|datetime|date_?time|date|t|ts|epoch|epoch_?time|unix_?time|unixtime|utc|elapsed|elapsed_?time|sim_?time|simulation_?time|time_?stamp|clock|zeit|zeitstempel|datum|temps|tiempo|fecha|seconds?|secs?|millis|milliseconds?)(?:_?(?:s|sec|ms|us|ns|utc|gmt))?$/i;
 const weakName = /(?:^|[\s_.\-/])(?:time|timestamp|date|datetime|epoch|elapsed|zeit)(?:$|[\s_.\-/])/i;
-const yearName = /^(?:year|jahr|yr)$/i;
 const idName =
   /^(?:id|index|idx|row|row_?(?:no|number|id)|no|nr|n|#|line|sample|record|count|.*[\s_.\-/](?:id|index|idx))$/i;
 
@@ -153,121 +133,6 @@ function orderOf(
   return { rising: sample.length < 2 ? 1 : notFalling / steps, isStrict: rises === steps };
 }
 
-async function contentOf(
-  engine: Engine,
-  column: SourceColumn,
-  decimalComma: boolean,
-  configuration: TabularConfiguration,
-  isChosen: boolean,
-): Promise<Content | null> {
-  const values = column.sample.filter((value): value is string => value !== null && value.trim() !== '');
-  if (values.length === 0) return null;
-  if (column.kind === 'time') return { form: 'native' };
-  const isNumeric = values.every((value) => isNumberText(value, decimalComma));
-  if (isNumeric) return numericContent(column, values, decimalComma, configuration, isChosen);
-  if (column.kind !== 'text') return null;
-  if (values.every((value) => /^\s*-?\d{1,6}:[0-5]\d:[0-5]\d(?:[.,]\d{1,9})?\s*$/.test(value)))
-    return { form: 'duration' };
-  return textContent(engine, values);
-}
-
-/** Tries all forms of dates on the sample, within DuckDB, since its reading is the one that counts later. */
-async function textContent(engine: Engine, values: string[]): Promise<Content | null> {
-  const step = Math.max(1, Math.floor(values.length / 1000));
-  const probe = values.filter((_, index) => index % step === 0);
-  const tries = timeFormats.map((_, index) => `count(try_strptime(v, $2[${index + 1}]))`);
-  const [row] = await engine.rows({
-    sql: `SELECT count(*), count(try_cast(v AS TIMESTAMPTZ)), ${tries.join(', ')} FROM (SELECT unnest($1) AS v)`,
-    parameters: [listValue(probe), listValue([...timeFormats])],
-  });
-  const counts = (row ?? []).map(Number);
-  const all = counts[0] ?? 0;
-  if (all === 0) return null;
-  if (counts[1] === all) return { form: 'text', format: null, isAmbiguous: false };
-  const fits = timeFormats.filter((_, index) => counts[index + 2] === all);
-  const format = fits[0];
-  if (format === undefined) return null;
-  const swapped = format.replace('%m/%d', '%d/%m');
-  return { form: 'text', format, isAmbiguous: swapped !== format && fits.includes(swapped) };
-}
-
-/** Epoch times from 1990 to 2100, by the size of their numbers. */
-const epochs = [
-  { millisecondsEach: 1000, from: 6.3e8, to: 4.2e9 },
-  { millisecondsEach: 1, from: 6.3e11, to: 4.2e12 },
-  { millisecondsEach: 1e-3, from: 6.3e14, to: 4.2e15 },
-  { millisecondsEach: 1e-6, from: 6.3e17, to: 4.2e18 },
-];
-
-function numericContent(
-  column: SourceColumn,
-  values: string[],
-  decimalComma: boolean,
-  configuration: TabularConfiguration,
-  isChosen: boolean,
-): Content | null {
-  const numbers = values.map((value) => toNumber(value, decimalComma));
-  const { name, unit } = headingOf(column);
-  const isNamed = isChosen || yearName.test(name);
-  const areYears = numbers.every((value) => Number.isInteger(value) && value >= 1000 && value < 3000);
-  if (areYears && isNamed && yearName.test(name)) return { form: 'year' };
-  const isMs = configuration.timeColumnIsMs ?? null;
-  const epoch = epochs.find(({ from, to, millisecondsEach }) => {
-    if (isMs !== null && millisecondsEach !== (isMs ? 1 : 1000)) return false;
-    return numbers.every((value) => value >= from && value < to);
-  });
-  if (epoch !== undefined) return { form: 'epoch', millisecondsEach: epoch.millisecondsEach };
-  if (isMs !== null) return { form: 'offset', millisecondsEach: isMs ? 1 : 1000 };
-  const fromName = /_(s|sec|ms|us|ns)$/i.exec(name)?.[1] ?? (/^milli/i.test(name) ? 'ms' : '');
-  const millisecondsEach =
-    (unit === null ? null : unitMilliseconds(unit)) ?? unitMilliseconds(fromName) ?? 1000;
-  return { form: 'offset', millisecondsEach };
-}
-
-function unitMilliseconds(unit: string): number | null {
-  switch (unit.toLowerCase()) {
-    case 's':
-    case 'sec':
-    case 'secs':
-    case 'second':
-    case 'seconds':
-      return 1000;
-    case 'ms':
-    case 'msec':
-    case 'millisecond':
-    case 'milliseconds':
-      return 1;
-    case 'us':
-    case 'µs':
-    case 'μs':
-    case 'microseconds':
-      return 1e-3;
-    case 'ns':
-    case 'nanoseconds':
-      return 1e-6;
-    case 'min':
-    case 'minutes':
-      return 60_000;
-    case 'h':
-    case 'hr':
-    case 'hours':
-      return 3_600_000;
-    case 'd':
-    case 'days':
-      return 86_400_000;
-    default:
-      return null;
-  }
-}
-
-function headingOf(column: SourceColumn): { name: string; unit: string | null } {
-  // `(min)` after a time means minutes, elsewhere the minimum.
-  const minutes = /^(.*\S)\s*\(\s*min\s*\)$/i.exec(column.heading.trim());
-  if (minutes !== null) return { name: minutes[1] as string, unit: 'min' };
-  const heading = readHeading(column.heading);
-  return { name: heading.name, unit: column.unit === null ? heading.unit : readUnit(column.unit) };
-}
-
 /** `properties.time` is a time as `time` is. */
 function lastPart(name: string): string {
   return name.slice(Math.max(...['.', '/', ':'].map((mark) => name.lastIndexOf(mark))) + 1);
@@ -276,72 +141,4 @@ function lastPart(name: string): string {
 /** `deathDate`, `death_date` and `death date` alike. */
 function spaced(name: string): string {
   return name.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2');
-}
-
-function toPlan(index: number, content: Content, configuration: TabularConfiguration): TimePlan {
-  const base = configuration.baseCapturedAt == null ? null : parseTimestamp(configuration.baseCapturedAt);
-  const plan = { column: index, timestampFormat: null, warnings: [] as string[] };
-  const offset = base === null ? '' : ` + ${base.getTime()}.0`;
-  const relative = base === null ? ('relative' as const) : ('absolute' as const);
-  switch (content.form) {
-    case 'native':
-      return { ...plan, kind: 'absolute', readAs: 'TIMESTAMPTZ', milliseconds: fromTimestamp };
-    case 'text':
-      if (content.isAmbiguous) {
-        plan.warnings.push(
-          'Dates such as 1/2/2000 were read as month/day/year; no value tells it for certain.',
-        );
-      }
-      return {
-        ...plan,
-        kind: 'absolute',
-        readAs: content.format === null ? 'TIMESTAMPTZ' : 'TIMESTAMP',
-        timestampFormat: content.format,
-        milliseconds: fromTimestamp,
-      };
-    case 'duration':
-      return {
-        ...plan,
-        kind: relative,
-        readAs: 'INTERVAL',
-        milliseconds: (column) => `round(epoch(${column}) * 1000, 6)${offset}`,
-      };
-    case 'year':
-      return {
-        ...plan,
-        kind: 'absolute',
-        readAs: 'DOUBLE',
-        milliseconds: (column) =>
-          `CASE WHEN ${column} BETWEEN 1 AND 9999 AND ${column} = floor(${column})
-            THEN epoch_us(CAST(make_date(CAST(${column} AS INTEGER), 1, 1) AS TIMESTAMP)) / 1000.0 END`,
-      };
-    case 'epoch':
-      return {
-        ...plan,
-        kind: 'absolute',
-        readAs: 'DOUBLE',
-        milliseconds: (column) => scaled(column, content.millisecondsEach, 3),
-      };
-    case 'offset':
-      return {
-        ...plan,
-        kind: relative,
-        readAs: 'DOUBLE',
-        milliseconds: (column) => `${scaled(column, content.millisecondsEach, 6)}${offset}`,
-      };
-  }
-}
-
-function fromTimestamp(column: string): string {
-  return `epoch_us(${column}) / 1000.0`;
-}
-
-/** Rounded below what the recording can mean, so that 0.07 s is 70 ms and not 70.00000000000001. */
-function scaled(column: string, millisecondsEach: number, digits: number): string {
-  if (millisecondsEach === 1) return column;
-  const value =
-    millisecondsEach > 1
-      ? `${column} * ${millisecondsEach}.0`
-      : `${column} / ${Math.round(1 / millisecondsEach)}.0`;
-  return `round(${value}, ${digits})`;
 }

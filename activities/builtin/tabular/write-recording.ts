@@ -9,7 +9,7 @@ import { type Inspection, inspect } from './inspect.ts';
 import { additionOffset, completeParquet, newPlaceholder } from './parquet-footer.ts';
 import { descriptionKey, type RecordingDescription } from './recording.ts';
 import { type ReadPlan, readChannelAs, type TableSource } from './source.ts';
-import type { TimePlan } from './time-column.ts';
+import type { TimePlan } from './time-plan.ts';
 
 export interface WriteSettings {
   engine: Engine;
