@@ -22,6 +22,7 @@ import { healOnce } from './healer.ts';
 import { startLeaseLoop } from './lease-loop.ts';
 import { type Loop, startLoop } from './loop.ts';
 import { workerSettings } from './settings.ts';
+import { startSweeper } from './sweeper.ts';
 import { connectTemporal, ensureNamespace } from './temporal.ts';
 
 const settingsParts = {
@@ -42,6 +43,8 @@ export interface RunningWorker {
 interface Process {
   readonly settings: Settings;
   readonly database: Database;
+  readonly objects: ObjectStores;
+  readonly pending: PendingObjects;
   readonly workflows: WorkflowClient;
   readonly log: Logger;
 }
@@ -55,7 +58,9 @@ export async function startWorker(
   const log = pino({ level: settings.worker.LOG_LEVEL, base: { process: `worker-${queue}` } });
   const database = await Database.open({ databaseUrl: settings.database.DATABASE_URL, poolSize: 12 });
   const workflows = new WorkflowClient(settings.temporal, log);
-  const parts = { settings, database, workflows, log };
+  const objects = new ObjectStores(settings.objects);
+  const pending = new PendingObjects(database, objects);
+  const parts = { settings, database, objects, pending, workflows, log };
   const stopping = new AbortController();
   const connection = await connectTemporal(settings.temporal, log, stopping.signal);
   await ensureNamespace(connection, settings.temporal.TEMPORAL_NAMESPACE);
@@ -64,6 +69,7 @@ export async function startWorker(
   const ended = worker.run().finally(async () => {
     await Promise.all(loops.map((loop) => loop.stop()));
     await workflows.close();
+    objects.close();
     await connection.close();
     await database.close();
   });
@@ -78,7 +84,7 @@ export async function startWorker(
 }
 
 async function createWorker(
-  { settings, database, log }: Process,
+  { settings, database, objects, pending, log }: Process,
   connection: Awaited<ReturnType<typeof connectTemporal>>,
   queue: 'workflows' | 'builtin',
 ): Promise<Worker> {
@@ -89,8 +95,6 @@ async function createWorker(
     const { createBuiltinActivities, tabularConfigurationSchema } = await import(
       '../activities/run-builtin.ts'
     );
-    const objects = new ObjectStores(settings.objects);
-    const pending = new PendingObjects(database, objects);
     await ensureShipped(database, { tabularConfigurationSchema });
     await ensurePlatformDataSource(database, objects.platformAccess);
     return Worker.create({
@@ -116,11 +120,12 @@ async function createWorker(
 }
 
 function startLoops(
-  { settings, database, workflows, log }: Process,
+  { settings, database, objects, workflows, log }: Process,
   connection: Awaited<ReturnType<typeof connectTemporal>>,
 ): Loop[] {
   return [
     startLeaseLoop(database, workflows, log),
+    startSweeper(database, objects, log),
     startLoop('healer', 2_000, log, () => healOnce(database, workflows, log)),
     startLoop('namespace', 60_000, log, () =>
       ensureNamespace(connection, settings.temporal.TEMPORAL_NAMESPACE),

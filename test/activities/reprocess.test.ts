@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestApi, type TestApi } from '../support/api.ts';
+import { testEnvironment } from '../support/stack.ts';
+import { testWorkflows } from '../support/workflows.ts';
+import { RecordingClient } from './recording-session.ts';
+
+const platform = await testEnvironment();
+const temporalSide = await testWorkflows(platform.environment);
+let api: TestApi;
+let client: RecordingClient;
+beforeAll(async () => {
+  api = await startTestApi(platform.environment);
+  await Promise.all([temporalSide.startWorker('workflows'), temporalSide.startWorker('builtin')]);
+  client = await RecordingClient.signIn(api.url, platform.administrator);
+});
+afterAll(() => api.stop());
+
+test('a reprocessed recording takes the place of its original in the dashboard, at every node', async () => {
+  const session = await client.newSession();
+  await session.upload({ identifier: 'one.csv', bytes: 'time,speed\n0,1\n1,2\n' });
+  const second = await session.upload({ identifier: 'two.csv', bytes: 'time,speed\n0,3\n1,4\n' });
+  await session.settled();
+  const before = await session.dashboard();
+  expect(before.sources.map(({ name }) => name)).toEqual(['one.csv', 'two.csv']);
+
+  for (const [node, outputsOfParser] of [
+    [0, 3],
+    [1, 4],
+    [2, 4],
+  ] as const) {
+    await client.call('POST', `/api/v2/node-instance/${session.nodeId(node)}/reprocess`);
+    const nodes = await session.settled();
+    expect(nodes.map(({ state }) => state)).toEqual(['Succeeded', 'Succeeded', 'Succeeded']);
+    const outputs: { metadata: { source: { outputId: number } } }[] = await client.call(
+      'GET',
+      `/api/v2/node-instance/${session.nodeId(1)}/outputs`,
+    );
+    expect(outputs).toHaveLength(outputsOfParser);
+    expect(outputs.at(-1)!.metadata.source.outputId).toBe(second.outputId);
+    const { sources } = await session.dashboard();
+    expect(sources.map(({ name, rowCount }) => [name, rowCount])).toEqual([
+      ['one.csv', 2],
+      ['two.csv', 2],
+    ]);
+    expect(sources[0]!.outputId).toBe(before.sources[0]!.outputId);
+    const drawn = (await session.dashboard()).sources[1]!;
+    const [series] = await session.series(await session.dashboard(), drawn, ['speed']);
+    expect(series!.values).toEqual([3, 4]);
+  }
+});
