@@ -1,4 +1,5 @@
 /** The one list of all routes of the platform. Each resource folder exports its own list. */
+import { configurationRoutes } from './configuration/routes.ts';
 import { dashboardRoutes } from './dashboards/routes.ts';
 import { docsRoutes } from './docs/routes.ts';
 import { healthRoutes } from './health/routes.ts';
@@ -20,6 +21,7 @@ export const routes: readonly ApiRoute[] = [
   ...manifestRoutes,
   ...sessionRoutes,
   ...nodeInstanceRoutes,
+  ...configurationRoutes,
   ...dashboardRoutes,
   ...offlineTokenRoutes,
   ...docsRoutes,

@@ -1,5 +1,6 @@
 /** Variables of the API process itself. Store, workflows and authentication describe their own. */
 import { z } from 'zod';
+import { isConfigurationName } from '../domain/configuration.ts';
 import { limits } from '../domain/limits.ts';
 
 const wholeNumber = (min: number, max: number, initial: number) =>
@@ -24,6 +25,14 @@ export const apiSettings = z.object({
   MAX_UPLOAD_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER, limits.uploadBytesDefault),
   /** Inputs that one task of an incremental node gets at the most. */
   INCREMENTAL_MAX_INPUTS: wholeNumber(1, limits.inputsPageMax, limits.incrementalInputsPerTaskDefault),
+  /** Configuration entries that everybody with a token may read: names or their first segments, by commas. */
+  CONFIG_PUBLIC_PREFIXES: z
+    .string()
+    .default('PublicApi')
+    .transform((value) => value.split(',').map((prefix) => prefix.trim()))
+    .refine((prefixes) => prefixes.every((prefix) => isConfigurationName(prefix.replace(/:$/, ''))), {
+      error: 'must be configuration names, with commas between them',
+    }),
   /** `strict` turns a response that its route does not declare into a 500; for tests. */
   RESPONSE_CHECKS: z.enum(['strict', 'log']).default('log'),
 });

@@ -24,6 +24,7 @@ export const catalogue = {
   invalidScenario: entry(400, 'invalid_request', 'Invalid request. Scenarion name is required.'),
   invalidConfigurationName: entry(400, 'invalid_request', 'Invalid configuration name'),
   invalidConfigurationNameOnUpdate: entry(400, 'invalid_request', 'Invalid configuration name.'),
+  invalidConfigurationValue: entry(400, 'invalid_request', 'Invalid configuration value.'),
   invalidTemplate: entry(400, 'invalid_request', 'The template definition is not valid.'),
   invalidManifest: entry(400, 'invalid_request', 'The manifest is not valid.'),
   sessionFrozen: entry(400, 'invalid_request', 'Session is frozen.'),

@@ -66,7 +66,10 @@ export const limits = {
   sessionPageSizeDefault: 25,
   sessionPageSizeMax: 100,
   dimensionPageSize: 50,
+  configurationNameCharacters: 200,
   timeWindowSecondsDefault: 300,
   timeWindowSecondsMax: 86_400,
   sharedSessionRetryAfterSeconds: 1,
+  sharedSessionWaitSeconds: 2,
+  closeReasonCharacters: 4000,
 } as const;

@@ -9,3 +9,7 @@ create table configuration (
   created_at timestamptz not null default clock_timestamp(),
   updated_at timestamptz not null default clock_timestamp()
 );
+
+-- A name of one segment is listed in the group General: no other name may have its place there.
+create unique index configuration_place on configuration
+  ((case when strpos(name, ':') = 0 then 'General:' || name else name end));

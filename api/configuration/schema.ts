@@ -1,0 +1,81 @@
+/** Wire forms of configuration entries (contract: Platform configuration; decisions 13). */
+import { z } from 'zod';
+import {
+  type ConfigurationGroups,
+  isConfigurationName,
+  isValueType,
+  type ValueType,
+} from '../../domain/configuration.ts';
+import { optionalText, timestampOut } from '../../http/schemas.ts';
+
+export const configurationName = () =>
+  z.string().refine(isConfigurationName).meta({
+    type: 'string',
+    pattern: '^[A-Za-z0-9_.-]+(:[A-Za-z0-9_.-]+)*$',
+    maxLength: 200,
+    example: 'PublicApi:Title',
+  });
+
+const valueType = () =>
+  z
+    .custom<ValueType>((value) => typeof value === 'number' && isValueType(value), {
+      error: 'valueType must be 0 (string), 1 (integer), 2 (number), 3 (bool) or 4 (JSON).',
+    })
+    .meta({
+      type: 'integer',
+      enum: [0, 1, 2, 3, 4],
+      description: '0 string, 1 integer, 2 number, 3 bool, 4 JSON.',
+    });
+
+const value = () =>
+  z
+    .string({ error: 'value must be text.' })
+    .meta({ description: 'A text of at most 64 KB that can be read as its type.' });
+const description = () => optionalText().nullish();
+
+/** The name stands first: a request without a good one reads about the name whatever else is wrong. */
+export const newConfigurationSchema = z.object({
+  name: configurationName(),
+  valueType: valueType().default(0),
+  value: value(),
+  description: description(),
+});
+
+export const configurationChangeSchema = z.object({
+  name: configurationName().nullish().meta({ description: 'Another name than that of the path renames.' }),
+  valueType: valueType().nullish(),
+  value: value().nullish(),
+  description: description(),
+});
+
+export const configurationEntrySchema = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    valueType: z.int(),
+    value: z.string(),
+    description: z.string(),
+    createdAt: timestampOut(),
+    updatedAt: timestampOut(),
+  })
+  .meta({ id: 'ConfigurationEntry' });
+
+type WireEntry = z.output<typeof configurationEntrySchema>;
+
+/** Not a record: those drop the key `__proto__`, which is a name like any other. */
+export const configurationGroupsSchema = z
+  .custom<ConfigurationGroups<WireEntry>>((groups) => typeof groups === 'object' && groups !== null)
+  .meta({
+    id: 'Configuration',
+    type: 'object',
+    description:
+      'Entries by the first, the second and the remaining segments of their names. A name of one segment stands in ' +
+      'the group General; where nothing remains the last key is empty.',
+    additionalProperties: {
+      type: 'object',
+      additionalProperties: {
+        type: 'object',
+        additionalProperties: { $ref: '#/components/schemas/ConfigurationEntry' },
+      },
+    },
+  });
