@@ -26,11 +26,7 @@ export function toPlan(index: number, content: Content, configuration: TabularCo
     case 'native':
       return { ...plan, kind: 'absolute', readAs: 'TIMESTAMPTZ', milliseconds: fromTimestamp };
     case 'text':
-      if (content.isAmbiguous) {
-        plan.warnings.push(
-          'Dates such as 1/2/2000 were read as month/day/year; no value tells it for certain.',
-        );
-      }
+      if (content.isAmbiguous) plan.warnings.push(ambiguity);
       return {
         ...plan,
         kind: 'absolute',
