@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { attemptOutcome } from '../store/advance.ts';
 import { type ClaimedTask, claimRun, type RunnerIdentity } from '../store/claims.ts';
+import { isRunFrozen } from '../store/freeze-session.ts';
 import { builtinHolder } from '../store/leases.ts';
 import { endTask, type TaskEnd } from '../store/outcomes.ts';
 import { beatTask } from '../store/task-reads.ts';
@@ -50,9 +51,13 @@ export function createBuiltinActivities(services: BuiltinServices): BuiltinActiv
   };
 }
 
-/** The attempt was ended by somebody else, or is held by another execution: then this one waits for that. */
+/**
+ * The attempt was ended by somebody else, or is held by another execution: then this one waits for that. In a frozen
+ * session it is over for now: the look after the unfreezing starts another.
+ */
 async function outcomeElsewhere(services: BuiltinServices, runId: string, attempt: number) {
   const outcome = await attemptOutcome(services.database, runId, attempt);
+  if (outcome === undefined && (await isRunFrozen(services.database, runId))) return { outcome: 'frozen' };
   if (outcome === undefined) throw ApplicationFailure.retryable('The run is held by another execution.');
   return { outcome };
 }
@@ -107,13 +112,13 @@ function endAfter(error: unknown, signal: AbortSignal): TaskEnd {
   return { kind: 'fail', category, reason: reason.slice(0, 2_000) };
 }
 
-/** Beats for the lease and for Temporal while an attempt runs. */
+/** Beats for the lease and for Temporal while an attempt runs. Messages name files: they stay out of the workflow engine. */
 function keepAlive(task: ClaimedTask, identity: RunnerIdentity, services: BuiltinServices) {
   const context = Context.current();
   const lost = new AbortController();
   let said = { phase: 'starting', message: '' };
   async function beat() {
-    context.heartbeat(said);
+    context.heartbeat({ phase: said.phase });
     try {
       const held = await beatTask(services.database, identity, task.taskId, { ...said, progress: null });
       if (!held || held.cancelRequested) lost.abort(new ClaimLostError('The task is no longer held.'));
@@ -127,7 +132,7 @@ function keepAlive(task: ClaimedTask, identity: RunnerIdentity, services: Builti
     signal: AbortSignal.any([lost.signal, context.cancellationSignal]),
     report(phase: string, message: string) {
       said = { phase, message };
-      context.heartbeat(said);
+      context.heartbeat({ phase: said.phase });
     },
     stop: () => clearInterval(timer),
   };

@@ -130,7 +130,8 @@ async function planUnderLock(database: Database, sessionId: string): Promise<voi
   });
 }
 
-async function queueDueRuns(tx: Tx, sessionId: string): Promise<void> {
+/** Puts the runs whose time has come into the queue. */
+export async function queueDueRuns(tx: Tx, sessionId: string): Promise<void> {
   await tx.query(
     `with due as (
        update node_run set state = 'queued', due_at = null

@@ -30,6 +30,14 @@ export async function takePendingObject(tx: Tx, objectKey: string): Promise<void
   if (rows.length === 0) throw new PendingObjectGone(objectKey);
 }
 
+/** The node instance to which an object was to go is gone. */
+export class PendingNodeGone extends Error {
+  constructor(nodeInstanceId: number) {
+    super(`Node instance ${nodeInstanceId} is gone.`);
+    this.name = 'PendingNodeGone';
+  }
+}
+
 /** The pending rows of one process, kept alive while their objects are being written. */
 export class PendingObjects {
   readonly #database: Queryable;
@@ -42,12 +50,25 @@ export class PendingObjects {
     this.#stores = stores;
   }
 
-  /** Writes the row before the first byte, and beats from now on. Every `begin` needs its `release` or `discard`. */
-  async begin(objectKey: string, dataSourceId: number): Promise<void> {
-    await this.#database.query('insert into pending_object (object_key, data_source_id) values ($1, $2)', [
-      objectKey,
-      dataSourceId,
-    ]);
+  /**
+   * Writes the row before the first byte, and beats from now on. Every `begin` needs its `release` or `discard`.
+   * @param nodeInstanceId the node to which a caller uploads: its session's template stays as long
+   * @throws PendingNodeGone
+   */
+  async begin(objectKey: string, dataSourceId: number, nodeInstanceId?: number): Promise<void> {
+    if (nodeInstanceId === undefined) {
+      await this.#database.query('insert into pending_object (object_key, data_source_id) values ($1, $2)', [
+        objectKey,
+        dataSourceId,
+      ]);
+    } else {
+      const rows = await this.#database.query(
+        `insert into pending_object (object_key, data_source_id, node_instance_id)
+         select $1, $2::bigint, id from node_instance where id = $3::bigint for key share returning 1`,
+        [objectKey, dataSourceId, nodeInstanceId],
+      );
+      if (rows.length === 0) throw new PendingNodeGone(nodeInstanceId);
+    }
     this.#active.add(objectKey);
     this.#timer ??= setInterval(() => void this.#beat(), beatEveryMs).unref();
   }

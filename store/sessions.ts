@@ -1,5 +1,6 @@
 /** Sessions and their node instances (contract: Session; decisions 5). */
 import type { Person } from '../domain/participant.ts';
+import { type TimeWindow, windowOverAt } from '../domain/shared-session.ts';
 import type { JsonObject } from '../domain/text.ts';
 import type { Database, Queryable, Tx } from './database.ts';
 import { newId } from './ids.ts';
@@ -18,6 +19,12 @@ export interface NewSession {
   readonly logoUrl: string;
   /** With identifiers in place of addresses. */
   readonly metadata: JsonObject | null;
+  /** What makes it a shared session. */
+  readonly shared?: {
+    readonly machineGroup: number;
+    readonly timeWindowSeconds: number;
+    readonly window: TimeWindow;
+  };
 }
 
 export type SessionCreation =
@@ -33,11 +40,15 @@ export async function createSession(database: Database, session: NewSession): Pr
 /** As {@link createSession}, inside the caller's transaction. */
 export async function insertSession(tx: Tx, session: NewSession): Promise<SessionCreation> {
   const sessionId = newId();
+  const { shared } = session;
   const [inserted] = await tx.query(
     `insert into session
             (id, name, email_identifier, email_key, simulation_name, session_template_id, project_id, user_id,
-             logo_url, metadata)
-     select $1, $2, $3, $4, $5, t.id, p.id, $8, $9, $10::jsonb
+             logo_url, metadata, created_at, machine_group, window_seconds, window_start_at, window_end_at,
+             window_due_at, opened_by, window_wanted_at)
+     select $1, $2, $3, $4, $5, t.id, p.id, $8, $9, $10::jsonb, clock_timestamp(), $11::int, $12::int,
+            $13::timestamptz, $14::timestamptz, $15::timestamptz,
+            case when $11::int is not null then $3 end, case when $11::int is not null then clock_timestamp() end
        from project p, session_template t where p.id = $7 and t.id = $6
      returning 1`,
     [
@@ -51,6 +62,11 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<Sessio
       session.userId,
       session.logoUrl,
       session.metadata === null ? null : JSON.stringify(session.metadata),
+      shared?.machineGroup ?? null,
+      shared?.timeWindowSeconds ?? null,
+      shared?.window.startAt ?? null,
+      shared?.window.endAt ?? null,
+      shared === undefined ? null : windowOverAt(shared.window),
     ],
   );
   if (inserted === undefined) {
@@ -59,8 +75,10 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<Sessio
   }
   await insertNodeInstances(tx, sessionId, session.sessionTemplateId);
   await tx.query(
-    `insert into session_user_entry (session_id, identifier)
-     select $1, identifier from unnest($2::text[]) with ordinality as u (identifier, place) order by place
+    `insert into session_user_entry (session_id, identifier, created_at)
+     select s.id, u.identifier, s.created_at
+       from session s, unnest($2::text[]) with ordinality as u (identifier, place)
+      where s.id = $1 order by u.place
      on conflict do nothing`,
     [sessionId, [session.userId, session.participant.identifier]],
   );
@@ -68,7 +86,7 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<Sessio
 }
 
 /** Gives a session the nodes of a template, with parents in the order of the template and children in that of the nodes. */
-async function insertNodeInstances(tx: Tx, sessionId: string, templateId: number): Promise<void> {
+export async function insertNodeInstances(tx: Tx, sessionId: string, templateId: number): Promise<void> {
   await tx.query(
     `with nodes as materialized (
        select n.*, nextval(pg_get_serial_sequence('node_instance', 'id')) as new_id
@@ -103,7 +121,9 @@ export interface SessionRow {
   readonly projectId: number;
   readonly userId: string;
   readonly logoUrl: string;
+  /** As shown, with what belongs to the platform, and with identifiers. */
   readonly metadata: JsonObject | null;
+  readonly isShared: boolean;
   readonly frozenAt: Date | null;
   readonly createdAt: Date;
 }
@@ -145,7 +165,8 @@ export interface SessionDetails extends SessionRow {
 const sessionColumns = `
   id, name, email_identifier as "emailIdentifier", email_key as "emailKey", simulation_name as "simulationName",
   session_template_id as "sessionTemplateId", project_id as "projectId", user_id as "userId", logo_url as "logoUrl",
-  metadata, frozen_at as "frozenAt", created_at as "createdAt"`;
+  session_shown_metadata(session) as metadata, machine_group is not null as "isShared", frozen_at as "frozenAt",
+  created_at as "createdAt"`;
 
 export async function findSession(database: Queryable, id: string): Promise<SessionRow | undefined> {
   const [row] = await database.query<SessionRow>(`select ${sessionColumns} from session where id = $1`, [id]);
@@ -187,6 +208,25 @@ export async function sessionUsers(database: Queryable, sessionId: string): Prom
   );
 }
 
+/**
+ * Whether a person is a participant: of a shared session one who joined, else the person in its email field.
+ * Undefined when there is no such session.
+ */
+export async function isParticipant(
+  database: Queryable,
+  sessionId: string,
+  person: Person,
+): Promise<boolean | undefined> {
+  const [row] = await database.query<{ isOne: boolean }>(
+    `select case when s.machine_group is null then s.email_identifier = $2 or s.email_key = $3
+                 else exists (select 1 from session_participant p
+                               where p.session_id = s.id and (p.identifier = $2 or p.key = $3)) end as "isOne"
+       from session s where s.id = $1`,
+    [sessionId, person.identifier, person.key],
+  );
+  return row?.isOne;
+}
+
 /** Whether a person is the session's creator or a participant (decisions 6, 12). */
 export async function isSessionMember(
   database: Queryable,
@@ -197,7 +237,9 @@ export async function isSessionMember(
     `select 1 from session s
       where s.id = $1
         and (s.user_id::text = $2 or s.email_identifier in ($2, $3) or s.email_key = $3
-             or exists (select 1 from session_user_entry u where u.session_id = s.id and u.identifier in ($2, $3)))`,
+             or exists (select 1 from session_user_entry u where u.session_id = s.id and u.identifier in ($2, $3))
+             or exists (select 1 from session_participant p
+                         where p.session_id = s.id and (p.identifier = $2 or p.key = $3)))`,
     [sessionId, person.identifier, person.key],
   );
   return rows.length > 0;

@@ -11,6 +11,7 @@ import { safeMediaType } from '../../http/headers.ts';
 import type { UploadBody } from '../../http/route.ts';
 import type { DataSourceRow } from '../../store/data-sources.ts';
 import { newOutputKey, ObjectTooLarge, type PutResult, SourceBroken } from '../../store/objects.ts';
+import { PendingNodeGone } from '../../store/pending-objects.ts';
 import type { Services } from '../services.ts';
 
 /** An object in its store with a pending row: `pending.release` it once published, or `pending.discard` it. */
@@ -29,6 +30,8 @@ export interface ReceiveOptions {
   readonly headers: HeaderValues;
   readonly body: UploadBody;
   readonly maxBytes: number;
+  /** The node to which a caller uploads; outputs of tasks have none. */
+  readonly nodeInstanceId?: number;
   /** The refusal for more; default `bodyTooLarge`. */
   readonly tooLarge?: ProblemKey;
   /** Aborted when the caller hangs up. */
@@ -54,7 +57,7 @@ export async function receiveObject(
   if (body.declaredBytes !== null && body.declaredBytes > options.maxBytes) throw new Problem(tooLarge);
   const store = services.objects.of(dataSource);
   const objectKey = newOutputKey();
-  await services.pending.begin(objectKey, dataSource.id);
+  await beginObject(services.pending, objectKey, options);
   let stored: PutResult;
   try {
     stored = await store.put(objectKey, body.open(), {
@@ -82,6 +85,15 @@ export async function receiveObject(
     sha256: stored.sha256,
     etag: stored.sha256,
   };
+}
+
+async function beginObject(pending: Services['pending'], objectKey: string, options: ReceiveOptions) {
+  try {
+    await pending.begin(objectKey, options.dataSource.id, options.nodeInstanceId);
+  } catch (error) {
+    if (error instanceof PendingNodeGone) throw new Problem('nodeInstanceNotFound');
+    throw error;
+  }
 }
 
 function asRefusal(error: unknown, tooLarge: ProblemKey, signal: AbortSignal): unknown {

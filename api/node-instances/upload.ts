@@ -55,6 +55,7 @@ export const uploadOutput = defineRoute({
         headers: request.headers,
         body,
         maxBytes: services.settings.MAX_UPLOAD_BYTES,
+        nodeInstanceId: params.nodeInstanceId,
         signal,
       });
       const published = await publish(services, params.nodeInstanceId, dataSource, received);

@@ -8,7 +8,7 @@ alter table session
   add column window_seconds integer,
   add column window_start_at timestamptz,
   add column window_end_at timestamptz,
-  -- Identifiers and times; all of it, with the participants, is shown in metadata: see store/session-metadata.ts.
+  -- Identifiers and times; all of it, with the participants, is shown in metadata.
   add column opened_by text,
   add column closed_at timestamptz,
   add column closed_by text,
@@ -25,8 +25,7 @@ alter table session
   add constraint session_shared_whole check (
     (machine_group is null and window_seconds is null and window_start_at is null and window_end_at is null)
     or (machine_group is not null and window_seconds is not null and window_start_at is not null
-        and window_end_at is not null and opened_by is not null and simulation_name is not null
-        and metadata is not null)),
+        and window_end_at is not null and opened_by is not null and simulation_name is not null)),
   -- Whatever the code does: no two open sessions of one match key with overlapping windows.
   add constraint session_shared_open exclude using gist (
     name with =, simulation_name with =, project_id with =, session_template_id with =, machine_group with =,
