@@ -9,6 +9,7 @@ import { offlineTokenRoutes } from './offline-tokens/routes.ts';
 import { projectRoutes } from './projects/routes.ts';
 import type { ApiRoute } from './route.ts';
 import { runnerRoutes } from './runner/routes.ts';
+import { scenarioRoutes } from './scenarios/routes.ts';
 import { sessionTemplateRoutes } from './session-templates/routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
 import { userRoutes } from './user/routes.ts';
@@ -20,6 +21,7 @@ export const routes: readonly ApiRoute[] = [
   ...sessionTemplateRoutes,
   ...manifestRoutes,
   ...sessionRoutes,
+  ...scenarioRoutes,
   ...nodeInstanceRoutes,
   ...configurationRoutes,
   ...dashboardRoutes,

@@ -1,0 +1,95 @@
+/** Scenario instances (contract: Scenario instance; decisions 5). */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+import { isName } from '../../domain/text.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import { optionalText, timestamp, timestampOut, uuid } from '../../http/schemas.ts';
+import { type ScenarioRow, saveScenario } from '../../store/scenarios.ts';
+import { findSessionDetails, type SessionDimensionRow } from '../../store/sessions.ts';
+import { defineRoute } from '../route.ts';
+import { dashboardUrl } from '../sessions/present.ts';
+import { sessionSchema } from '../sessions/schema.ts';
+
+/** The name stands first: a request without one reads about it whatever else is wrong. */
+const requestSchema = z.object({
+  scenarioName: z
+    .string({ error: 'Invalid request. Scenarion name is required.' })
+    .refine((value) => isName(value), { error: 'Invalid request. Scenarion name is required.' })
+    .transform((value) => value.trim())
+    .meta({ type: 'string', minLength: 1, maxLength: limits.nameCharacters }),
+  simulationId: optionalText(limits.nameCharacters).nullish(),
+  scenarioInstanceId: uuid().nullish().meta({ description: 'Of a scenario to change. Default: a new one.' }),
+  from: timestamp().nullish(),
+  to: timestamp().nullish(),
+});
+
+const scenarioSchema = z
+  .object({
+    simulationId: z.string(),
+    sessionId: z.guid(),
+    scenarioName: z.string(),
+    scenarioInstanceId: z.guid(),
+    from: timestampOut().nullable(),
+    to: timestampOut().nullable(),
+    dimensions: sessionSchema.shape.dimensions,
+    createdAt: timestampOut(),
+  })
+  .meta({ id: 'ScenarioInstance' });
+
+const replySchema = z
+  .object({ status: z.literal(true), message: z.literal('OK'), template: scenarioSchema })
+  .meta({ id: 'ScenarioReply' });
+
+const create = defineRoute({
+  id: 'createScenarioInstance',
+  method: 'POST',
+  path: '/{sessionId}/scenario_instances',
+  summary: 'Makes a scenario instance of a session, or changes the one of this id',
+  description: 'In a change an absent field stays as it is, and null clears `from` and `to`.',
+  tags: ['Sessions'],
+  access: access.scenarioCreate,
+  params: z.object({ sessionId: uuid() }),
+  body: requestSchema,
+  responses: { 200: { description: 'The scenario instance.', schema: replySchema } },
+  errors: ['sessionIdNotFound', 'invalidScenario'],
+  refusals: { params: 'sessionIdNotFound', body: 'invalidRequest' },
+  async handler({ services, params, body }) {
+    const write = await saveScenario(services.database, params.sessionId, {
+      id: body.scenarioInstanceId ?? undefined,
+      simulationId: body.simulationId ?? undefined,
+      scenarioName: body.scenarioName,
+      from: body.from,
+      to: body.to,
+    });
+    if (write.outcome === 'session-missing') throw new Problem('sessionIdNotFound');
+    if (write.outcome !== 'saved') throw new Problem('invalidRequest');
+    const session = await findSessionDetails(services.database, params.sessionId);
+    if (session === undefined) throw new Problem('sessionIdNotFound');
+    const template = presentScenario(write.scenario, session.dimensions);
+    return { status: 200, body: { status: true, message: 'OK', template } };
+  },
+});
+
+function presentScenario(
+  scenario: ScenarioRow,
+  dimensions: readonly SessionDimensionRow[],
+): z.input<typeof scenarioSchema> {
+  return {
+    simulationId: scenario.simulationId,
+    sessionId: scenario.sessionId,
+    scenarioName: scenario.scenarioName,
+    scenarioInstanceId: scenario.id,
+    from: scenario.from && formatTimestamp(scenario.from),
+    to: scenario.to && formatTimestamp(scenario.to),
+    dimensions: dimensions.map(({ createdAt, ...dimension }) => ({
+      ...dimension,
+      url: dashboardUrl(dimension.id),
+      createdAt: formatTimestamp(createdAt),
+    })),
+    createdAt: formatTimestamp(scenario.createdAt),
+  };
+}
+
+export const scenarioRoutes = [create];
