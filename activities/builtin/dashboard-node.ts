@@ -25,6 +25,7 @@ type DashboardConfiguration = z.output<typeof configurationSchema>;
 
 const metadataSchema = z.looseObject({
   kind: z.literal('recording'),
+  name: z.string().optional(),
   source: z.looseObject({ outputId: z.number() }),
   description: recordingDescriptionSchema.optional(),
 });
@@ -32,6 +33,7 @@ const metadataSchema = z.looseObject({
 interface Recording {
   readonly input: TaskInput;
   readonly description: RecordingDescription;
+  readonly name: string;
 }
 
 export async function dashboardNode(run: BuiltinRun, services: BuiltinServices): Promise<TaskEnd> {
@@ -72,7 +74,8 @@ async function newestRecordings(run: BuiltinRun, services: BuiltinServices): Pro
     const metadata = metadataSchema.safeParse(input.metadata);
     if (!metadata.success) continue;
     const description = metadata.data.description ?? (await describe(run, services, input));
-    newest.set(metadata.data.source.outputId, { input, description });
+    const name = metadata.data.name ?? description.source.outputIdentifier;
+    newest.set(metadata.data.source.outputId, { input, description, name });
   }
   return [...newest.entries()].sort(([a], [b]) => a - b).map(([, recording]) => recording);
 }
@@ -88,12 +91,12 @@ async function describe(
   return readDescription(path);
 }
 
-function toSource({ input, description }: Recording): DimensionSource {
+function toSource({ input, description, name }: Recording): DimensionSource {
   const { time } = description;
   const iso = (ms: number) => (Number.isFinite(ms) ? new Date(ms).toISOString() : null);
   return {
     outputId: input.outputId,
-    name: description.source.outputIdentifier,
+    name,
     realm: description.realms[0] ?? '',
     time: { kind: time.kind, from: iso(time.from), to: iso(time.to) },
     rowCount: description.rowCount,
@@ -162,9 +165,9 @@ function summaryOf(dimensionId: number, name: string, recordings: readonly Recor
     dimensionId,
     dashboardName: name,
     url: `/dashboards/${dimensionId}`,
-    sources: recordings.map(({ input, description }) => ({
+    sources: recordings.map(({ input, description, name }) => ({
       outputId: input.outputId,
-      name: description.source.outputIdentifier,
+      name,
       rowCount: description.rowCount,
       channels: description.channels.length,
     })),

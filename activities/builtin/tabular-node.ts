@@ -14,7 +14,7 @@ import { hasWrittenOutput, type TaskInput } from '../../store/task-reads.ts';
 import { writeWatermark } from '../../store/task-writes.ts';
 import { type BuiltinRun, type BuiltinServices, ClaimLostError, InvalidInputError } from './node.ts';
 import { type TabularConfiguration, tabularConfigurationSchema } from './tabular/configuration.ts';
-import { convertTabular } from './tabular/convert.ts';
+import { convertTabularIsolated } from './tabular/convert-isolated.ts';
 import { NoTabularData, TabularError } from './tabular/errors.ts';
 import type { RecordingDescription } from './tabular/recording.ts';
 import { downloadInput, taskInputs } from './task-inputs.ts';
@@ -33,6 +33,8 @@ interface Progress {
 /** What the outputs of this node carry as metadata; `description` is absent when it is too large for it. */
 export interface RecordingMetadata {
   readonly kind: 'recording';
+  /** For people. */
+  readonly name: string;
   readonly source: { readonly outputId: number; readonly outputIdentifier: string };
   readonly rowCount: number;
   readonly description?: RecordingDescription;
@@ -76,7 +78,7 @@ async function convertInput(
   const outputPath = join(run.workDir, 'output.parquet');
   try {
     await downloadInput(run, services, input, inputPath);
-    const { description, rowCount } = await convertTabular({
+    const { description, rowCount } = await convertTabularIsolated({
       inputPath,
       outputPath,
       contentType: input.contentType,
@@ -103,10 +105,7 @@ async function convertInput(
         ? progress
         : {
             ...progress,
-            faults: [...progress.faults, `${input.outputIdentifier}: ${error.message}`].slice(
-              0,
-              maxFaultsTold,
-            ),
+            faults: [...progress.faults, `${shownName(input)}: ${error.message}`].slice(0, maxFaultsTold),
           };
     await passOver(run, services, input, next);
     return next;
@@ -114,6 +113,16 @@ async function convertInput(
     await rm(inputPath, { force: true });
     await rm(outputPath, { force: true });
   }
+}
+
+const maxNameCharacters = 255;
+
+/** What people know the upload by: the name of its file when the uploader told it, else its identifier. */
+function shownName(input: TaskInput): string {
+  const name = input.metadata?.fileName;
+  return typeof name === 'string' && name.trim() !== ''
+    ? name.slice(0, maxNameCharacters)
+    : input.outputIdentifier;
 }
 
 /** The same for all attempts of a run. A reprocess appends recordings beside those that stand. */
@@ -137,6 +146,7 @@ function metadataOf(
 ): Record<string, unknown> {
   const summary = {
     kind: 'recording',
+    name: shownName(input),
     source: originOf(input),
     rowCount,
   } satisfies RecordingMetadata;
