@@ -9,6 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { cpuSeconds, tellCpu } from './cpu.ts';
 import { type BenchClient, type BenchPlatform, startBenchPlatform, tell, tellMachine } from './platform.ts';
+import { createSession, type Template } from './sessions.ts';
 
 interface Task {
   readonly taskId: string;
@@ -30,10 +31,6 @@ async function register(client: BenchClient, name: string): Promise<void> {
       { name, runnerType: `${name}-runner`, type: 'Processing', configurationSchema: { type: 'object' } },
     ],
   });
-}
-
-interface Template {
-  readonly id: number;
 }
 
 /** A template of `width` chains of `length` nodes below one input. */
@@ -69,23 +66,6 @@ async function importTemplate(
     Configuration: {},
     Nodes: nodes,
   });
-}
-
-async function createSession(
-  client: BenchClient,
-  template: Template,
-): Promise<{ id: string; inputId: number }> {
-  const project = await client.expect<{ id: number }>(201, 'POST', '/projects', { Title: 'Bench' });
-  const { id } = await client.expect<{ id: string }>(201, 'POST', '/session', {
-    ProjectId: project.id,
-    SessionTemplateId: template.id,
-  });
-  const progress = await client.expect<{ nodeInstances: Array<{ id: number; name: string }> }>(
-    200,
-    'GET',
-    `/api/v2/session/${id}/node-instances`,
-  );
-  return { id, inputId: progress.nodeInstances.find(({ name }) => name === 'input')!.id };
 }
 
 function upload(client: BenchClient, inputId: number): Promise<unknown> {
@@ -152,7 +132,7 @@ async function latency(platform: BenchPlatform): Promise<void> {
   const toFirst: number[] = [];
   const toNext: number[] = [];
   for (let round = 0; round < 4; round++) {
-    const session = await createSession(client, template);
+    const session = await createSession(client, template, 'input');
     let waiting = runners[0].claim(30);
     await delay(200);
     let since = performance.now();
@@ -173,7 +153,7 @@ async function latency(platform: BenchPlatform): Promise<void> {
   for (let shot = 0; shot < 40; shot++) {
     const single = shot === 0 ? await importTemplate(client, 'chain-node', 1, 1) : singleTemplate!;
     singleTemplate = single;
-    const session = await createSession(client, single);
+    const session = await createSession(client, single, 'input');
     const waiting = runners[0].claim(30);
     await delay(60);
     const since = performance.now();
@@ -194,7 +174,7 @@ async function claimRate(platform: BenchPlatform): Promise<void> {
   const template = await importTemplate(client, 'wide-node', wide, 1);
   for (const runners of [1, 8, 32]) {
     for (let session = 0; session < 10; session++) {
-      await upload(client, (await createSession(client, template)).inputId);
+      await upload(client, (await createSession(client, template, 'input')).inputId);
     }
     await delay(3_000);
     const before = cpuSeconds(platform);
@@ -223,7 +203,9 @@ async function throughput(platform: BenchPlatform): Promise<void> {
   const { client } = platform;
   await register(client, 'graph-node');
   const template = await importTemplate(client, 'graph-node', 5, 10);
-  const sessions = await Promise.all(Array.from({ length: 20 }, () => createSession(client, template)));
+  const sessions = await Promise.all(
+    Array.from({ length: 20 }, () => createSession(client, template, 'input')),
+  );
   const total = 20 * 50;
   let done = 0;
   const before = cpuSeconds(platform);
