@@ -1,6 +1,7 @@
 /** The one list of all routes of the platform. Each resource folder exports its own list. */
 import { configurationRoutes } from './configuration/routes.ts';
 import { dashboardRoutes } from './dashboards/routes.ts';
+import { dataSourceRoutes } from './data-sources/routes.ts';
 import { docsRoutes } from './docs/routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { manifestRoutes } from './manifests/routes.ts';
@@ -25,6 +26,7 @@ export const routes: readonly ApiRoute[] = [
   ...nodeInstanceRoutes,
   ...configurationRoutes,
   ...dashboardRoutes,
+  ...dataSourceRoutes,
   ...offlineTokenRoutes,
   ...docsRoutes,
   ...runnerRoutes,

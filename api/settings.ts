@@ -1,6 +1,7 @@
 /** Variables of the API process itself. Store, workflows and authentication describe their own. */
 import { z } from 'zod';
 import { isConfigurationName } from '../domain/configuration.ts';
+import { isAllowlistEntry } from '../domain/endpoint.ts';
 import { limits } from '../domain/limits.ts';
 
 const wholeNumber = (min: number, max: number, initial: number) =>
@@ -25,6 +26,14 @@ export const apiSettings = z.object({
   MAX_UPLOAD_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER, limits.uploadBytesDefault),
   /** Inputs that one task of an incremental node gets at the most. */
   INCREMENTAL_MAX_INPUTS: wholeNumber(1, limits.inputsPageMax, limits.incrementalInputsPerTaskDefault),
+  /** Where registered data sources may be: addresses or hosts, by commas, `*.` for all below one. Absent: anywhere. */
+  DATA_SOURCE_ENDPOINT_ALLOWLIST: z
+    .string()
+    .optional()
+    .transform((value) => value?.split(',').map((entry) => entry.trim()))
+    .refine((entries) => entries === undefined || entries.every(isAllowlistEntry), {
+      error: 'must be hosts such as s3.example.org or addresses, with commas between them',
+    }),
   /** Configuration entries that everybody with a token may read: names or their first segments, by commas. */
   CONFIG_PUBLIC_PREFIXES: z
     .string()

@@ -4,6 +4,8 @@ import type { SecretBox } from './secrets.ts';
 
 /** The data source that always exists; its place and keys come from the environment. */
 export const platformDataSourceName = 'platform';
+/** The data source that the start on one machine registers. */
+export const defaultDataSourceName = 'default';
 const secretPurpose = 'data-source secret access key';
 
 export interface DataSourceRow {
@@ -83,35 +85,91 @@ export async function listDataSources(database: Queryable): Promise<DataSourceRo
   return database.query<DataSourceRow>(`select ${columns} from data_source d order by d.name`);
 }
 
-/** Registers a data source, or changes the one of that name; the secret is stored encrypted. */
-export async function saveDataSource(
+export type DataSourceWrite =
+  | { readonly outcome: 'saved'; readonly dataSource: DataSourceRow }
+  | { readonly outcome: 'missing' | 'name-taken' };
+
+/** Registers a data source; the secret is stored encrypted. */
+export async function createDataSource(
   database: Queryable,
   secrets: SecretBox,
   name: string,
   access: S3Access,
-): Promise<DataSourceRow> {
+): Promise<DataSourceWrite> {
   const [row] = await database.query<DataSourceRow>(
     `insert into data_source as d
             (name, kind, endpoint, region, bucket, prefix, force_path_style, access_key_id, secret_ciphertext)
      values ($1, 's3', $2, $3, $4, $5, $6, $7, $8)
-     on conflict (name) do update
-        set endpoint = excluded.endpoint, region = excluded.region, bucket = excluded.bucket,
-            prefix = excluded.prefix, force_path_style = excluded.force_path_style,
-            access_key_id = excluded.access_key_id, secret_ciphertext = excluded.secret_ciphertext,
-            updated_at = clock_timestamp()
-     returning ${columns}`,
-    [
-      name,
-      access.endpoint,
-      access.region,
-      access.bucket,
-      access.prefix,
-      access.forcePathStyle,
-      access.accessKeyId,
-      secrets.encrypt(access.secretAccessKey, secretPurpose),
-    ],
+     on conflict (name) do nothing returning ${columns}`,
+    [name, ...placeOf(access, secrets)],
   );
-  return row!;
+  return row === undefined ? { outcome: 'name-taken' } : { outcome: 'saved', dataSource: row };
+}
+
+/** Changes the data source of this name; outputs that it holds are looked for at the new place from now on. */
+export async function updateDataSource(
+  database: Queryable,
+  secrets: SecretBox,
+  name: string,
+  access: S3Access,
+): Promise<DataSourceWrite> {
+  const [row] = await database.query<DataSourceRow>(
+    `update data_source d
+        set endpoint = $2, region = $3, bucket = $4, prefix = $5, force_path_style = $6, access_key_id = $7,
+            secret_ciphertext = $8, updated_at = clock_timestamp()
+      where d.name = $1 returning ${columns}`,
+    [name, ...placeOf(access, secrets)],
+  );
+  return row === undefined ? { outcome: 'missing' } : { outcome: 'saved', dataSource: row };
+}
+
+function placeOf(access: S3Access, secrets: SecretBox): unknown[] {
+  return [
+    access.endpoint,
+    access.region,
+    access.bucket,
+    access.prefix,
+    access.forcePathStyle,
+    access.accessKeyId,
+    secrets.encrypt(access.secretAccessKey, secretPurpose),
+  ];
+}
+
+/** `in-use`: outputs, or bytes on their way in or out, are in it. */
+export async function deleteDataSource(
+  database: Queryable,
+  name: string,
+): Promise<'deleted' | 'missing' | 'in-use'> {
+  try {
+    const gone = await database.query('delete from data_source where name = $1 returning 1', [name]);
+    return gone.length === 0 ? 'missing' : 'deleted';
+  } catch (error) {
+    if ((error as { code?: string }).code === foreignKeyViolation) return 'in-use';
+    throw error;
+  }
+}
+
+const foreignKeyViolation = '23503';
+
+/**
+ * Registers the data source `default` at the platform's own store, for installations that want one; or follows that
+ * store to its new address. One that an operator has moved elsewhere, which other keys tell, stays as it is.
+ */
+export async function ensureDefaultDataSource(
+  database: Queryable,
+  secrets: SecretBox,
+  access: S3Access,
+): Promise<void> {
+  await database.query(
+    `insert into data_source as d
+            (name, kind, endpoint, region, bucket, prefix, force_path_style, access_key_id, secret_ciphertext)
+     values ($1, 's3', $2, $3, $4, $5, $6, $7, $8)
+     on conflict (name) do update
+        set endpoint = excluded.endpoint, secret_ciphertext = excluded.secret_ciphertext,
+            updated_at = clock_timestamp()
+      where d.access_key_id = excluded.access_key_id and d.endpoint <> excluded.endpoint`,
+    [defaultDataSourceName, ...placeOf(access, secrets)],
+  );
 }
 
 /**

@@ -6,9 +6,11 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Runtime, Worker } from '@temporalio/worker';
 import pino, { type Logger } from 'pino';
+import { createIngestActivities } from '../activities/ingest.ts';
 import { createSessionActivities } from '../activities/session-graph.ts';
+import { createWindowActivities } from '../activities/window.ts';
 import { readSettings, SettingsError } from '../domain/settings.ts';
-import { ensurePlatformDataSource } from '../store/data-sources.ts';
+import { ensureDefaultDataSource, ensurePlatformDataSource } from '../store/data-sources.ts';
 import { Database } from '../store/database.ts';
 import { ObjectStores, objectSettings } from '../store/objects.ts';
 import { PendingObjects } from '../store/pending-objects.ts';
@@ -84,7 +86,7 @@ export async function startWorker(
 }
 
 async function createWorker(
-  { settings, database, objects, pending, log }: Process,
+  { settings, database, objects, pending, workflows, log }: Process,
   connection: Awaited<ReturnType<typeof connectTemporal>>,
   queue: 'workflows' | 'builtin',
 ): Promise<Worker> {
@@ -97,6 +99,9 @@ async function createWorker(
     );
     await ensureShipped(database, { tabularConfigurationSchema });
     await ensurePlatformDataSource(database, objects.platformAccess);
+    if (settings.worker.REGISTER_DEFAULT_DATA_SOURCE) {
+      await ensureDefaultDataSource(database, objects.secrets, objects.platformAccess);
+    }
     return Worker.create({
       connection,
       namespace,
@@ -111,7 +116,17 @@ async function createWorker(
     namespace,
     taskQueue,
     workflowBundle: await workflowBundle(settings.worker.WORKFLOW_CACHE_DIR),
-    activities: createSessionActivities({ database }),
+    activities: {
+      ...createSessionActivities({ database }),
+      ...createWindowActivities({ database }),
+      ...createIngestActivities({
+        database,
+        objects,
+        pending,
+        log,
+        afterCommit: (effects) => workflows.afterCommit(effects),
+      }),
+    },
     maxConcurrentLocalActivityExecutions: 10,
     maxConcurrentActivityTaskExecutions: 50,
     maxCachedWorkflows: 500,

@@ -7,6 +7,11 @@ export const workerSettings = z.object({
     .default('info')
     .describe('Least severe line that is logged.'),
   READY_FILE: z.string().optional().describe('File that the worker writes when it takes tasks.'),
+  REGISTER_DEFAULT_DATA_SOURCE: z
+    .enum(['true', 'false'], { error: 'must be true or false' })
+    .default('false')
+    .transform((value) => value === 'true')
+    .describe("Whether the data source `default` is registered at the platform's own store."),
   WORKFLOW_CACHE_DIR: z.string().optional().describe('Folder that keeps the workflow bundle between starts.'),
 });
 

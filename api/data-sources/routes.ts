@@ -1,0 +1,133 @@
+/** Data sources: the S3-compatible stores of outputs, as operators register them (decisions 4). */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import { isName } from '../../domain/text.ts';
+import {
+  accessOf,
+  createDataSource,
+  type DataSourceRow,
+  type DataSourceWrite,
+  deleteDataSource,
+  findDataSourceByName,
+  listDataSources,
+  platformDataSourceName,
+  type S3Access,
+  updateDataSource,
+} from '../../store/data-sources.ts';
+import { SecretUnreadable } from '../../store/secrets.ts';
+import { presentDataSource } from '../node-instances/present.ts';
+import { dataSourceSchema } from '../node-instances/schema.ts';
+import { defineRoute } from '../route.ts';
+import type { Services } from '../services.ts';
+import { requireReachable } from './reach.ts';
+import { dataSourceChangeSchema, newDataSourceSchema } from './schema.ts';
+
+const tags = ['Data sources'] as const;
+const path = '/api/v2/admin/data-sources';
+const params = z.object({ name: z.string().refine((value) => isName(value)) });
+
+const list = defineRoute({
+  id: 'listDataSources',
+  method: 'GET',
+  path,
+  summary: 'All data sources, by name, without their keys',
+  tags,
+  access: access.admin,
+  responses: { 200: { description: 'The data sources.', schema: z.array(dataSourceSchema) } },
+  async handler({ services }) {
+    return { status: 200, body: (await listDataSources(services.database)).map(presentDataSource) };
+  },
+});
+
+const create = defineRoute({
+  id: 'createDataSource',
+  method: 'POST',
+  path,
+  summary: 'Registers an S3-compatible store; its bucket must answer',
+  tags,
+  access: access.admin,
+  body: newDataSourceSchema,
+  responses: { 201: { description: 'The data source.', schema: dataSourceSchema } },
+  errors: ['dataSourceUnreachable', 'dataSourceExists'],
+  async handler({ services, body: { name, kind: _, ...place } }) {
+    if ((await findDataSourceByName(services.database, name)) !== undefined)
+      throw new Problem('dataSourceExists');
+    await requireReachable(place, services.settings.DATA_SOURCE_ENDPOINT_ALLOWLIST);
+    const write = await createDataSource(services.database, services.objects.secrets, name, place);
+    return { status: 201, body: presentDataSource(saved(write)) };
+  },
+});
+
+const update = defineRoute({
+  id: 'updateDataSource',
+  method: 'PUT',
+  path: `${path}/{name}`,
+  summary: 'Changes a data source; an absent field stays as it is, the secret too',
+  tags,
+  access: access.admin,
+  params,
+  body: dataSourceChangeSchema,
+  responses: { 200: { description: 'The data source.', schema: dataSourceSchema } },
+  errors: ['dataSourceNotFound', 'dataSourceUnreachable', 'platformDataSource'],
+  refusals: { params: 'dataSourceNotFound' },
+  async handler({ services, params, body: { name, kind: _, ...change } }) {
+    const stored = await findDataSourceByName(services.database, params.name);
+    if (stored === undefined) throw missing(params.name);
+    if (stored.name === platformDataSourceName) throw new Problem('platformDataSource');
+    if (name !== undefined && name !== stored.name) {
+      throw new Problem('invalidRequest', { message: 'A data source cannot be renamed.' });
+    }
+    const place = changed(storedAccess(services, stored), change);
+    await requireReachable(place, services.settings.DATA_SOURCE_ENDPOINT_ALLOWLIST);
+    const write = await updateDataSource(services.database, services.objects.secrets, stored.name, place);
+    return { status: 200, body: presentDataSource(saved(write, stored.name)) };
+  },
+});
+
+const remove = defineRoute({
+  id: 'deleteDataSource',
+  method: 'DELETE',
+  path: `${path}/{name}`,
+  summary: 'Removes a data source to which no output refers',
+  tags,
+  access: access.admin,
+  params,
+  responses: { 204: { description: 'Removed.' } },
+  errors: ['dataSourceNotFound', 'dataSourceInUse', 'platformDataSource'],
+  refusals: { params: 'dataSourceNotFound' },
+  async handler({ services, params: { name } }) {
+    if (name === platformDataSourceName) throw new Problem('platformDataSource');
+    const outcome = await deleteDataSource(services.database, name);
+    if (outcome === 'missing') throw missing(name);
+    if (outcome === 'in-use') throw new Problem('dataSourceInUse');
+    return { status: 204 };
+  },
+});
+
+function saved(write: DataSourceWrite, name = ''): DataSourceRow {
+  if (write.outcome === 'saved') return write.dataSource;
+  throw write.outcome === 'missing' ? missing(name) : new Problem('dataSourceExists');
+}
+
+const missing = (name: string) =>
+  new Problem('dataSourceNotFound', { message: `Data source '${name}' not found.` });
+
+/** Where the keys were encrypted under another `SECRETS_KEY`, the caller has to bring the secret anew. */
+function storedAccess({ objects }: Services, row: DataSourceRow): S3Access {
+  try {
+    return accessOf(row, objects.platformAccess, objects.secrets);
+  } catch (error) {
+    if (!(error instanceof SecretUnreadable)) throw error;
+    return accessOf({ ...row, secretCiphertext: null }, objects.platformAccess, objects.secrets);
+  }
+}
+
+type Change = { readonly [Field in keyof S3Access]?: S3Access[Field] | undefined };
+
+function changed(stored: S3Access, change: Change): S3Access {
+  const named = Object.entries(change).filter(([, value]) => value !== undefined);
+  return { ...stored, ...(Object.fromEntries(named) as Partial<S3Access>) };
+}
+
+export const dataSourceRoutes = [list, create, update, remove];

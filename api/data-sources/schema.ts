@@ -1,0 +1,45 @@
+/** Wire forms of data sources (decisions 4). */
+import { z } from 'zod';
+import { readEndpoint } from '../../domain/endpoint.ts';
+import { isStorableText } from '../../domain/text.ts';
+import { nameText } from '../../http/schemas.ts';
+
+/** Text without control characters or blanks around it. */
+const plainText = (minCharacters: number, maxCharacters: number, what: string) => {
+  const error = `${what} must hold ${minCharacters} to ${maxCharacters} characters, without blanks or control characters.`;
+  return z
+    .string({ error })
+    .min(minCharacters, { error })
+    .max(maxCharacters, { error })
+    .regex(/^[^\s\p{Cc}]*$/u, { error })
+    .refine(isStorableText, { error });
+};
+
+const fields = {
+  kind: z.literal('s3', { error: "kind must be 's3'." }),
+  endpoint: z
+    .string({ error: 'endpoint must be an http or https address.' })
+    .refine((value) => readEndpoint(value) !== null, { error: 'endpoint must be an http or https address.' })
+    .meta({ type: 'string', format: 'uri', example: 'https://s3.example.org' }),
+  region: plainText(0, 64, 'region'),
+  bucket: plainText(3, 255, 'bucket'),
+  prefix: plainText(0, 512, 'prefix').meta({ description: 'Put before every key.' }),
+  accessKeyId: plainText(1, 256, 'accessKeyId'),
+  secretAccessKey: plainText(1, 1024, 'secretAccessKey').meta({
+    description: 'Goes in and never comes out.',
+  }),
+  forcePathStyle: z
+    .boolean({ error: 'forcePathStyle must be true or false.' })
+    .meta({ description: 'True: the bucket stands in the path; false: in the host name.' }),
+};
+
+export const newDataSourceSchema = z.object({
+  name: nameText(),
+  ...fields,
+  kind: fields.kind.default('s3'),
+  region: fields.region.default('us-east-1'),
+  prefix: fields.prefix.default(''),
+  forcePathStyle: fields.forcePathStyle.default(true),
+});
+
+export const dataSourceChangeSchema = z.object({ name: nameText(), ...fields }).partial();
