@@ -5,13 +5,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { attemptOutcome } from '../store/advance.ts';
 import { type ClaimedTask, claimRun, type RunnerIdentity } from '../store/claims.ts';
+import { isDatabaseAway } from '../store/database.ts';
 import { isRunFrozen } from '../store/freeze-session.ts';
 import { builtinHolder } from '../store/leases.ts';
-import { endTask, type TaskEnd } from '../store/outcomes.ts';
-import { beatTask } from '../store/task-reads.ts';
+import { type EndResult, endTask, type TaskEnd } from '../store/outcomes.ts';
+import { beatTask, isClaimOpen } from '../store/task-reads.ts';
 import { dashboardNode } from './builtin/dashboard-node.ts';
 import { type BuiltinNode, type BuiltinServices, ClaimLostError, InvalidInputError } from './builtin/node.ts';
 import { tabularNode } from './builtin/tabular-node.ts';
@@ -31,6 +33,7 @@ const nodes: Readonly<Record<string, BuiltinNode>> = {
 
 const leaseSeconds = 15;
 const beatEveryMs = 3_000;
+const endAgainMs = 500;
 
 export function createBuiltinActivities(services: BuiltinServices): BuiltinActivities {
   const slots = new Slots();
@@ -41,7 +44,7 @@ export function createBuiltinActivities(services: BuiltinServices): BuiltinActiv
         const task = await claimRun(services.database, identity, { runId, attempt, leaseSeconds });
         if (!task) return await outcomeElsewhere(services, runId, attempt);
         const end = await execute(task, identity, services);
-        const ended = await endTask(services.database, identity, task.taskId, end, 'builtin', Math.random());
+        const ended = await endHeld(services, identity, task.taskId, end);
         if (ended.kind === 'refused') return await outcomeElsewhere(services, runId, attempt);
         return { outcome: String(ended.reply.outcome ?? end.kind) };
       } finally {
@@ -49,6 +52,26 @@ export function createBuiltinActivities(services: BuiltinServices): BuiltinActiv
       }
     },
   };
+}
+
+/** Ends the task, again and again while the database is away: the lease is prolonged when it is back. */
+async function endHeld(
+  { database }: BuiltinServices,
+  identity: RunnerIdentity,
+  taskId: string,
+  end: TaskEnd,
+): Promise<EndResult> {
+  const { cancellationSignal } = Context.current();
+  for (;;) {
+    try {
+      const ended = await endTask(database, identity, taskId, end, 'builtin', Math.random());
+      const isLapsed = ended.kind === 'refused' && ended.why === 'task-not-found';
+      if (!isLapsed || !(await isClaimOpen(database, taskId))) return ended;
+    } catch (error) {
+      if (!isDatabaseAway(error) || cancellationSignal.aborted) throw error;
+    }
+    await delay(endAgainMs);
+  }
 }
 
 /**
@@ -106,7 +129,8 @@ function parseConfiguration(text: string): Record<string, unknown> {
 function endAfter(error: unknown, signal: AbortSignal): TaskEnd {
   if (error instanceof InvalidInputError)
     return { kind: 'fail', category: 'validation', reason: error.message };
-  if (error instanceof ClaimLostError || signal.aborted) return { kind: 'release' };
+  // That the database was away is no fault of the run.
+  if (error instanceof ClaimLostError || signal.aborted || isDatabaseAway(error)) return { kind: 'release' };
   const reason = error instanceof Error ? error.message : String(error);
   const category = /out of memory/i.test(reason) ? 'memory' : 'error';
   return { kind: 'fail', category, reason: reason.slice(0, 2_000) };
@@ -121,7 +145,8 @@ function keepAlive(task: ClaimedTask, identity: RunnerIdentity, services: Builti
     context.heartbeat({ phase: said.phase });
     try {
       const held = await beatTask(services.database, identity, task.taskId, { ...said, progress: null });
-      if (!held || held.cancelRequested) lost.abort(new ClaimLostError('The task is no longer held.'));
+      const isOurs = held !== undefined || (await isClaimOpen(services.database, task.taskId));
+      if (!isOurs || held?.cancelRequested) lost.abort(new ClaimLostError('The task is no longer held.'));
     } catch (error) {
       // The next beat tries again; when none gets through the lease ends, which the fence tells.
       services.log.warn({ taskId: task.taskId, error: String(error) }, 'a heartbeat failed');

@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
-import { CompiledQuery, type Kysely, PostgresDialect } from 'kysely';
+import { CompiledQuery, type Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
 import { entities } from './entities.ts';
 import { migrationsList } from './migrations.ts';
@@ -72,6 +72,18 @@ function statementName(text: string): string | undefined {
     statementNames.set(text, name);
   }
   return name;
+}
+
+/** What the driver says without a code when a connection broke or could not be had. */
+const connectionFaults =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
+const networkCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
+
+/** Whether an error of a query tells that the database was not there, and not that it refused something. */
+export function isDatabaseAway(error: unknown): boolean {
+  const { code = '', message = '' } = error as { readonly code?: string; readonly message?: string };
+  // Class 08: connection exceptions. 57P01 to 57P03: shut down, crashed, starting.
+  return networkCodes.has(code) || /^(08...|57P0[123])$/.test(code) || connectionFaults.test(message);
 }
 
 export class Database implements Queryable {
@@ -170,29 +182,34 @@ export class Database implements Queryable {
     }
   }
 
+  /** By Kysely's own transactions, not its controlled ones: those never give back a connection that broke. */
   private async onceWithEntities<T>(work: (tx: EntityTx) => Promise<T>): Promise<T> {
-    const trx = await this.kysely.startTransaction().execute();
-    const em = this.orm.em.fork() as SqlEntityManager;
-    em.setTransactionContext(trx);
-    const tx: EntityTx = {
-      isTransaction: true,
-      em,
-      async query<R>(statement: string, parameters: readonly unknown[] = []) {
-        const result = await trx.executeQuery(CompiledQuery.raw(statement, [...parameters]));
-        return result.rows as R[];
-      },
+    let first: { readonly error: unknown } | undefined;
+    const withEntities = async (trx: Transaction<unknown>) => {
+      const em = this.orm.em.fork() as SqlEntityManager;
+      em.setTransactionContext(trx);
+      const tx: EntityTx = {
+        isTransaction: true,
+        em,
+        async query<R>(statement: string, parameters: readonly unknown[] = []) {
+          const result = await trx.executeQuery(CompiledQuery.raw(statement, [...parameters]));
+          return result.rows as R[];
+        },
+      };
+      try {
+        const result = await work(tx);
+        await em.flush();
+        return result;
+      } catch (error) {
+        first = { error };
+        throw error;
+      }
     };
     try {
-      const result = await work(tx);
-      await em.flush();
-      await trx.commit().execute();
-      return result;
+      return await this.kysely.transaction().execute(withEntities);
     } catch (error) {
-      await trx
-        .rollback()
-        .execute()
-        .catch(() => {});
-      throw error;
+      // The first error is the one to tell; a broken connection cannot roll back and need not.
+      throw first ? first.error : error;
     }
   }
 

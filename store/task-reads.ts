@@ -212,3 +212,11 @@ export async function hasWrittenOutput(database: Queryable, runId: string): Prom
   );
   return run?.wroteOutput ?? false;
 }
+
+/** Whether the claim stands, be its lease over or not: a lease that ran out while no server was up is prolonged. */
+export async function isClaimOpen(database: Queryable, taskId: string): Promise<boolean> {
+  const rows = await database.query('select 1 from node_claim where task_id = $1 and ended_at is null', [
+    taskId,
+  ]);
+  return rows.length > 0;
+}

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { Database, isDatabaseAway } from '../../store/database.ts';
+import { testEnvironment } from '../support/stack.ts';
+
+const platform = await testEnvironment();
+const poolSize = 2;
+
+/** More often than the pool has connections: one that is not given back would be missed. */
+async function often(database: Database, broken: () => Promise<unknown>): Promise<unknown[]> {
+  const errors: unknown[] = [];
+  for (let time = 0; time < 2 * poolSize; time++)
+    await broken().catch((error: unknown) => errors.push(error));
+  expect(errors).toHaveLength(2 * poolSize);
+  expect(await database.transaction((tx) => tx.query('select 1 as one'))).toEqual([{ one: 1 }]);
+  return errors;
+}
+
+const kinds = ['transaction', 'entityTransaction'] as const;
+
+test.for(kinds)(
+  '%s: a connection that breaks inside is given back, so that the pool never runs dry',
+  async (kind) => {
+    const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize });
+    const errors = await often(database, () =>
+      database[kind](async (tx) => {
+        await tx.query('select pg_terminate_backend(pg_backend_pid())');
+      }),
+    );
+    expect(errors.map(isDatabaseAway)).toEqual(errors.map(() => true));
+    await database.close();
+  },
+);
+
+test.for(kinds)('%s: so is one whose work itself gives up', async (kind) => {
+  const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize });
+  const errors = await often(database, () =>
+    database[kind](async (tx) => {
+      await tx.query('select 1');
+      throw new Error('refused');
+    }),
+  );
+  expect(errors).toEqual(errors.map(() => new Error('refused')));
+  expect(errors.map(isDatabaseAway)).toEqual(errors.map(() => false));
+  await database.close();
+});
+
+test.for(kinds)('%s: the first error is told, also when the connection is gone by then', async (kind) => {
+  const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize });
+  const errors = await often(database, () =>
+    database[kind](async (tx) => {
+      await tx.query('select pg_terminate_backend(pg_backend_pid())').catch(() => {});
+      throw new Error('refused');
+    }),
+  );
+  expect(errors).toEqual(errors.map(() => new Error('refused')));
+  await database.close();
+});

@@ -1,0 +1,164 @@
+/** Servers that stop, come back or lose their memory: what does not need them goes on, and the rest when they are back. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { RecordingSession } from '../activities/recording-session.ts';
+import { eventually } from '../support/eventually.ts';
+import { faultWorld } from './fault-world.ts';
+import { expectNothingOpen, expectOnceEach, factsOf, graphEnds } from './graph-facts.ts';
+import { type HeldTask, HttpRunner, outsideChain } from './http-runner.ts';
+
+const { platform, temporal, database, api, client } = await faultWorld({ ownStack: true });
+const { postgres, temporal: temporalServer } = platform.stack!;
+beforeAll(async () => {
+  await Promise.all([temporal.startWorker('workflows'), temporal.startWorker('builtin')]);
+});
+
+const newRunner = () => new HttpRunner(api.url, client.token);
+const csv = 'time,speed\n0,1\n1,2\n';
+
+/** A graph whose first node is held. */
+async function heldGraph(leaseSeconds?: number) {
+  const graph = await outsideChain(database, 2, leaseSeconds === undefined ? {} : { leaseSeconds });
+  const runner = newRunner();
+  await runner.upload(graph.nodes.input!, 'one');
+  return { graph, runner, task: await runner.take(graph.template) };
+}
+
+async function states(session: RecordingSession): Promise<string[]> {
+  return (await session.progress()).map(({ state }) => state);
+}
+
+/** Ends what waits for time: as if the given time had passed. */
+async function timePasses(seconds: number): Promise<void> {
+  await database.query(
+    `update node_run set fair_rank = fair_rank - make_interval(secs => $1) where state <> 'done'`,
+    [seconds],
+  );
+  await database.query(
+    'update session set checked_at = checked_at - make_interval(secs => $1), healed_at = healed_at - make_interval(secs => $1)',
+    [seconds],
+  );
+}
+
+async function within<T>(limitMs: number, call: Promise<T>): Promise<T> {
+  const startedMs = performance.now();
+  const result = await call;
+  expect(performance.now() - startedMs).toBeLessThan(limitMs);
+  return result;
+}
+
+describe('Temporal is stopped', () => {
+  test('uploads, reads, claims, heartbeats and outcomes answer, graphs of outside runners end, the rest follows later', async () => {
+    const held = await heldGraph();
+    const session = await client.newSession();
+    await temporalServer!.stop();
+    try {
+      await wholeGraphWithout(held);
+      await within(2_000, session.upload({ identifier: 'one.csv', bytes: csv }));
+      const retried = await heldGraph();
+      const failed = await within(2_000, retried.runner.fail(retried.task, 'No luck.'));
+      expect(failed).toMatchObject({ status: 200, body: { willRetry: true } });
+      expect(await states(session)).toEqual(['Succeeded', 'Pending', 'NeverBegan']);
+      await temporalServer!.start();
+      expect((await session.settled()).map(({ state }) => state)).toEqual(Array(3).fill('Succeeded'));
+      await expectOnceEach(database, session.id);
+      const again = await retried.runner.take(retried.graph.template);
+      expect(again).toMatchObject({ runId: retried.task.runId, attempt: 2 });
+      await retried.runner.finish(again);
+      await retried.runner.work(retried.graph.template);
+      await graphEnds(database, retried.graph.sessionId, 3);
+      for (const { sessionId } of [held.graph, retried.graph, { sessionId: session.id }])
+        await eventually(
+          'the workflow ends',
+          async () => (await temporal.statusOf(sessionId)) === 'COMPLETED',
+          40_000,
+        );
+    } finally {
+      await temporalServer!.start();
+    }
+  });
+
+  /** Every call of a runner while there is no Temporal, for a task held before and a graph that begins now. */
+  async function wholeGraphWithout(held: Awaited<ReturnType<typeof heldGraph>>): Promise<void> {
+    expect((await within(2_000, held.runner.beat(held.task))).status).toBe(200);
+    await within(2_000, held.runner.finish(held.task));
+    await within(2_000, held.runner.work(held.graph.template));
+    await expectOnceEach(database, held.graph.sessionId);
+    const { graph, runner, task } = await heldGraph();
+    expect((await within(2_000, runner.beat(task))).status).toBe(200);
+    await runner.finish(task);
+    await within(2_000, runner.work(graph.template));
+    await expectOnceEach(database, graph.sessionId);
+    const output = await within(
+      2_000,
+      client.call('GET', `/api/v2/node-instance/${graph.nodes.n2}/outputs/latest/data`),
+    );
+    expect(output).toContain('output of n2');
+  }
+});
+
+describe('Temporal loses all that it knew', () => {
+  test('every graph ends: held, waiting for a retry, and of built-in nodes', async () => {
+    const held = await heldGraph();
+    const retried = await heldGraph();
+    await retried.runner.fail(retried.task, 'No luck.');
+    const builtin = await client.newSession();
+    await temporalServer!.stop();
+    await builtin.upload({ identifier: 'one.csv', bytes: csv });
+    await temporalServer!.wipe();
+    await timePasses(60);
+    await held.runner.finish(held.task);
+    await held.runner.work(held.graph.template);
+    const again = await retried.runner.take(retried.graph.template);
+    expect(again.attempt).toBe(2);
+    await retried.runner.finish(again);
+    await retried.runner.work(retried.graph.template);
+    expect((await builtin.settled()).map(({ state }) => state)).toEqual(Array(3).fill('Succeeded'));
+    for (const sessionId of [held.graph.sessionId, retried.graph.sessionId, builtin.id]) {
+      await graphEnds(database, sessionId, 3);
+      await expectOnceEach(database, sessionId);
+      await eventually(
+        'the workflow ends',
+        async () => (await temporal.statusOf(sessionId)) === 'COMPLETED',
+        40_000,
+      );
+    }
+  });
+});
+
+describe('PostgreSQL is stopped for longer than a lease', () => {
+  test('no lease that was alive is lost, and everything goes on', async () => {
+    const { graph, runner, task } = await heldGraph(10);
+    const session = await client.newSession();
+    const names = Array.from({ length: 20 }, (_, index) => `${index}.csv`);
+    for (const identifier of names) await session.upload({ identifier, bytes: csv });
+    await eventually('the built-in run is in its middle', async () => {
+      const [, recordings] = await factsOf(database, session.id);
+      return recordings!.outputs > 0 && recordings!.outputs < names.length;
+    });
+    await runner.beat(task);
+    await postgres!.stop();
+    try {
+      const stoppedMs = performance.now();
+      await refusedInTime(runner, task);
+      await eventually('the lease would be over', () => performance.now() - stoppedMs > 12_000);
+    } finally {
+      await postgres!.start();
+    }
+    await eventually('the platform answers', async () => (await runner.beat(task)).status === 200, 10_000);
+    await runner.finish(task);
+    await runner.work(graph.template);
+    await graphEnds(database, graph.sessionId, 3);
+    await expectOnceEach(database, graph.sessionId);
+    await session.settled();
+    const facts = await factsOf(database, session.id);
+    expect(facts[1]).toMatchObject({ outputs: names.length });
+    await expectNothingOpen(database, session.id);
+    const lost = await database.query(`select 1 from node_claim where ending = 'lost'`);
+    expect(lost).toEqual([]);
+  });
+
+  async function refusedInTime(runner: HttpRunner, task: HeldTask): Promise<void> {
+    const reply = await within(6_000, runner.beat(task));
+    expect(reply).toMatchObject({ status: 503 });
+  }
+});
