@@ -34,6 +34,7 @@ export async function requireReachable(
 function reasonOf(error: unknown): string {
   const status = error instanceof ObjectStoreError ? error.httpStatus : null;
   if (status === null) return networkReason(error);
+  if (status === 400) return 'the store refused the request; is the region right?';
   if (status === 404) return 'there is no such bucket';
   if (status === 401 || status === 403) return 'the keys do not open the bucket';
   if (status >= 300 && status < 400) return 'the bucket is in another region or at another endpoint';

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { isAllowlistEntry, isEndpointAllowed, readEndpoint } from '../../domain/endpoint.ts';
+
+test.each([
+  'https://s3.example.org',
+  'http://127.0.0.1:9000/',
+  'https://s3.example.org/path',
+  'http://[::1]:9000',
+])('%s is an endpoint', (text) => expect(readEndpoint(text)).not.toBeNull());
+test.each([
+  '',
+  's3.example.org',
+  'ftp://x',
+  'file:///etc/passwd',
+  'http://u:p@x',
+  'http://x?y',
+  'http://x#y',
+  `http://${'x'.repeat(1000)}`,
+])('%.30s is none', (text) => expect(readEndpoint(text)).toBeNull());
+
+test('an allowlist covers what it names and nothing that only looks like it', () => {
+  const cases: [string, string, boolean][] = [
+    ['s3.example.org', 'https://s3.example.org', true],
+    ['s3.example.org', 'http://S3.EXAMPLE.ORG:9000', true],
+    ['s3.example.org', 'https://s3.example.org.evil.net', false],
+    ['s3.example.org', 'https://xs3.example.org', false],
+    ['*.example.org', 'https://a.b.example.org', true],
+    ['*.example.org', 'https://example.org', false],
+    ['*.example.org', 'https://evilexample.org', false],
+    ['s3.example.org:9000', 'http://s3.example.org:9000', true],
+    ['s3.example.org:443', 'https://s3.example.org', true],
+    ['s3.example.org:9000', 'http://s3.example.org:9001', false],
+    ['https://s3.example.org', 'https://s3.example.org', true],
+    ['https://s3.example.org', 'http://s3.example.org', false],
+    ['[::1]:9000', 'http://[::1]:9000', true],
+  ];
+  for (const [entry, endpoint, isAllowed] of cases) {
+    expect(isAllowlistEntry(entry)).toBe(true);
+    expect([entry, endpoint, isEndpointAllowed(readEndpoint(endpoint)!, [entry])]).toEqual([
+      entry,
+      endpoint,
+      isAllowed,
+    ]);
+  }
+  expect(isEndpointAllowed(readEndpoint('http://x')!, [])).toBe(false);
+  for (const entry of ['', 'a b', 'https://x/y', 'http://', '*', '*.*', 'x:y'])
+    expect([entry, isAllowlistEntry(entry)]).toEqual([entry, false]);
+});
