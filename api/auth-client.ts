@@ -63,6 +63,8 @@ export type AuthClient = {
 export type AuthTransport = (call: AuthCall) => Promise<AuthAnswer>;
 
 const deadlineMs = 5000;
+/** A device tries again by itself. */
+const retrySoon = { 'retry-after': '1' } as const;
 const prefix = '/api/authorization';
 
 const personSchema = z.object({
@@ -134,10 +136,11 @@ export function createAuthClient(transport: AuthTransport): AuthClient {
     try {
       answer = await transport(wanted);
     } catch (cause) {
-      throw new Problem('unavailable', { cause });
+      throw new Problem('unavailable', { cause, headers: retrySoon });
     }
     if (answer.status >= 500) {
-      throw new Problem('unavailable', { cause: new Error(`authentication service: ${answer.status}`) });
+      const cause = new Error(`authentication service: ${answer.status}`);
+      throw new Problem('unavailable', { cause, headers: retrySoon });
     }
     return answer;
   }

@@ -41,8 +41,13 @@ export class People {
 
   /** The caller as a member of sessions: their identifier, and the key of the address that validation returned. */
   get caller(): Person {
+    return { identifier: this.options.principal.userId, key: this.ownKey };
+  }
+
+  /** Accounts without an address have none to make a key from: their id serves, so that no two share one. */
+  private get ownKey(): string {
     const { principal, participantKey } = this.options;
-    return { identifier: principal.userId, key: anonymousKey(principal.email, participantKey) };
+    return anonymousKey(principal.email.trim() === '' ? principal.userId : principal.email, participantKey);
   }
 
   /**
@@ -61,6 +66,7 @@ export class People {
 
   private async ask(address: string): Promise<Person> {
     const { auth, principal, participantKey, requestId } = this.options;
+    if (address === '') return this.caller;
     const key = anonymousKey(address, participantKey);
     // Offline tokens resolve nobody: the service refuses them.
     if (principal.kind === 'offline') return { identifier: key, key };
@@ -100,7 +106,7 @@ export class People {
 
   /** The address behind an identifier where the caller may see it, else the identifier. */
   async show(identifier: string): Promise<string> {
-    return (await this.find(identifier))?.email ?? identifier;
+    return (await this.find(identifier))?.email || identifier;
   }
 }
 

@@ -33,7 +33,7 @@ export async function lookAtWindow(database: Database, sessionId: string): Promi
     participants: row.participants,
     window: startAt && endAt ? `${formatTimestamp(startAt)}/${endAt.toISOString()}` : null,
     closesAt: closedAt && formatTimestamp(closedAt),
-    dueAt: dueAt && dueAt.toISOString(),
+    dueAt: dueAt?.toISOString() ?? null,
     dueInMs: Math.max(0, Math.ceil(row.dueInMs ?? 0)),
   };
 }

@@ -9,6 +9,7 @@ import { takeForgottenSessions, takeUncheckedSessions } from '../store/advance.t
 import type { Database } from '../store/database.ts';
 import { withHealerLock } from '../store/healer-lock.ts';
 import type { SessionLabel, WorkflowClient } from '../workflows/client.ts';
+import { endDeletedSessions, healWindows } from './heal-windows.ts';
 
 /** Signalling the same session more often would only keep a failing workflow from ever counting its failures. */
 const waits = { wantedSeconds: 5, dueSeconds: 5, builtinSeconds: 30, againSeconds: 10 } as const;
@@ -29,6 +30,8 @@ export async function healOnce(database: Database, workflows: WorkflowClient, lo
       if ((await workflows.sessionHealth(session.sessionId)) === 'ended')
         await workflows.lookAgainNow(session);
     }
+    await healWindows(database, workflows, log);
+    await endDeletedSessions(database, workflows);
   });
 }
 

@@ -1,2 +1,3 @@
 /** The workflows of the bundle, by their type names. */
 export { sessionRun } from './session-run.ts';
+export { sharedSessionWindow } from './shared-session-window.ts';

@@ -13,7 +13,15 @@ import {
 } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 import { attemptActivityId } from '../domain/session-look.ts';
-import { lookAgainSignal, type SessionRunInput, sessionWorkflowId, sessionWorkflowType } from './contract.ts';
+import {
+  lookAgainSignal,
+  type SessionRunInput,
+  type SharedSessionWindowInput,
+  sessionWorkflowId,
+  sessionWorkflowType,
+  windowWorkflowId,
+  windowWorkflowType,
+} from './contract.ts';
 import type { TemporalSettings } from './settings.ts';
 
 /** What operators see of a session: nothing personal. */
@@ -117,11 +125,57 @@ export class WorkflowClient {
     });
   }
 
+  /** Has the window's workflow look again, or starts it. Not to be awaited by a reply; the healer sees to what is lost. */
+  tellWindow(session: SessionLabel): void {
+    this.send(() => this.lookAtWindow(session));
+  }
+
+  /** As {@link tellWindow}, awaited; throws when Temporal does not answer. */
+  async lookAtWindowNow(session: SessionLabel): Promise<void> {
+    await this.connection.withDeadline(Date.now() + callDeadlineMs, () => this.lookAtWindow(session));
+  }
+
+  private async lookAtWindow({ sessionId, projectId, templateName }: SessionLabel): Promise<void> {
+    await this.client.workflow.signalWithStart(windowWorkflowType, {
+      workflowId: windowWorkflowId(sessionId),
+      taskQueue: this.taskQueue,
+      args: [{ sessionId } satisfies SharedSessionWindowInput],
+      signal: lookAgainSignal,
+      signalArgs: [],
+      staticSummary: `Window of a session of template ${templateName}`,
+      typedSearchAttributes: new TypedSearchAttributes([
+        { key: sessionIdKey, value: sessionId },
+        { key: projectIdKey, value: projectId },
+        { key: sessionTemplateKey, value: templateName },
+      ]),
+    });
+  }
+
+  /** Ends the workflows of a deleted session; throws when Temporal does not answer. */
+  async endSession(sessionId: string): Promise<void> {
+    for (const workflowId of [sessionWorkflowId(sessionId), windowWorkflowId(sessionId)]) {
+      try {
+        await this.terminate(workflowId, 'The session was deleted.');
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
+      }
+    }
+  }
+
   /** How the session's workflow is. */
   async sessionHealth(sessionId: string): Promise<SessionWorkflowHealth> {
+    return this.health(sessionWorkflowId(sessionId));
+  }
+
+  /** How the workflow of the session's window is. */
+  async windowHealth(sessionId: string): Promise<SessionWorkflowHealth> {
+    return this.health(windowWorkflowId(sessionId));
+  }
+
+  private async health(workflowId: string): Promise<SessionWorkflowHealth> {
     return this.connection.withDeadline(Date.now() + callDeadlineMs, async () => {
       try {
-        const { status, raw } = await this.client.workflow.getHandle(sessionWorkflowId(sessionId)).describe();
+        const { status, raw } = await this.client.workflow.getHandle(workflowId).describe();
         if (status.name !== 'RUNNING') return 'ended';
         return (raw.pendingWorkflowTask?.attempt ?? 1) > 1 ? 'failing' : 'running';
       } catch (error) {
@@ -133,8 +187,17 @@ export class WorkflowClient {
 
   /** Ends a workflow that cannot go on; safe, because it holds no state. */
   async terminateSession(sessionId: string, reason: string): Promise<void> {
+    await this.terminate(sessionWorkflowId(sessionId), reason);
+  }
+
+  /** As {@link terminateSession}, of the session's window. */
+  async terminateWindow(sessionId: string, reason: string): Promise<void> {
+    await this.terminate(windowWorkflowId(sessionId), reason);
+  }
+
+  private async terminate(workflowId: string, reason: string): Promise<void> {
     await this.connection.withDeadline(Date.now() + callDeadlineMs, () =>
-      this.client.workflow.getHandle(sessionWorkflowId(sessionId)).terminate(reason),
+      this.client.workflow.getHandle(workflowId).terminate(reason),
     );
   }
 

@@ -17,6 +17,13 @@ export function sessionWorkflowId(sessionId: string): string {
   return `session-${sessionId}`;
 }
 
+export const windowWorkflowType = 'sharedSessionWindow';
+
+/** The workflow of a shared session's window. */
+export function windowWorkflowId(sessionId: string): string {
+  return `window-${sessionId}`;
+}
+
 /**
  * "Look again." A signal, not an update, because nobody waits for an answer; it carries nothing, because whatever is
  * decided is decided from the database, so a lost, doubled or late one changes nothing.
@@ -25,6 +32,11 @@ export const lookAgainSignal = 'lookAgain';
 
 /** What the session's workflow is started with. */
 export interface SessionRunInput {
+  readonly sessionId: string;
+}
+
+/** What the workflow of a shared session's window is started with. */
+export interface SharedSessionWindowInput {
   readonly sessionId: string;
 }
 

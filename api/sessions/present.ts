@@ -8,6 +8,7 @@ import { presentSessionProject } from '../projects/present.ts';
 import { presentTemplateWithNodes } from '../session-templates/present.ts';
 import { showAddresses } from './metadata.ts';
 import type { progressSchema, sessionListSchema, sessionSchema } from './schema.ts';
+import type { sharedSessionSchema } from './shared-schema.ts';
 
 type WireProgress = z.input<typeof progressSchema>;
 type WireSession = z.input<typeof sessionSchema>;
@@ -50,6 +51,16 @@ export async function presentSession(
     nodeInstances: nodes.map((node) => ({ ...presentNode(node), configuration: node.configuration })),
     createdAt: formatTimestamp(session.createdAt),
   };
+}
+
+/** The same, as the routes of shared sessions answer. */
+export async function presentSharedSession(
+  session: SessionDetails,
+  nodes: readonly NodeProgress[],
+  people: People,
+): Promise<z.input<typeof sharedSessionSchema>> {
+  const { nodeInstances, ...rest } = await presentSession(session, nodes, people);
+  return { ...rest, node_instances: nodeInstances };
 }
 
 /** Path of a dashboard's page in the console. */

@@ -1,17 +1,19 @@
-/** Sessions: create, read, list, progress (contract: Sessions; decisions 5). */
+/** Sessions: create, read, list, progress, and what the files beside this one add (contract: Sessions; decisions 5). */
 import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/text.ts';
+import { logoUrlOf } from '../../domain/session.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { uuid } from '../../http/schemas.ts';
 import type { Database } from '../../store/database.ts';
 import { sessionProgress } from '../../store/progress.ts';
 import { listSessions } from '../../store/session-list.ts';
 import { findTemplate } from '../../store/session-templates.ts';
-import { createSession, findSessionDetails } from '../../store/sessions.ts';
+import { createSession } from '../../store/sessions.ts';
 import { type People, peopleOf } from '../participants.ts';
 import { defineRoute } from '../route.ts';
+import { sessionChangeRoutes } from './change-routes.ts';
+import { loadSession } from './load.ts';
 import { hideAddresses } from './metadata.ts';
 import { presentListRow, presentProgress, presentSession } from './present.ts';
 import {
@@ -21,6 +23,7 @@ import {
   sessionListSchema,
   sessionSchema,
 } from './schema.ts';
+import { sharedSessionRoutes } from './shared-routes.ts';
 
 const tags = ['Sessions'] as const;
 const params = z.object({ id: uuid() });
@@ -118,11 +121,7 @@ const progress = defineRoute({
 
 /** The session in its wire form; 404 when it is gone. */
 async function load(database: Database, id: string, people: People) {
-  const [session, nodes] = await Promise.all([
-    findSessionDetails(database, id),
-    sessionProgress(database, id),
-  ]);
-  if (session === undefined || nodes === undefined) throw new Problem('sessionNotFound');
+  const { session, nodes } = await loadSession(database, id);
   return presentSession(session, nodes, people);
 }
 
@@ -135,9 +134,4 @@ async function defaultName(database: Database, templateId: number): Promise<stri
   return `${name} ${formatTimestamp(new Date())}`.trim();
 }
 
-function logoUrlOf(metadata: JsonObject | null): string {
-  const logo = metadata !== null && Object.hasOwn(metadata, 'logoUrl') ? metadata.logoUrl : undefined;
-  return typeof logo === 'string' ? logo : '';
-}
-
-export const sessionRoutes = [create, one, list, progress];
+export const sessionRoutes = [create, one, list, progress, ...sessionChangeRoutes, ...sharedSessionRoutes];

@@ -1,0 +1,159 @@
+/** What changes a session as a whole: update, freeze, unfreeze, delete (contract: Sessions; decisions 5). */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import { withoutPlatformKeys } from '../../domain/shared-session.ts';
+import type { JsonObject } from '../../domain/text.ts';
+import { uuid } from '../../http/schemas.ts';
+import { deleteSession, markSessionEnded } from '../../store/delete-session.ts';
+import { freezeSession, unfreezeSession } from '../../store/freeze-session.ts';
+import { findSession, isParticipant } from '../../store/sessions.ts';
+import { updateSession } from '../../store/update-session.ts';
+import type { Principal } from '../auth-client.ts';
+import { type People, peopleOf } from '../participants.ts';
+import { defineRoute } from '../route.ts';
+import type { Services } from '../services.ts';
+import { loadSession } from './load.ts';
+import { hideAddresses } from './metadata.ts';
+import { presentSession } from './present.ts';
+import { presentUpdatedSession } from './present-updated.ts';
+import { sessionSchema } from './schema.ts';
+import { updatedSessionSchema, updateSessionSchema } from './update-schema.ts';
+
+const tags = ['Sessions'] as const;
+const params = z.object({ id: uuid() });
+
+const update = defineRoute({
+  id: 'updateSession',
+  method: 'PATCH',
+  path: '/api/v2/sessions/{id}',
+  summary: 'Changes a session; what is absent stays as it is',
+  description:
+    '`metadata` replaces what callers wrote. On shared sessions the keys that belong to the platform (status, window, ' +
+    'people, close) are ignored. A Trainee must be a participant.',
+  tags,
+  access: access.sessionUpdate,
+  params,
+  body: updateSessionSchema,
+  responses: { 200: { description: 'The session.', schema: updatedSessionSchema } },
+  errors: ['sessionNotFoundOnUpdate', 'invalidSessionData', 'notAParticipant'],
+  refusals: { params: 'sessionNotFoundOnUpdate', body: 'invalidSessionData' },
+  async handler(context) {
+    const { services, params, principal, body } = context;
+    const { database } = services;
+    const people = peopleOf(context);
+    await admitTrainee(database, params.id, principal, people);
+    // Addresses are resolved before the transaction, which must not wait for another service.
+    const metadata =
+      body.metadata && (await callersPart(database, params.id, body.metadata as JsonObject, people));
+    const person = body.email ? await people.resolve(body.email) : undefined;
+    const outcome = await updateSession(database, params.id, {
+      name: body.name ?? undefined,
+      person,
+      simulationName: body.simulation_name,
+      sessionTemplateId: body.session_template_id ?? undefined,
+      projectId: body.project_id ?? undefined,
+      metadata,
+    });
+    if (outcome === 'missing') throw new Problem('sessionNotFoundOnUpdate');
+    if (outcome === 'invalid') throw new Problem('invalidSessionData');
+    const loaded = await loadSession(database, params.id, 'sessionNotFoundOnUpdate');
+    return { status: 200, body: await presentUpdatedSession(loaded, people) };
+  },
+});
+
+/** 404 when the session is gone, 403 for a Trainee who is no participant. */
+async function admitTrainee(
+  database: Services['database'],
+  sessionId: string,
+  principal: Principal,
+  people: People,
+): Promise<void> {
+  const isOne = await isParticipant(database, sessionId, people.caller);
+  if (isOne === undefined) throw new Problem('sessionNotFoundOnUpdate');
+  if (principal.role === 'Trainee' && !isOne) throw new Problem('notAParticipant');
+}
+
+/** What a caller may write of metadata, with identifiers in place of addresses. */
+async function callersPart(
+  database: Services['database'],
+  sessionId: string,
+  metadata: JsonObject,
+  people: People,
+): Promise<JsonObject> {
+  const session = await findSession(database, sessionId);
+  const own = session?.isShared ? withoutPlatformKeys(metadata) : metadata;
+  return hideAddresses(own, people, 'invalidSessionData');
+}
+
+const freeze = defineRoute({
+  id: 'freezeSession',
+  method: 'POST',
+  path: '/api/v2/sessions/{id}/freeze',
+  summary: 'Freezes a session: no uploads, joins, reprocessing or claims',
+  description: 'Tasks that are held may finish. Freezing a frozen session changes nothing.',
+  tags,
+  access: access.sessionFreeze,
+  params,
+  responses: { 200: { description: 'The session.', schema: sessionSchema } },
+  errors: ['sessionNotFound'],
+  refusals: { params: 'sessionNotFound' },
+  handler: (context) => changeFrozen(context, freezeSession),
+});
+
+const unfreeze = defineRoute({
+  id: 'unfreezeSession',
+  method: 'POST',
+  path: '/api/v2/sessions/{id}/unfreeze',
+  summary: 'Lets a frozen session go on',
+  tags,
+  access: access.sessionFreeze,
+  params,
+  responses: { 200: { description: 'The session.', schema: sessionSchema } },
+  errors: ['sessionNotFound'],
+  refusals: { params: 'sessionNotFound' },
+  handler: (context) => changeFrozen(context, unfreezeSession),
+});
+
+async function changeFrozen(
+  context: {
+    readonly services: Services;
+    readonly principal: Principal;
+    readonly requestId: string;
+    readonly params: { readonly id: string };
+  },
+  change: typeof freezeSession,
+) {
+  const { services, params } = context;
+  const effects = await change(services.database, params.id);
+  if (effects === undefined) throw new Problem('sessionNotFound');
+  if (effects !== 'unchanged') services.workflows.afterCommit(effects);
+  const { session, nodes } = await loadSession(services.database, params.id);
+  return { status: 200, body: await presentSession(session, nodes, peopleOf(context)) } as const;
+}
+
+const remove = defineRoute({
+  id: 'deleteSession',
+  method: 'DELETE',
+  path: '/api/v2/sessions/{id}',
+  summary: 'Deletes a session with its nodes, outputs, dashboards and workflows',
+  tags,
+  access: access.sessionDelete,
+  params,
+  responses: { 204: { description: 'Gone.' } },
+  errors: ['sessionNotFound'],
+  refusals: { params: 'sessionNotFound' },
+  async handler({ services, params, log }) {
+    if (!(await deleteSession(services.database, params.id))) throw new Problem('sessionNotFound');
+    try {
+      await services.workflows.endSession(params.id);
+      await markSessionEnded(services.database, params.id);
+    } catch (error) {
+      // The healer ends them when the workflow engine answers again.
+      log.warn({ sessionId: params.id, error: String(error) }, 'workflows of a deleted session still stand');
+    }
+    return { status: 204 };
+  },
+});
+
+export const sessionChangeRoutes = [update, freeze, unfreeze, remove];

@@ -1,0 +1,24 @@
+/** A session with all that its routes show. */
+import { Problem, type ProblemKey } from '../../domain/errors.ts';
+import type { Queryable } from '../../store/database.ts';
+import { type NodeProgress, sessionProgress } from '../../store/progress.ts';
+import { findSessionDetails, type SessionDetails } from '../../store/sessions.ts';
+
+export interface LoadedSession {
+  readonly session: SessionDetails;
+  readonly nodes: readonly NodeProgress[];
+}
+
+/** Throws `missing` (404) when the session is gone. */
+export async function loadSession(
+  database: Queryable,
+  id: string,
+  missing: ProblemKey = 'sessionNotFound',
+): Promise<LoadedSession> {
+  const [session, nodes] = await Promise.all([
+    findSessionDetails(database, id),
+    sessionProgress(database, id),
+  ]);
+  if (session === undefined || nodes === undefined) throw new Problem(missing);
+  return { session, nodes };
+}

@@ -1,0 +1,72 @@
+/** Wire forms of shared sessions (contract: Shared session request; decisions 5, 6). */
+import { z } from 'zod';
+import { limits } from '../../domain/limits.ts';
+import { isEmail } from '../../domain/text.ts';
+import { bodyId, int32, nameText, optionalText, timestamp, timestampOut } from '../../http/schemas.ts';
+import { sessionSchema } from './schema.ts';
+
+const emailError = 'must be an email address';
+
+export const sharedSessionQuerySchema = z.object({
+  projectId: z
+    .string()
+    .regex(/^[1-9]\d{0,15}$/, { error: 'must be a positive integer' })
+    .transform(Number)
+    .refine((value) => value <= limits.largestId, { error: 'must be a positive integer' })
+    .meta({ type: 'integer', minimum: 1 }),
+});
+
+export const sharedSessionRequestSchema = z.object({
+  name: nameText(),
+  simulationName: nameText(),
+  email: z
+    .string()
+    .transform((value) => value.trim())
+    .refine(isEmail, { error: emailError })
+    .meta({ type: 'string', description: 'Address of the participant.' }),
+  sessionTemplateId: bodyId(),
+  startTimeUtc: timestamp().meta({ description: "Start of this participant's capture." }),
+  machineGroup: int32().meta({ description: 'Machines of one exercise share it.' }),
+  timeWindowSeconds: z
+    .number()
+    .int()
+    .min(1)
+    .max(limits.timeWindowSecondsMax)
+    .nullish()
+    .transform((value) => value ?? limits.timeWindowSecondsDefault)
+    .meta({ type: 'integer', minimum: 1, maximum: limits.timeWindowSecondsMax }),
+});
+
+/** The camelCase session, but for the key of its nodes. */
+export const sharedSessionSchema = sessionSchema
+  .omit({ nodeInstances: true })
+  .extend({ node_instances: sessionSchema.shape.nodeInstances })
+  .meta({ id: 'SharedSession' });
+
+export const closeRequestSchema = z
+  .object({
+    email: z
+      .string()
+      .transform((value) => value.trim())
+      .refine((value) => value === '' || isEmail(value), { error: emailError })
+      .nullish()
+      .transform((value) => value || undefined)
+      .meta({ type: 'string', description: 'Address of who closes. Default: the caller.' }),
+    reason: optionalText(limits.closeReasonCharacters).nullish(),
+    closeAt: timestamp()
+      .nullish()
+      .meta({ description: "From the session's start to 24 hours ahead. Default: now." }),
+  })
+  .prefault({});
+
+export const closeResultSchema = z
+  .object({
+    id: z.guid(),
+    status: z.literal('closed'),
+    participantCount: z.int(),
+    closedAt: timestampOut(),
+    closedBy: z
+      .string()
+      .meta({ description: 'The address where the caller may see the person, else an identifier.' }),
+  })
+  .meta({ id: 'CloseResult' });

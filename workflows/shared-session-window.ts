@@ -1,0 +1,121 @@
+/**
+ * The workflow of a shared session's window: open until the session is closed, or for a day after the window.
+ *
+ * It owns the wait for a close that is set ahead, and is what operators see: participants, window, the close and when
+ * it falls due. It decides nothing: what there is to wait for is looked up, and a lost or doubled signal changes nothing.
+ */
+import {
+  CancellationScope,
+  condition,
+  continueAsNew,
+  defineSignal,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  upsertMemo,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { WindowActivities } from '../activities/window.ts';
+import type { WindowLook } from '../domain/shared-session.ts';
+import { lookAgainSignal, type SharedSessionWindowInput } from './contract.ts';
+
+const lookAgain = defineSignal(lookAgainSignal);
+/** Beyond this many events the workflow goes on in a fresh history. */
+const maxHistoryEvents = 2_000;
+/** A window may lie years ahead; no timer is set for longer than this. */
+const longestWaitMs = 30 * 24 * 3_600_000;
+const infrastructureRetry = {
+  initialInterval: '100ms',
+  backoffCoefficient: 2,
+  maximumInterval: '2s',
+} as const;
+
+const { lookAtWindow } = proxyLocalActivities<WindowActivities>({
+  startToCloseTimeout: '10s',
+  localRetryThreshold: '1m',
+  retry: infrastructureRetry,
+});
+const { endWindow } = proxyActivities<WindowActivities>({
+  startToCloseTimeout: '10s',
+  retry: infrastructureRetry,
+});
+
+interface Timer {
+  readonly dueAt: string;
+  readonly scope: CancellationScope;
+}
+
+/** @returns how it ended, for whoever reads the history */
+export async function sharedSessionWindow(input: SharedSessionWindowInput): Promise<string> {
+  let dirty = true;
+  let shown: WindowLook | undefined;
+  let timer: Timer | undefined;
+  setHandler(lookAgain, () => {
+    dirty = true;
+  });
+
+  function keepTimer(look: WindowLook): void {
+    if (look.dueAt === null || timer?.dueAt === look.dueAt) return;
+    timer?.scope.cancel();
+    const own: Timer = { dueAt: look.dueAt, scope: new CancellationScope() };
+    timer = own;
+    const ring = () => {
+      if (timer === own) timer = undefined;
+      dirty = true;
+    };
+    const waitMs = Math.min(Math.max(look.dueInMs, 1), longestWaitMs);
+    void own.scope.run(() => sleep(waitMs, { summary: waitSummary(look) })).then(ring, () => {});
+  }
+
+  for (;;) {
+    await condition(() => dirty);
+    dirty = false;
+    const look = await lookAtWindow(input.sessionId);
+    if (look === null) return 'The session was deleted.';
+    if (!isSame(shown, look)) show(look);
+    shown = look;
+    if (look.dueAt === null) return look.closesAt === null ? 'Over without a close.' : 'Closed.';
+    if (look.dueInMs === 0) {
+      await endWindow.executeWithOptions({ summary: endSummary(look) }, [input.sessionId]);
+      dirty = true;
+      continue;
+    }
+    keepTimer(look);
+    if (workflowInfo().historyLength > maxHistoryEvents && !dirty) {
+      await continueAsNew<typeof sharedSessionWindow>(input);
+    }
+  }
+}
+
+function isSame(left: WindowLook | undefined, right: WindowLook): boolean {
+  return (
+    left !== undefined &&
+    left.participants === right.participants &&
+    left.window === right.window &&
+    left.closesAt === right.closesAt
+  );
+}
+
+function show(look: WindowLook): void {
+  const { participants, window, closesAt } = look;
+  upsertMemo({ participants, window, closesAt });
+  setCurrentDetails(
+    [
+      `Participants: ${participants}`,
+      `Window: ${window ?? 'none'}`,
+      closesAt === null ? 'Not closed' : `Closed at ${closesAt}`,
+    ].join('  \n'),
+  );
+}
+
+function waitSummary(look: WindowLook): string {
+  return look.closesAt === null
+    ? `waits for a close until ${look.dueAt}`
+    : `the close falls due at ${look.dueAt}`;
+}
+
+function endSummary(look: WindowLook): string {
+  return look.closesAt === null ? 'the time after the window is over' : 'the close falls due';
+}
