@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { type Role, roles } from '../domain/access.ts';
 import { Problem } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
 import { callLocally, type Dispatcher } from '../http/dispatcher.ts';
 
 /** A person, or a device of a person, whose token the authentication service has just found valid. */
@@ -55,6 +56,10 @@ export type AuthClient = {
   resolveEmail(bearer: string, email: string, requestId: string): Promise<Person | null>;
   /** The user with this id, when the caller may see them; null otherwise. Throws `unavailable`. */
   findPerson(bearer: string, userId: string, requestId: string): Promise<Person | null>;
+  /** Those of these users whom the caller may see; any number of ids. Throws `unavailable`. */
+  findPeople(bearer: string, userIds: readonly string[], requestId: string): Promise<Person[]>;
+  /** All users, oldest first, page by page; for callers who may list them. Throws `unavailable`. */
+  allPeople(bearer: string, requestId: string): AsyncGenerator<readonly Person[]>;
   /** Any call in the caller's name, its answer as it stands. Throws `unavailable` for 5xx and no answer. */
   call(call: AuthCall): Promise<AuthAnswer>;
 };
@@ -83,6 +88,8 @@ const personSchema = z.object({
   hasAcceptedDataPrivacy: z.boolean(),
   forceChangePasswordNextSignin: z.boolean(),
 });
+const userPageSchema = z.object({ users: z.array(personSchema), totalPages: z.int() });
+const peopleSchema = z.object({ users: z.array(personSchema) });
 const validationSchema = personSchema.extend({ isOfflineToken: z.boolean() });
 
 /** Calls the service's own routes without a socket. */
@@ -121,7 +128,8 @@ export function httpTransport(authUrl: string): AuthTransport {
       return await once(call);
     } catch (error) {
       // A kept connection may end just as it is used again; what changes nothing is asked once more.
-      const changesNothing = call.method === 'GET' || /^\/(validate|users\/resolve)$/.test(call.path);
+      const changesNothing =
+        call.method === 'GET' || /^\/(validate|users\/(resolve|lookup))$/.test(call.path);
       if (changesNothing && error instanceof TypeError) return await once(call);
       throw error;
     }
@@ -177,6 +185,25 @@ export function createAuthClient(transport: AuthTransport): AuthClient {
       const path = `/users/${encodeURIComponent(userId)}`;
       const answer = await call({ method: 'GET', path, bearer, requestId });
       return answer.status === 200 ? parsed(personSchema, answer) : refusedOrThrow(answer, [401, 403, 404]);
+    },
+    async *allPeople(bearer, requestId) {
+      for (let page = 1, pages = 1; page <= pages; page += 1) {
+        const path = `/users?page=${page}&pageSize=${limits.sessionPageSizeMax}`;
+        const answer = await call({ method: 'GET', path, bearer, requestId });
+        const { users, totalPages } = parsed(userPageSchema, answer);
+        yield users;
+        pages = totalPages;
+      }
+    },
+    async findPeople(bearer, userIds, requestId) {
+      const found: Person[] = [];
+      for (let at = 0; at < userIds.length; at += limits.usersLookup) {
+        const json = { ids: userIds.slice(at, at + limits.usersLookup) };
+        const answer = await call({ method: 'POST', path: '/users/lookup', bearer, json, requestId });
+        if (answer.status !== 200) refusedOrThrow(answer, [401, 403]);
+        else found.push(...parsed(peopleSchema, answer).users);
+      }
+      return found;
     },
   };
 }

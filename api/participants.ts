@@ -90,6 +90,26 @@ export class People {
     return person;
   }
 
+  /**
+   * Asks for many people at once, so that `find` and `show` know them. When nobody can be asked, nobody is seen: a
+   * reply that is ready but for names is better than none.
+   * @param identifiers GUIDs and anonymous keys alike
+   */
+  async foresee(identifiers: Iterable<string>): Promise<void> {
+    const { auth, principal, requestId } = this.options;
+    if (principal.kind === 'offline') return;
+    const wanted = [...new Set(identifiers)].filter(
+      (one) => guid.test(one) && one !== principal.userId && !this.seen.has(one),
+    );
+    if (wanted.length === 0) return;
+    const found = await auth.findPeople(principal.bearer, wanted, requestId).catch((error: unknown) => {
+      if (error instanceof Problem) return [];
+      throw error;
+    });
+    const people = new Map(found.map((person) => [person.userId.toLowerCase(), visible(person)]));
+    for (const one of wanted) this.seen.set(one, Promise.resolve(people.get(one.toLowerCase()) ?? null));
+  }
+
   private async look(identifier: string): Promise<VisiblePerson | null> {
     const { auth, principal, requestId } = this.options;
     if (principal.kind === 'offline' || isAnonymous(identifier) || !guid.test(identifier)) return null;

@@ -14,10 +14,12 @@ import { scenarioRoutes } from './scenarios/routes.ts';
 import { sessionTemplateRoutes } from './session-templates/routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
 import { userRoutes } from './user/routes.ts';
+import { platformUserRoutes } from './users/routes.ts';
 
 export const routes: readonly ApiRoute[] = [
   ...healthRoutes,
   ...userRoutes,
+  ...platformUserRoutes,
   ...projectRoutes,
   ...sessionTemplateRoutes,
   ...manifestRoutes,

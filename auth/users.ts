@@ -14,6 +14,10 @@ const byEmailStatement: Statement = {
   name: 'user_find_by_email',
   text: `select ${userColumns} from auth.users u where u.email_key = $1 and u.email_key <> ''`,
 };
+const byIdsStatement: Statement = {
+  name: 'user_find_by_ids',
+  text: `select ${userColumns} from auth.users u where u.id = any($1) order by u.id`,
+};
 const activeStatement: Statement = {
   name: 'user_active',
   text: `select u.id as "userId", u.role, u.tokens_revoked_at as "tokensRevokedAt"
@@ -30,6 +34,11 @@ export async function findUserByEmail(runner: Runner, email: string): Promise<Us
 
 export async function findUser(database: AuthDatabase, userId: string): Promise<UserRow | null> {
   return await database.em.findOne(User, { id: userId });
+}
+
+/** Those of these users that exist. */
+export async function findUsers(runner: Runner, userIds: readonly string[]): Promise<UserRow[]> {
+  return await runner.query<UserRow>(byIdsStatement, [userIds]);
 }
 
 export type ActiveUser = {

@@ -30,6 +30,7 @@ export const limits = {
   refreshTokenDays: 30,
   offlineTokenMonths: 12,
   lastUsedWriteSeconds: 60,
+  usersLookup: 1000,
   passwordMinCharacters: 12,
   passwordMaxCharacters: 256,
   passwordHashesAtOnce: 2,
@@ -49,6 +50,9 @@ export const limits = {
   uploadPartMaxBytes: 100 * mebibytes,
   uploadParts: 10_000,
   latestJsonBytes: 4 * mebibytes,
+  bundledUploadBytes: 1 * mebibytes,
+  bundleBytes: 64 * mebibytes,
+  ingestPathSegments: 8,
   // Runners (decisions 9)
   leaseSeconds: 30,
   leaseMinSeconds: 10,

@@ -30,6 +30,21 @@ export async function ensureUser(
   return row!;
 }
 
+/** As {@link ensureUser} for many at once. */
+export async function ensureUsers(
+  database: Queryable,
+  people: readonly { readonly externalId: string; readonly type: string }[],
+): Promise<void> {
+  if (people.length === 0) return;
+  // In one order for everybody, so that two who do this at once do not wait for each other in a circle.
+  await database.query(
+    `insert into platform_user as u (external_id, type)
+     select external_id, type from unnest($1::uuid[], $2::text[]) as p (external_id, type) order by external_id
+     on conflict (external_id) do update set type = excluded.type where u.type <> excluded.type`,
+    [people.map((person) => person.externalId), people.map((person) => person.type)],
+  );
+}
+
 /** All people, by id. */
 export async function listUsers(database: Queryable): Promise<UserRow[]> {
   return database.query<UserRow>(`select ${userColumns} from platform_user order by id`);

@@ -31,11 +31,9 @@ const list = defineRoute({
   responses: { 200: { description: 'The projects.', schema: z.array(projectSchema) } },
   async handler(context) {
     const people = peopleOf(context);
-    const body: ReturnType<typeof presentProject>[] = [];
-    // One after the other: an owner of many projects is asked for once, and a long list asks no crowd at a time.
-    for (const project of await listProjects(context.services.database))
-      body.push(await present(project, people));
-    return { status: 200, body };
+    const projects = await listProjects(context.services.database);
+    await people.foresee(projects.map((project) => project.owner.externalId));
+    return { status: 200, body: await Promise.all(projects.map((project) => present(project, people))) };
   },
 });
 

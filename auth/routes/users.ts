@@ -15,6 +15,7 @@ import {
   findActive,
   findUser,
   findUserByEmail,
+  findUsers,
   listUsers,
   updateUser,
 } from '../users.ts';
@@ -138,6 +139,26 @@ export const resolveUser = defineRoute({
   },
 });
 
+export const lookUpUsers = defineRoute({
+  id: 'lookUpUsers',
+  method: 'POST',
+  path: `${path}/lookup`,
+  summary: 'Those of these users whom the caller may see',
+  tags,
+  access: access.usersRead,
+  body: z.object({ ids: z.array(uuid()).max(limits.usersLookup) }),
+  responses: {
+    200: { description: 'The users, without an order.', schema: z.object({ users: z.array(userSchema) }) },
+  },
+  async handler({ body, principal, services }) {
+    const rows = await findUsers(services.database, body.ids);
+    return {
+      status: 200,
+      body: { users: rows.filter((row) => isVisible(principal, row)).map(presentUser) },
+    };
+  },
+});
+
 export const createUserRoute = defineRoute({
   id: 'createUser',
   method: 'POST',
@@ -232,14 +253,17 @@ function isServiceKey(bearer: string | null, key: string | undefined): boolean {
 }
 
 /** Staff see everyone; a Trainee sees themselves and the people of the same company. */
-function visibleOrThrow(caller: AuthCaller, user: UserRow | null): UserRow {
+function isVisible(caller: AuthCaller, user: UserRow): boolean {
   const company = (row: UserRow) => row.company.trim().toLowerCase();
-  const isVisible =
-    user !== null &&
-    (caller.role !== 'Trainee' ||
-      user.id === caller.user.id ||
-      (company(user) !== '' && company(user) === company(caller.user)));
-  if (!isVisible) throw new Problem('userNotFound');
+  return (
+    caller.role !== 'Trainee' ||
+    user.id === caller.user.id ||
+    (company(user) !== '' && company(user) === company(caller.user))
+  );
+}
+
+function visibleOrThrow(caller: AuthCaller, user: UserRow | null): UserRow {
+  if (user === null || !isVisible(caller, user)) throw new Problem('userNotFound');
   return user;
 }
 
@@ -247,6 +271,7 @@ export const userRoutes = [
   listUsersRoute,
   readUser,
   resolveUser,
+  lookUpUsers,
   createUserRoute,
   updateUserRoute,
   deleteUserRoute,

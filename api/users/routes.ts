@@ -1,0 +1,59 @@
+/** People as the platform knows them, with both of their ids (decisions 4). */
+import { z } from 'zod';
+import { access, type Role, roles } from '../../domain/access.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import { timestampOut } from '../../http/schemas.ts';
+import { ensureUsers, listUsers, type UserRow } from '../../store/users.ts';
+import type { Person } from '../auth-client.ts';
+import { defineRoute } from '../route.ts';
+
+const platformUserSchema = z
+  .object({
+    id: z.int().meta({ description: "The platform's own id: what `OwnerId` of a project names." }),
+    email: z
+      .string()
+      .meta({ description: 'Empty for people whom the authentication service no longer has.' }),
+    type: z.enum(roles),
+    isActive: z.boolean(),
+    createdAt: timestampOut().meta({ description: 'When the platform first saw the person.' }),
+    externalB2CId: z.null(),
+    externalPlatformId: z.guid().meta({ description: 'Id of the authentication service.' }),
+  })
+  .meta({ id: 'PlatformUser' });
+
+const list = defineRoute({
+  id: 'listPlatformUsers',
+  method: 'GET',
+  path: '/api/v2/admin/users',
+  summary: 'All users with the ids of the platform and of the authentication service, by id',
+  tags: ['Users'],
+  access: access.admin,
+  responses: { 200: { description: 'The users.', schema: z.array(platformUserSchema) } },
+  async handler({ services, principal, requestId }) {
+    // Everybody who may own something has an id here, also those whom the platform has not met before.
+    const people = new Map<string, Person>();
+    for await (const page of services.auth.allPeople(principal.bearer, requestId)) {
+      for (const person of page) people.set(person.userId.toLowerCase(), person);
+    }
+    await ensureUsers(
+      services.database,
+      [...people].map(([externalId, { role }]) => ({ externalId, type: role })),
+    );
+    const rows = await listUsers(services.database);
+    return { status: 200, body: rows.map((row) => presentUser(row, people.get(row.externalId))) };
+  },
+});
+
+function presentUser(row: UserRow, person: Person | undefined): z.input<typeof platformUserSchema> {
+  return {
+    id: row.id,
+    email: person?.email ?? '',
+    type: row.type as Role,
+    isActive: person?.isActive ?? false,
+    createdAt: formatTimestamp(row.createdAt),
+    externalB2CId: null,
+    externalPlatformId: row.externalId,
+  };
+}
+
+export const platformUserRoutes = [list];

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { projectRoutes } from '../../api/projects/routes.ts';
+import { platformUserRoutes } from '../../api/users/routes.ts';
+import { ask, makePeople, makePerson, type People, startTestApi, type TestApi } from '../support/api.ts';
+import { testEnvironment } from '../support/stack.ts';
+
+const platform = await testEnvironment();
+let api: TestApi;
+let people: People;
+type Listed = { id: number; externalPlatformId: string };
+
+beforeAll(async () => {
+  api = await startTestApi(platform.environment, { routes: [...platformUserRoutes, ...projectRoutes] });
+  people = await makePeople(api.url, platform.administrator);
+});
+afterAll(() => api.stop());
+
+const list = (token: string) => ask(api.url, 'GET', '/api/v2/admin/users', { token });
+
+test('GET /api/v2/admin/users lists everybody with both ids, and the ids stay', async () => {
+  const made = await ask(api.url, 'POST', '/projects', {
+    token: people.Instructor.token,
+    json: { Title: 'p' },
+  });
+  const first = await list(people.Developer.token);
+  expect(first.status).toBe(200);
+  expect(first.body).toHaveLength(5);
+  expect(first.body[0]).toEqual({
+    id: made.body.ownerId,
+    email: people.Instructor.email,
+    type: 'Instructor',
+    isActive: true,
+    createdAt: expect.stringMatching(/Z$/),
+    externalB2CId: null,
+    externalPlatformId: people.Instructor.userId,
+  });
+  const again = await Promise.all([1, 2, 3, 4].map(() => list(people.Administrator.token)));
+  for (const answer of again) expect(answer.body).toEqual(first.body);
+});
+
+test('the id of somebody who never came can be made an owner', async () => {
+  const person = await makePerson(api.url, people.adminToken, 'Instructor');
+  const { body } = await list(people.adminToken);
+  const { id } = body.find((item: Listed) => item.externalPlatformId === person.userId);
+  const json = { Title: 'theirs', OwnerId: id };
+  const made = await ask(api.url, 'POST', '/projects', { token: people.Developer.token, json });
+  expect(made.body.owner).toMatchObject({ id, email: person.email, externalPlatformId: person.userId });
+});
+
+test('all pages of the authentication service are read; a deleted user stays, without an address', async () => {
+  const extra = await Promise.all(
+    Array.from({ length: 103 }, (_, index) =>
+      ask(api.url, 'POST', '/api/authorization/users', {
+        token: people.adminToken,
+        json: { username: `many-${index}`, password: `password of many ${index}`, role: 'Trainee' },
+      }),
+    ),
+  );
+  expect(extra.every(({ status }) => status === 201)).toBe(true);
+  const before = (await list(people.adminToken)).body;
+  expect(before.length).toBeGreaterThan(108);
+  const gone = extra[0]?.body.userId;
+  await ask(api.url, 'DELETE', `/api/authorization/users/${gone}`, { token: people.adminToken });
+  const after = (await list(people.adminToken)).body;
+  expect(after.length).toBe(before.length);
+  expect(after.find((item: Listed) => item.externalPlatformId === gone)).toMatchObject({
+    email: '',
+    isActive: false,
+  });
+});
+
+test('is for Administrators and Developers with an access token', async () => {
+  for (const token of [people.Instructor.token, people.Trainee.token, people.offlineToken])
+    expect((await list(token)).status).toBe(403);
+  expect((await ask(api.url, 'GET', '/api/v2/admin/users')).status).toBe(401);
+});
