@@ -1,96 +1,247 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { endAttempt, hasInputs, type NodeFacts, releaseDelayMs, runWanted } from '../../domain/run-plan.ts';
+import {
+  endAttempt,
+  followUpDecision,
+  type NodeFacts,
+  releaseDelayMs,
+  retryDelayMs,
+  runWanted,
+} from '../../domain/run-plan.ts';
+import { judgeWatermark } from '../../domain/watermark.ts';
 
 const idle: NodeFacts = {
   isInput: false,
   trigger: 'all',
-  parentPositions: [3],
-  consumedPosition: 3,
+  parentPositions: [1],
+  consumedPosition: 0,
   hasOpenRun: false,
   followUpWanted: false,
   reprocessWanted: false,
 };
-const facts = fc.record<NodeFacts>({
-  isInput: fc.boolean(),
-  trigger: fc.constantFrom('all', 'any'),
-  parentPositions: fc.array(fc.nat(5), { maxLength: 3 }),
-  consumedPosition: fc.nat(6),
-  hasOpenRun: fc.boolean(),
-  followUpWanted: fc.boolean(),
-  reprocessWanted: fc.boolean(),
-});
 
-describe('which run a node gets', () => {
-  test.each<[string, Partial<NodeFacts>, ReturnType<typeof runWanted>]>([
-    ['nothing new', {}, undefined],
-    ['news', { parentPositions: [4] }, 'input'],
-    ['news of one parent, none of the other yet', { parentPositions: [4, 0] }, undefined],
-    ['news of one parent where one is enough', { parentPositions: [4, 0], trigger: 'any' }, 'input'],
-    ['a reprocess', { reprocessWanted: true }, 'reprocess'],
-    ['a reprocess and news: one run for both', { reprocessWanted: true, parentPositions: [4] }, 'reprocess'],
+describe('a node gets a run', () => {
+  test.each<[string, Partial<NodeFacts>, string | undefined]>([
+    ['for news of its only parent', {}, 'input'],
     [
-      'a reprocess without an input of each parent',
-      { reprocessWanted: true, parentPositions: [3, 0] },
-      undefined,
+      'for news of one parent with the newest of the others',
+      { parentPositions: [3, 9], consumedPosition: 8 },
+      'input',
     ],
-    ['a follow-up, before anything else', { followUpWanted: true, reprocessWanted: true }, 'follow-up'],
-    ['something in flight', { hasOpenRun: true, reprocessWanted: true, parentPositions: [9] }, undefined],
-    ['an Input node', { isInput: true, reprocessWanted: true }, undefined],
-  ])('%s', (_case, change, reason) => {
-    expect(runWanted({ ...idle, ...change })).toBe(reason);
-  });
-
-  test('a node in flight or without inputs gets none; news or a reprocess get one otherwise', () => {
-    fc.assert(
-      fc.property(facts, (node) => {
-        const reason = runWanted(node);
-        if (node.isInput || node.hasOpenRun) return reason === undefined;
-        if (node.followUpWanted) return reason === 'follow-up';
-        if (!hasInputs(node)) return reason === undefined;
-        const hasNews = node.parentPositions.some((position) => position > node.consumedPosition);
-        return (reason !== undefined) === (node.reprocessWanted || hasNews);
-      }),
-    );
+    ['not before every parent has published', { parentPositions: [1, 0] }, undefined],
+    ['when one parent is enough', { parentPositions: [1, 0], trigger: 'any' }, 'input'],
+    ['not for what it has consumed', { consumedPosition: 1 }, undefined],
+    ['not while one is open', { hasOpenRun: true }, undefined],
+    ['never as an input node', { isInput: true }, undefined],
+    ['to follow up, whatever it consumed', { consumedPosition: 1, followUpWanted: true }, 'follow-up'],
+    ['to reprocess what it consumed', { consumedPosition: 1, reprocessWanted: true }, 'reprocess'],
+    ['not to reprocess nothing', { parentPositions: [0], reprocessWanted: true }, undefined],
+    ['not to reprocess while one is open', { hasOpenRun: true, reprocessWanted: true }, undefined],
+  ])('%s', (_name, facts, expected) => {
+    expect(runWanted({ ...idle, ...facts })).toBe(expected);
   });
 });
 
-describe('how attempts end', () => {
-  const run = { attempt: 1, maxAttempts: 3, lostCount: 0, cancelRequested: false };
+const run = { attempt: 1, maxAttempts: 3, lostCount: 0, cancelRequested: false };
+const failure = (category: 'error' | 'validation' | 'memory' | 'timeout') =>
+  ({ kind: 'fail', category, reason: 'Why.' }) as const;
 
-  test('a run ends within its attempts, whatever its runners report', () => {
-    const report = fc.oneof(
-      fc.constant({ kind: 'lost' } as const),
-      fc.record({
-        kind: fc.constant('fail' as const),
-        category: fc.constantFrom('error', 'validation', 'memory', 'timeout'),
-        reason: fc.string(),
-      }),
-    );
-    fc.assert(
-      fc.property(fc.infiniteStream(report), fc.integer({ min: 1, max: 20 }), (reports, maxAttempts) => {
-        let lostCount = 0;
-        for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-          const next = reports.next().value;
-          const end = endAttempt({ ...run, attempt, maxAttempts, lostCount }, next, 0.5);
-          if (end.kind === 'done') return end.nodeState === 'Failed';
-          lostCount += next.kind === 'lost' ? 1 : 0;
-        }
-        return false;
-      }),
-    );
+describe('the end of an attempt', () => {
+  test.each(['error', 'timeout', 'memory'] as const)(
+    '%s is tried again, but not after the last attempt',
+    (category) => {
+      expect(endAttempt(run, failure(category), 0)).toMatchObject({ kind: 'retry', delayMs: 5_000 });
+      expect(endAttempt({ ...run, attempt: 3 }, failure(category), 0)).toEqual({
+        kind: 'done',
+        outcome: 'failed',
+        nodeState: 'Failed',
+        statusDetails: `${category}: Why.`,
+      });
+    },
+  );
+
+  test('validation is never tried again', () => {
+    expect(endAttempt(run, failure('validation'), 0)).toMatchObject({ kind: 'done', nodeState: 'Failed' });
   });
 
-  test('a cancelled run fails without a retry, whatever is reported', () => {
-    const completed = { kind: 'complete', outcome: 'completed' } as const;
-    expect(endAttempt({ ...run, cancelRequested: true }, completed, 0)).toMatchObject({
+  test('a lost lease is tried again at once; the third loss, or one in the last attempt, is a time-out', () => {
+    expect(endAttempt(run, { kind: 'lost' }, 0)).toMatchObject({ kind: 'retry', delayMs: 0 });
+    for (const last of [{ lostCount: 2, maxAttempts: 20 }, { attempt: 3 }]) {
+      expect(endAttempt({ ...run, ...last }, { kind: 'lost' }, 0)).toMatchObject({
+        kind: 'done',
+        outcome: 'failed',
+        statusDetails: expect.stringMatching(/^timeout: /),
+      });
+    }
+  });
+
+  test('whatever is reported of a cancelled run, it ends as cancelled', () => {
+    const reports = [{ kind: 'complete', outcome: 'completed' }, failure('error'), { kind: 'lost' }] as const;
+    for (const report of reports) {
+      expect(endAttempt({ ...run, cancelRequested: true }, report, 0)).toEqual({
+        kind: 'done',
+        outcome: 'cancelled',
+        nodeState: 'Failed',
+        statusDetails: 'cancelled',
+      });
+    }
+  });
+
+  test.each([
+    ['completed', 'Succeeded', ''],
+    ['no-output', 'Succeeded', 'Finished without an output.'],
+    ['suspended', 'Suspended', ''],
+  ] as const)('%s leaves the node %s', (outcome, nodeState, statusDetails) => {
+    expect(endAttempt(run, { kind: 'complete', outcome }, 0)).toEqual({
       kind: 'done',
-      outcome: 'cancelled',
-      nodeState: 'Failed',
+      outcome,
+      nodeState,
+      statusDetails,
     });
   });
+});
 
-  test('releases wait from the third on, at most a minute', () => {
-    expect([1, 2, 3, 4, 5, 9, 40].map(releaseDelayMs)).toEqual([0, 0, 1_000, 2_000, 4_000, 60_000, 60_000]);
+describe('delays', () => {
+  test('retries wait 5 seconds, twice as long each time, five minutes at the most, and half of it at the least', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 20 }),
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        (attempt, jitter) => {
+          const full = Math.min(300_000, 5_000 * 2 ** (attempt - 1));
+          expect(retryDelayMs(attempt, jitter)).toBeGreaterThanOrEqual(full / 2);
+          expect(retryDelayMs(attempt, jitter)).toBeLessThanOrEqual(full);
+        },
+      ),
+    );
   });
+
+  test('releases wait from the third on, 1, 2, 4 ... 60 seconds', () => {
+    expect([1, 2, 3, 4, 5, 9, 30].map(releaseDelayMs)).toEqual([0, 0, 1_000, 2_000, 4_000, 60_000, 60_000]);
+  });
+});
+
+test('a follow-up needs a step of the watermark and an outcome that goes on', () => {
+  const asked = { hasMore: true, outcome: 'completed', watermarkMoved: true } as const;
+  expect(followUpDecision(asked).followUp).toBe(true);
+  expect(followUpDecision({ ...asked, hasMore: false }).followUp).toBe(false);
+  expect(followUpDecision({ ...asked, watermarkMoved: false })).toMatchObject({
+    followUp: false,
+    why: expect.any(String),
+  });
+  expect(followUpDecision({ ...asked, outcome: 'suspended' })).toMatchObject({
+    followUp: false,
+    why: expect.any(String),
+  });
+});
+
+test('the watermark only moves forward and only to an input', () => {
+  const present = { position: 5, outputId: 50 };
+  expect(judgeWatermark(present, undefined)).toBe('unknown-input');
+  expect(judgeWatermark(present, 4)).toBe('regression');
+  expect(judgeWatermark(present, 5)).toBe('same');
+  expect(judgeWatermark(present, 6)).toBe('advance');
+});
+
+/**
+ * A session in memory that follows the plan alone: publications take positions, runs are queued when wanted, fixed to an
+ * upper bound at their claim, and consume up to it when they end.
+ */
+class Model {
+  private position = 0;
+  readonly published: number[][];
+  readonly consumed: number[];
+  readonly runs: Array<{ upper: number | null } | null>;
+  /** For each node the positions that its runs have handled, in order. */
+  readonly handled: number[][];
+  private readonly parents: readonly (readonly number[])[];
+
+  constructor(parents: readonly (readonly number[])[]) {
+    this.parents = parents;
+    this.published = parents.map(() => []);
+    this.consumed = parents.map(() => 0);
+    this.runs = parents.map(() => null);
+    this.handled = parents.map(() => []);
+  }
+
+  publish(node: number): void {
+    this.position += 1;
+    this.published[node]!.push(this.position);
+    this.plan();
+  }
+
+  /** Claims or ends the run of a node, whichever is next; false when it has none. */
+  step(node: number, outcome: 'completed' | 'no-output' | 'failed'): boolean {
+    const open = this.runs[node];
+    if (!open) return false;
+    if (open.upper === null) {
+      open.upper = Math.max(0, ...this.parents[node]!.flatMap((parent) => this.published[parent]!));
+      return true;
+    }
+    const upper = open.upper;
+    const news = this.parents[node]!.flatMap((parent) => this.published[parent]!).filter(
+      (position) => position > this.consumed[node]! && position <= upper,
+    );
+    this.handled[node]!.push(...news.sort((a, b) => a - b));
+    this.consumed[node] = Math.max(this.consumed[node]!, upper);
+    this.runs[node] = null;
+    if (outcome === 'completed') this.publish(node);
+    else this.plan();
+    return true;
+  }
+
+  private plan(): void {
+    this.parents.forEach((parents, node) => {
+      const wanted = runWanted({
+        isInput: parents.length === 0,
+        trigger: 'all',
+        parentPositions: parents.map((parent) => this.published[parent]!.at(-1) ?? 0),
+        consumedPosition: this.consumed[node]!,
+        hasOpenRun: this.runs[node] !== null,
+        followUpWanted: false,
+        reprocessWanted: false,
+      });
+      // At most one run in flight: a second one would overwrite an open one.
+      if (wanted) {
+        expect(this.runs[node]).toBeNull();
+        this.runs[node] = { upper: null };
+      }
+    });
+  }
+}
+
+const graphs: ReadonlyArray<readonly (readonly number[])[]> = [
+  [[], [0], [1]],
+  [[], [0], [0], [1, 2]],
+  [[], [], [0, 1], [2], [0, 3]],
+];
+
+test('by whatever schedule: no input is skipped, none handled twice, and every graph comes to rest', () => {
+  const step = fc.record({
+    act: fc.constantFrom('upload', 'step', 'step', 'step'),
+    node: fc.nat(),
+    outcome: fc.constantFrom('completed', 'completed', 'no-output', 'failed'),
+  });
+  fc.assert(
+    fc.property(fc.constantFrom(...graphs), fc.array(step, { maxLength: 80 }), (parents, schedule) => {
+      const model = new Model(parents);
+      const inputs = parents.flatMap((of, node) => (of.length === 0 ? [node] : []));
+      for (const { act, node, outcome } of schedule) {
+        if (act === 'upload') model.publish(inputs[node % inputs.length]!);
+        else model.step(node % parents.length, outcome as 'completed');
+      }
+      let steps = 0;
+      while (parents.some((_of, node) => model.step(node, 'completed'))) {
+        steps += 1;
+        expect(steps).toBeLessThan(10_000);
+      }
+      parents.forEach((of, node) => {
+        if (of.length === 0) return;
+        const inputsOfNode = of.flatMap((parent) => model.published[parent]!).sort((a, b) => a - b);
+        const ready = of.every((parent) => model.published[parent]!.length > 0);
+        expect(model.handled[node]).toEqual(ready ? inputsOfNode : []);
+      });
+    }),
+    { numRuns: 300 },
+  );
 });
