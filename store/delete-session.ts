@@ -25,7 +25,10 @@ async function queueObjects(tx: Tx, sessionId: string): Promise<void> {
      insert into object_deletion (data_source_id, object_key)
      select data_source_id, object_key from outputs
      union
-     select v.data_source_id, v.object_key from node_output_superseded v join outputs o on o.id = v.output_id`,
+     select v.data_source_id, v.object_key from node_output_superseded v join outputs o on o.id = v.output_id
+     union
+     select q.data_source_id, q.object_key
+       from queued_upload q join node_instance n on n.id = q.node_instance_id where n.session_id = $1`,
     [sessionId],
   );
 }

@@ -7,6 +7,12 @@ export type Failpoint =
   | 'upload-stored'
   /** The upload's transaction has committed, nobody was told. */
   | 'upload-committed'
+  /** An upload stands in its project's queue, it was not acknowledged. */
+  | 'upload-queued'
+  /** Queued uploads are packed into an object that nothing refers to yet. */
+  | 'ingest-packed'
+  /** Queued uploads are published, nobody was told. */
+  | 'ingest-published'
   /** A claim has committed, its reply was not written. */
   | 'claimed'
   /** The bytes of a task's output are stored, its row is not written. */

@@ -248,6 +248,8 @@ export interface UploadTarget {
   /** JSON text as stored. */
   readonly configuration: string;
   readonly frozen: boolean;
+  /** The project takes uploads in through its queue. */
+  readonly queuedIngestion: boolean;
 }
 
 /** The node instance with what an upload needs of its session; undefined when there is none. */
@@ -257,8 +259,9 @@ export async function findUploadTarget(
 ): Promise<UploadTarget | undefined> {
   const [row] = await database.query<UploadTarget>(
     `select n.id as "nodeInstanceId", n.session_id as "sessionId", s.project_id as "projectId", n.configuration,
-            s.frozen_at is not null as frozen
-       from node_instance n join session s on s.id = n.session_id where n.id = $1`,
+            s.frozen_at is not null as frozen, p.queued_ingestion as "queuedIngestion"
+       from node_instance n join session s on s.id = n.session_id join project p on p.id = s.project_id
+      where n.id = $1`,
     [nodeInstanceId],
   );
   return row;

@@ -1,11 +1,12 @@
 /** Publishing outputs: a published output has a position, is seen by readers and wakes the node's children. */
-import { nodeStateCodes } from '../domain/node-state.ts';
 import type { Database, Tx } from './database.ts';
 import { failpoint } from './failpoint.ts';
-import { insertOutput, type NodeOutputRow, replaceOutput } from './outputs.ts';
+import type { NodeOutputRow } from './outputs.ts';
 import { takePendingObject } from './pending-objects.ts';
 import { planSession } from './plan-session.ts';
-import { type Effects, type LockedSession, lockSession, nextPosition, saveSession } from './session-lock.ts';
+import { markPublished, publishOutput } from './publish-output.ts';
+import { publishQueuedOfNode } from './queued-uploads.ts';
+import { type Effects, type LockedSession, lockSession, saveSession } from './session-lock.ts';
 
 /** What stands in storage already and is now to become an output. */
 export interface UploadedObject {
@@ -29,39 +30,42 @@ export type PublishResult =
 /**
  * Publishes an upload: the node is marked processed, its children become `Pending`, all in one transaction
  * (interface, States and transitions). An identifier that the node has already replaces that output's bytes:
- * same id, new position. Fails when the object's pending row is gone (the sweeper took it).
+ * same id, new position. What was acknowledged for the node before and still waits is published first.
+ * @throws PendingObjectGone when the sweeper took the object
  */
 export async function publishUpload(database: Database, upload: UploadedObject): Promise<PublishResult> {
   failpoint('upload-stored');
-  const result = await database.transaction<PublishResult>(async (tx) => {
-    const session = await lockSession(tx, 'node', upload.nodeInstanceId);
-    if (!session) return { outcome: 'node-missing' };
-    if (session.frozen) return { outcome: 'frozen' };
-    await takePendingObject(tx, upload.objectKey);
-    const values = { ...upload, sessionId: session.sessionId, position: nextPosition(session), runId: null };
-    const replaced = upload.outputIdentifier === null ? undefined : await replaceOutput(tx, values);
-    const output = replaced ?? (await insertOutput(tx, values));
-    await markPublished(tx, output);
-    await planSession(tx, session, upload.nodeInstanceId);
-    const effects = await saveSession(tx, session);
-    return { outcome: replaced ? 'replaced' : 'created', output, effects };
-  });
-  failpoint('upload-committed');
-  return result;
+  let wake = false;
+  for (;;) {
+    const result = await database.transaction<PublishResult | { outcome: 'drained'; effects: Effects }>(
+      async (tx) => {
+        const session = await lockSession(tx, 'node', upload.nodeInstanceId);
+        if (!session) return { outcome: 'node-missing' };
+        if (session.frozen) return { outcome: 'frozen' };
+        if (await publishQueuedOfNode(tx, session, upload.nodeInstanceId)) {
+          return { outcome: 'drained', effects: await saveSession(tx, session) };
+        }
+        return publishUploadWithin(tx, session, upload);
+      },
+    );
+    if ('effects' in result) wake ||= result.effects.wake;
+    if (result.outcome === 'drained') continue;
+    failpoint('upload-committed');
+    return 'effects' in result ? { ...result, effects: { ...result.effects, wake } } : result;
+  }
 }
 
-/** Marks the node of a newly published output processed. */
-export async function markPublished(
+/** As {@link publishUpload}, inside the caller's transaction, for a node that nothing is queued for. */
+export async function publishUploadWithin(
   tx: Tx,
-  output: Pick<NodeOutputRow, 'id' | 'nodeInstanceId' | 'position'>,
-): Promise<void> {
-  await tx.query(
-    `update node_instance
-        set state = ${nodeStateCodes.Succeeded}, status_details = '', last_processed = clock_timestamp(),
-            newest_position = $2, newest_output_id = $3
-      where id = $1`,
-    [output.nodeInstanceId, output.position, output.id],
-  );
+  session: LockedSession,
+  upload: UploadedObject,
+): Promise<Extract<PublishResult, { output: unknown }>> {
+  await takePendingObject(tx, upload.objectKey);
+  const published = await publishOutput(tx, session, upload);
+  await markPublished(tx, published.output);
+  await planSession(tx, session, upload.nodeInstanceId);
+  return { ...published, effects: await saveSession(tx, session) };
 }
 
 /**

@@ -10,7 +10,7 @@ import { hasInputs } from '../domain/run-plan.ts';
 import type { Database, Tx } from './database.ts';
 import { newId } from './ids.ts';
 import { planSession } from './plan-session.ts';
-import { markPublished } from './publish.ts';
+import { markPublished } from './publish-output.ts';
 import { type Effects, type LockedSession, lockSession, nextPosition, saveSession } from './session-lock.ts';
 
 /**

@@ -98,6 +98,8 @@ async function replaceNodes(tx: Tx, sessionId: string, templateId: number): Prom
   if (states.some(({ state }) => state !== nodeStateCodes.NeverBegan)) throw new InvalidChange();
   const [busy] = await tx.query<{ isBusy: boolean }>(
     `select exists (select 1 from node_run r where r.session_id = $1 and r.state <> 'done')
+         or exists (select 1 from queued_upload q join node_instance n on n.id = q.node_instance_id
+                     where n.session_id = $1)
          or exists (select 1 from pending_object p join node_instance n on n.id = p.node_instance_id
                      where n.session_id = $1
                        and p.beat_at > clock_timestamp() - make_interval(secs => ${uploadBeatSeconds})) as "isBusy"`,

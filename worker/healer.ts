@@ -9,6 +9,7 @@ import { takeForgottenSessions, takeUncheckedSessions } from '../store/advance.t
 import type { Database } from '../store/database.ts';
 import { withHealerLock } from '../store/healer-lock.ts';
 import type { SessionLabel, WorkflowClient } from '../workflows/client.ts';
+import { healQueues } from './heal-queues.ts';
 import { endDeletedSessions, healWindows } from './heal-windows.ts';
 
 /** Signalling the same session more often would only keep a failing workflow from ever counting its failures. */
@@ -31,6 +32,7 @@ export async function healOnce(database: Database, workflows: WorkflowClient, lo
         await workflows.lookAgainNow(session);
     }
     await healWindows(database, workflows, log);
+    await healQueues(database, workflows, log);
     await endDeletedSessions(database, workflows);
   });
 }

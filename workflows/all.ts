@@ -1,3 +1,4 @@
 /** The workflows of the bundle, by their type names. */
+export { queuedIngest } from './queued-ingest.ts';
 export { sessionRun } from './session-run.ts';
 export { sharedSessionWindow } from './shared-session-window.ts';

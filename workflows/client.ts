@@ -15,6 +15,9 @@ import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } 
 import { attemptActivityId } from '../domain/session-look.ts';
 import {
   lookAgainSignal,
+  type QueuedIngestInput,
+  queuedIngestId,
+  queuedIngestType,
   type SessionRunInput,
   type SharedSessionWindowInput,
   sessionWorkflowId,
@@ -160,6 +163,38 @@ export class WorkflowClient {
         if (!(error instanceof WorkflowNotFoundError)) throw error;
       }
     }
+  }
+
+  /** Has a project's queue of uploads drained. Not to be awaited by a reply; the healer sees to what is lost. */
+  tellQueue(projectId: number): void {
+    this.send(() => this.lookAtQueue(projectId));
+  }
+
+  /** As {@link tellQueue}, awaited; throws when Temporal does not answer. */
+  async lookAtQueueNow(projectId: number): Promise<void> {
+    await this.connection.withDeadline(Date.now() + callDeadlineMs, () => this.lookAtQueue(projectId));
+  }
+
+  /** How the workflow of the project's queue is. */
+  async queueHealth(projectId: number): Promise<SessionWorkflowHealth> {
+    return this.health(queuedIngestId(projectId, this.taskQueue));
+  }
+
+  /** Ends a workflow that cannot go on; safe, because it holds no state. */
+  async terminateQueue(projectId: number, reason: string): Promise<void> {
+    await this.terminate(queuedIngestId(projectId, this.taskQueue), reason);
+  }
+
+  private async lookAtQueue(projectId: number): Promise<void> {
+    await this.client.workflow.signalWithStart(queuedIngestType, {
+      workflowId: queuedIngestId(projectId, this.taskQueue),
+      taskQueue: this.taskQueue,
+      args: [{ projectId } satisfies QueuedIngestInput],
+      signal: lookAgainSignal,
+      signalArgs: [],
+      staticSummary: `Queued uploads of project ${projectId}`,
+      typedSearchAttributes: new TypedSearchAttributes([{ key: projectIdKey, value: projectId }]),
+    });
   }
 
   /** How the session's workflow is. */

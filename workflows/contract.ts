@@ -24,8 +24,18 @@ export function windowWorkflowId(sessionId: string): string {
   return `window-${sessionId}`;
 }
 
+export const queuedIngestType = 'queuedIngest';
+
 /**
- * "Look again." A signal, not an update, because nobody waits for an answer; it carries nothing, because whatever is
+ * The workflow of a project's queued uploads. Project ids count from 1 in every installation, so where several share a
+ * namespace (each then has a task queue of its own) the queue's name tells them apart.
+ */
+export function queuedIngestId(projectId: number, taskQueue: string): string {
+  return taskQueue === defaultTaskQueue ? `ingest-${projectId}` : `ingest-${projectId}.${taskQueue}`;
+}
+
+/**
+ * "Look again. A signal, not an update, because nobody waits for an answer; it carries nothing, because whatever is
  * decided is decided from the database, so a lost, doubled or late one changes nothing.
  */
 export const lookAgainSignal = 'lookAgain';
@@ -38,6 +48,11 @@ export interface SessionRunInput {
 /** What the workflow of a shared session's window is started with. */
 export interface SharedSessionWindowInput {
   readonly sessionId: string;
+}
+
+/** What the workflow of a project's queued uploads is started with. */
+export interface QueuedIngestInput {
+  readonly projectId: number;
 }
 
 /** How an awaited attempt ended, as its activity reports it: a reported failure is a successful completion too. */

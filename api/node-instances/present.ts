@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { DataSourceRow } from '../../store/data-sources.ts';
 import type { OutputWithSource } from '../../store/outputs.ts';
-import type { dataSourceSchema, nodeOutputSchema } from './schema.ts';
+import type { dataSourceSchema, nodeOutputSchema, queuedSchema } from './schema.ts';
 
 /** A data source without its keys. */
 export function presentDataSource(row: DataSourceRow): z.input<typeof dataSourceSchema> {
@@ -33,5 +33,21 @@ export function presentOutput({ output, dataSource }: OutputWithSource): z.input
     sha256: output.sha256,
     metadata: output.metadata,
     dataSource: presentDataSource(dataSource),
+  };
+}
+
+export function presentQueued(queued: {
+  readonly projectId: number;
+  readonly sessionId: string;
+  readonly nodeInstanceId: number;
+}): z.input<typeof queuedSchema> {
+  const { projectId, sessionId, nodeInstanceId } = queued;
+  return {
+    status: 'queued',
+    projectId,
+    sessionId,
+    nodeInstanceId,
+    stream: 'node-ingest',
+    subject: `projects.${projectId}.ingest`,
   };
 }

@@ -15,6 +15,18 @@ export const dataSourceSchema = z
   })
   .meta({ id: 'DataSource' });
 
+/** An upload that was stored and is published later (contract: Upload rule 2). */
+export const queuedSchema = z
+  .object({
+    status: z.literal('queued'),
+    projectId: z.int(),
+    sessionId: z.guid(),
+    nodeInstanceId: z.int(),
+    stream: z.string().meta({ description: 'Name of the queue; for information.' }),
+    subject: z.string().meta({ description: 'Name of the project in the queue; for information.' }),
+  })
+  .meta({ id: 'QueuedUpload' });
+
 export const nodeOutputSchema = z
   .object({
     id: z.int(),

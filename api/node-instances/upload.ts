@@ -7,12 +7,13 @@ import { pathId } from '../../http/schemas.ts';
 import { type DataSourceRow, findDataSourceByName } from '../../store/data-sources.ts';
 import type { Queryable } from '../../store/database.ts';
 import { findUploadTarget } from '../../store/outputs.ts';
-import { type PublishResult, publishUpload } from '../../store/publish.ts';
+import { publishUpload } from '../../store/publish.ts';
+import { queueUpload } from '../../store/queued-uploads.ts';
 import { defineRoute } from '../route.ts';
-import type { Services } from '../services.ts';
-import { presentOutput } from './present.ts';
-import { type ReceivedObject, receiveObject } from './receive.ts';
-import { nodeOutputSchema } from './schema.ts';
+import { presentOutput, presentQueued } from './present.ts';
+import { receiveObject } from './receive.ts';
+import { nodeOutputSchema, queuedSchema } from './schema.ts';
+import { takeIn } from './take-in.ts';
 
 export const uploadOutput = defineRoute({
   id: 'uploadNodeOutput',
@@ -30,6 +31,11 @@ export const uploadOutput = defineRoute({
   responses: {
     201: { description: 'A new output.', schema: nodeOutputSchema },
     200: { description: 'The output that had this identifier, with new bytes.', schema: nodeOutputSchema },
+    202: {
+      description:
+        'Stored and queued: the project has queued ingestion, and the output appears after the queue drains.',
+      schema: queuedSchema,
+    },
   },
   errors: [
     'nodeInstanceNotFound',
@@ -49,7 +55,7 @@ export const uploadOutput = defineRoute({
   refusals: { params: 'nodeInstanceNotFound' },
   async handler({ params, body, request, services, signal }) {
     try {
-      const dataSource = await findTargetSource(services.database, params.nodeInstanceId);
+      const { dataSource, queuedIngestion } = await findTarget(services.database, params.nodeInstanceId);
       const received = await receiveObject(services, {
         dataSource,
         headers: request.headers,
@@ -58,10 +64,13 @@ export const uploadOutput = defineRoute({
         nodeInstanceId: params.nodeInstanceId,
         signal,
       });
-      const published = await publish(services, params.nodeInstanceId, dataSource, received);
-      services.workflows.afterCommit(published.effects);
-      const status = published.outcome === 'replaced' ? 200 : 201;
-      return { status, body: presentOutput({ output: published.output, dataSource }) };
+      const upload = { ...received, nodeInstanceId: params.nodeInstanceId };
+      const taken = await takeIn(services, dataSource, received, () =>
+        queuedIngestion ? queueUpload(services.database, upload) : publishUpload(services.database, upload),
+      );
+      if (taken.outcome === 'queued') return { status: 202, body: presentQueued(taken) };
+      const status = taken.outcome === 'replaced' ? 200 : 201;
+      return { status, body: presentOutput({ output: taken.output, dataSource }) };
     } catch (error) {
       if (error instanceof Problem) throw error;
       throw new Problem('nodeOutputFailed', { cause: error });
@@ -70,13 +79,16 @@ export const uploadOutput = defineRoute({
 });
 
 /** The checks before the first byte, in the decided order. */
-async function findTargetSource(database: Queryable, nodeInstanceId: number): Promise<DataSourceRow> {
+async function findTarget(
+  database: Queryable,
+  nodeInstanceId: number,
+): Promise<{ readonly dataSource: DataSourceRow; readonly queuedIngestion: boolean }> {
   const target = await findUploadTarget(database, nodeInstanceId);
   if (target === undefined) throw new Problem('nodeInstanceNotFound');
   if (target.frozen) throw new Problem('sessionFrozen');
   const name = dataSourceName(target.configuration);
   const dataSource = await findDataSourceByName(database, name);
-  if (dataSource?.kind === 's3') return dataSource;
+  if (dataSource?.kind === 's3') return { dataSource, queuedIngestion: target.queuedIngestion };
   throw new Problem('dataSourceNotFound', { message: `Data source '${name}' not found.` });
 }
 
@@ -91,28 +103,4 @@ function dataSourceName(configuration: string): string {
   const name = parsed.dataSourceName;
   if (typeof name !== 'string' || name === '') throw new Problem('missingDataSourceName');
   return name;
-}
-
-type Published = Extract<PublishResult, { output: unknown }>;
-
-/** Publishes what was received, or removes it again. */
-async function publish(
-  services: Services,
-  nodeInstanceId: number,
-  dataSource: DataSourceRow,
-  received: ReceivedObject,
-): Promise<Published> {
-  let result: PublishResult;
-  try {
-    result = await publishUpload(services.database, { ...received, nodeInstanceId });
-  } catch (error) {
-    await services.pending.discard(received.objectKey, dataSource);
-    throw error;
-  }
-  if (result.outcome === 'created' || result.outcome === 'replaced') {
-    services.pending.release(received.objectKey);
-    return result;
-  }
-  await services.pending.discard(received.objectKey, dataSource);
-  throw new Problem(result.outcome === 'frozen' ? 'sessionFrozen' : 'nodeInstanceNotFound');
 }

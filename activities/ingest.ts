@@ -1,0 +1,121 @@
+/** The activity of the ingest workflow: publishing what is queued in a project. */
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { failpoint } from '../store/failpoint.ts';
+import {
+  hasQueuedUploads,
+  publishQueued,
+  type QueuedUpload,
+  queuedUploads,
+} from '../store/queued-uploads.ts';
+import type { Effects } from '../store/session-lock.ts';
+import { type Packed, type PackServices, packSmall } from './pack-uploads.ts';
+
+export interface IngestActivities {
+  /**
+   * Publishes uploads of the project, each node's in the order in which they were acknowledged, for a while.
+   * `more`: something is queued still.
+   */
+  drainQueue(projectId: number): Promise<{ published: number; more: boolean }>;
+}
+
+export interface IngestServices extends PackServices {
+  /** Tells what a commit changed. */
+  readonly afterCommit: (effects: Effects) => void;
+}
+
+/** Uploads that are looked at together: the small ones of a session among them are packed into one object. */
+const drainedTogether = 500;
+/** Uploads of a session that are published in one transaction, which holds the session for some ten milliseconds. */
+const publishedTogether = 100;
+/** After so long the workflow asks anew, so that its history tells how far it is. */
+const drainForMs = 20_000;
+const beatEveryMs = 3_000;
+
+export function createIngestActivities(services: IngestServices): IngestActivities {
+  return {
+    async drainQueue(projectId) {
+      const context = Context.current();
+      const drain = { projectId, published: 0 };
+      const beat = setInterval(() => context.heartbeat(drain), beatEveryMs);
+      try {
+        await drainProject(services, drain, context.cancellationSignal);
+        return { published: drain.published, more: await hasQueuedUploads(services.database, projectId) };
+      } finally {
+        clearInterval(beat);
+      }
+    },
+  };
+}
+
+async function drainProject(
+  services: IngestServices,
+  drain: { readonly projectId: number; published: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const failed = new Set<string>();
+  const untilMs = performance.now() + drainForMs;
+  while (performance.now() < untilMs) {
+    const uploads = await queuedUploads(services.database, drain.projectId, {
+      limit: drainedTogether,
+      exceptSessions: [...failed],
+    });
+    if (uploads.length === 0) break;
+    for (const [sessionId, ofSession] of bySession(uploads)) {
+      signal.throwIfAborted();
+      try {
+        drain.published += await publishSession(services, sessionId, ofSession, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        // The other sessions go on; this one is tried again with the activity.
+        failed.add(sessionId);
+        services.log.warn({ sessionId, error: String(error) }, 'queued uploads could not be published');
+      }
+    }
+  }
+  if (failed.size > 0) {
+    throw ApplicationFailure.retryable(`Uploads of ${failed.size} sessions could not be published.`);
+  }
+}
+
+function bySession(uploads: readonly QueuedUpload[]): Map<string, QueuedUpload[]> {
+  const sessions = new Map<string, QueuedUpload[]>();
+  for (const upload of uploads) {
+    const ofSession = sessions.get(upload.sessionId);
+    if (ofSession) ofSession.push(upload);
+    else sessions.set(upload.sessionId, [upload]);
+  }
+  return sessions;
+}
+
+async function publishSession(
+  services: IngestServices,
+  sessionId: string,
+  uploads: readonly QueuedUpload[],
+  signal: AbortSignal,
+): Promise<number> {
+  const packed = await packSmall(services, uploads, signal);
+  if (packed.bundles.length > 0) failpoint('ingest-packed');
+  const pendingBundles = new Set(packed.bundles.map(({ objectKey }) => objectKey));
+  let published = 0;
+  try {
+    for (let from = 0; from < uploads.length; from += publishedTogether) {
+      const ids = uploads.slice(from, from + publishedTogether).map(({ id }) => id);
+      const done = await publishQueued(services.database, sessionId, ids, packed.places, pendingBundles);
+      for (const objectKey of done.usedBundles) pendingBundles.delete(objectKey);
+      if (done.effects) services.afterCommit(done.effects);
+      published += done.published;
+      if (done.heldBack > 0) throw new Error(`${done.heldBack} uploads wait for older ones of their nodes.`);
+    }
+    return published;
+  } finally {
+    await letGo(services, packed, pendingBundles);
+  }
+}
+
+/** Bundles that nothing refers to go: somebody else has published their uploads, or it failed. */
+async function letGo(services: IngestServices, packed: Packed, unused: ReadonlySet<string>): Promise<void> {
+  for (const { objectKey, dataSource } of packed.bundles) {
+    if (unused.has(objectKey)) await services.pending.discard(objectKey, dataSource);
+    else services.pending.release(objectKey);
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * The workflow of one project's queue of uploads: open only while something is queued.
+ *
+ * It decides nothing: the activity publishes what the database lists, and a lost signal is made good by the healer.
+ */
+import {
+  ActivityCancellationType,
+  continueAsNew,
+  defineSignal,
+  proxyActivities,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { IngestActivities } from '../activities/ingest.ts';
+import { lookAgainSignal, type QueuedIngestInput } from './contract.ts';
+
+const lookAgain = defineSignal(lookAgainSignal);
+/** Beyond this many events the workflow goes on in a fresh history. */
+const maxHistoryEvents = 1_000;
+
+const { drainQueue } = proxyActivities<IngestActivities>({
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: '30s',
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '5s' },
+});
+
+export async function queuedIngest(input: QueuedIngestInput): Promise<void> {
+  let dirty = true;
+  setHandler(lookAgain, () => {
+    dirty = true;
+  });
+  while (dirty) {
+    dirty = false;
+    const summary = `Queued uploads of project ${input.projectId}`;
+    const { more } = await drainQueue.executeWithOptions({ summary }, [input.projectId]);
+    if (more) dirty = true;
+    if (dirty && workflowInfo().historyLength > maxHistoryEvents) {
+      await continueAsNew<typeof queuedIngest>(input);
+    }
+  }
+}
