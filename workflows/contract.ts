@@ -35,7 +35,7 @@ export function queuedIngestId(projectId: number, taskQueue: string): string {
 }
 
 /**
- * "Look again. A signal, not an update, because nobody waits for an answer; it carries nothing, because whatever is
+ * "Look again." A signal, not an update, because nobody waits for an answer; it carries nothing, because whatever is
  * decided is decided from the database, so a lost, doubled or late one changes nothing.
  */
 export const lookAgainSignal = 'lookAgain';
