@@ -5,8 +5,8 @@
  * Temporal was wiped. Every step is safe to repeat, so a healer that dies half-way leaves nothing behind.
  */
 import type { Logger } from 'pino';
-import { takeForgottenSessions, takeUncheckedSessions } from '../store/advance.ts';
 import type { Database } from '../store/database.ts';
+import { takeForgottenSessions, takeUncheckedSessions } from '../store/forgotten-sessions.ts';
 import { withHealerLock } from '../store/healer-lock.ts';
 import type { SessionLabel, WorkflowClient } from '../workflows/client.ts';
 import { healQueues } from './heal-queues.ts';
