@@ -31,7 +31,7 @@ export interface Digests {
   readonly md5: string | null;
 }
 
-const pauseAtBytes = 256 * 1024;
+const pauseAtBytes = 128 * 1024;
 const pauseAtChunks = 256;
 
 /**

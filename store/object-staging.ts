@@ -7,11 +7,10 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import type { Intake } from './object-intake.ts';
 
 export const blockBytes = 64 * 1024;
-const poolBytes = 64 * 1024 * 1024;
+const poolBytes = 40 * 1024 * 1024;
 
 /** Memory blocks that are used again and again, so that the process does not grow with what passes through it. */
 class BlockPool {
@@ -89,12 +88,7 @@ export class StagedPart {
     await this.#file.write(block, 0, block.length, this.#fileBytes);
     this.#fileBytes += block.length;
   }
-  /** The bytes from the beginning; may be opened again for another try, after the one before was destroyed. */
-  open(): Readable {
-    return Readable.from(this.read(), { objectMode: false, highWaterMark: 4 * blockBytes });
-  }
-
-  /** The bytes from the beginning, block by block. */
+  /** The bytes from the beginning, block by block; may be read again for another try. */
   async *read(): AsyncGenerator<Buffer> {
     const last = this.#blocks.length - 1;
     const isLastAfterFile = this.#blocks.length > this.#pooled;
@@ -111,7 +105,7 @@ export class StagedPart {
     if (isLastAfterFile) yield this.#blocks[last]!.subarray(0, this.#lastFill);
   }
 
-  /** Gives the memory back. Call it once, when no stream of `open` is being read any more. */
+  /** Gives the memory back. Call it once, when nobody reads any more. */
   async dispose(): Promise<void> {
     for (const block of this.#blocks.slice(0, this.#pooled)) pool.give(block);
     this.#blocks = [];

@@ -8,7 +8,6 @@
  * - `parts`: everything else. Each part is staged, sent with a retry, and memory stays flat. A slow caller then never
  *   keeps a request to the store waiting, which stores cut after some seconds.
  */
-import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   AbortMultipartUploadCommand,
@@ -19,6 +18,7 @@ import {
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
+import { sendBody, setHeaders, trailerHeaders, withTrailer } from './object-body.ts';
 import type { Intake } from './object-intake.ts';
 import { httpStatusOf, withTries } from './object-retry.ts';
 import { fillPart, type StagedPart } from './object-staging.ts';
@@ -82,16 +82,10 @@ async function usingPart<T>(part: StagedPart, work: () => Promise<T>): Promise<T
 async function putStaged(job: UploadJob, part: StagedPart): Promise<{ etag: string }> {
   const { sha256 } = job.intake.digests();
   return await withTries(job.signal, async () => {
-    const result = await sendBody(job.signal, part.open(), (Body, abortSignal) => {
+    const result = await sendBody(job.signal, part.read(), (Body, abortSignal) => {
       const command = new PutObjectCommand({ ...target(job), Body, ContentLength: part.sizeBytes });
-      // Signs the digest that we have already, so that the store refuses other bytes; streams are not hashed by the SDK.
-      command.middlewareStack.add(
-        (next) => async (step) => {
-          (step.request as { headers: Record<string, string> }).headers['x-amz-content-sha256'] = sha256;
-          return await next(step);
-        },
-        { step: 'build', name: 'signedHash' },
-      );
+      // The digest that we have already is signed, so that the store refuses other bytes; the SDK hashes no streams.
+      setHeaders(command, { 'x-amz-content-sha256': sha256 });
       return job.client.send(command, { abortSignal });
     });
     return { etag: bareEtag(result.ETag) };
@@ -99,16 +93,16 @@ async function putStaged(job: UploadJob, part: StagedPart): Promise<{ etag: stri
 }
 
 async function putStreamed(job: UploadJob, first: StagedPart, carry: Carry): Promise<{ etag: string }> {
-  async function* bytes(): AsyncGenerator<Buffer> {
-    yield* first.read();
-    if (carry.rest !== null) yield carry.rest;
-    for (let chunk = await job.intake.next(); chunk !== null; chunk = await job.intake.next()) yield chunk;
-  }
-  const body = Readable.from(bytes(), { objectMode: false, highWaterMark: 256 * 1024 });
-  const input = { ...target(job), ContentLength: job.declaredBytes!, ChecksumAlgorithm: 'CRC32' as const };
+  const command = new PutObjectCommand(target(job));
+  setHeaders(command, trailerHeaders(job.declaredBytes!));
   try {
-    const result = await sendBody(job.signal, body, (Body, abortSignal) =>
-      job.client.send(new PutObjectCommand({ ...input, Body }), { abortSignal }),
+    const result = await sendBody(
+      job.signal,
+      withTrailer(bytesOf(first, carry, job.intake)),
+      (Body, abortSignal) => {
+        command.input.Body = Body;
+        return job.client.send(command, { abortSignal });
+      },
     );
     return { etag: bareEtag(result.ETag) };
   } catch (error) {
@@ -117,6 +111,12 @@ async function putStreamed(job: UploadJob, first: StagedPart, carry: Carry): Pro
       job.traits.refusesTrailers = true;
     throw error;
   }
+}
+
+async function* bytesOf(first: StagedPart, carry: Carry, intake: Intake): AsyncGenerator<Buffer> {
+  yield* first.read();
+  for (let chunk = carry.rest ?? (await intake.next()); chunk !== null; chunk = await intake.next())
+    yield chunk;
 }
 
 async function putParts(job: UploadJob, first: StagedPart, carry: Carry): Promise<{ etag: string }> {
@@ -187,7 +187,7 @@ class PartSender {
       ContentLength: part.sizeBytes,
     };
     await withTries(this.#cut.signal, async () => {
-      const { ETag } = await sendBody(this.#cut.signal, part.open(), (Body, abortSignal) =>
+      const { ETag } = await sendBody(this.#cut.signal, part.read(), (Body, abortSignal) =>
         client.send(new UploadPartCommand({ ...input, Body }), { abortSignal }),
       );
       if (ETag === undefined) throw new Error('The store acknowledged a part without an ETag.');
@@ -241,30 +241,6 @@ class PartSender {
       }
       await sleep(100 * 2 ** tries);
     }
-  }
-}
-
-/**
- * Sends one request with a stream as its body. A body that fails breaks the request off, which piping alone does not
- * do, and its error is the one to tell; a request that ends early ends its body.
- */
-async function sendBody<T>(
-  signal: AbortSignal,
-  body: Readable,
-  send: (body: Readable, signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const broken = new AbortController();
-  let bodyError: Error | undefined;
-  body.on('error', (error) => {
-    bodyError = error;
-    broken.abort();
-  });
-  try {
-    return await send(body, AbortSignal.any([signal, broken.signal]));
-  } catch (error) {
-    throw bodyError ?? error;
-  } finally {
-    body.destroy();
   }
 }
 

@@ -14,6 +14,7 @@ import {
   ListMultipartUploadsCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
+import { whileBytesFlow } from './buffer-garbage.ts';
 import { accessOf, type DataSourceRow, type S3Access } from './data-sources.ts';
 import { newId } from './ids.ts';
 import { Intake, ObjectTooLarge, SourceBroken } from './object-intake.ts';
@@ -93,6 +94,7 @@ export class ObjectStore {
     const onAbort = () => intake.stop(reasonOf(options.signal));
     options.signal.addEventListener('abort', onAbort, { once: true });
     if (options.signal.aborted) onAbort();
+    const ended = whileBytesFlow();
     try {
       const { etag } = await uploadObject({
         client: this.#client,
@@ -113,6 +115,7 @@ export class ObjectStore {
     } finally {
       options.signal.removeEventListener('abort', onAbort);
       intake.release();
+      ended();
     }
   }
 
@@ -135,7 +138,9 @@ export class ObjectStore {
         new GetObjectCommand({ Bucket, Key, ...(Range === undefined ? {} : { Range }) }),
         options.signal === undefined ? {} : { abortSignal: options.signal },
       );
-      return { stream: result.Body as Readable, sizeBytes: result.ContentLength ?? 0 };
+      const stream = result.Body as Readable;
+      stream.once('close', whileBytesFlow());
+      return { stream, sizeBytes: result.ContentLength ?? 0 };
     } catch (error) {
       if (options.signal?.aborted) throw reasonOf(options.signal);
       throw toObjectStoreError(error);
@@ -272,8 +277,6 @@ export function openObjectStore(access: S3Access): ObjectStore {
     // We hash what passes ourselves; a second checksum would cost a core-second for each few gigabytes.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // Pieces of a body with its checksum at the end; stores refuse pieces below 8 KB.
-    requestStreamBufferSize: 64 * 1024,
     maxAttempts: 3,
     logger: silent,
     requestHandler: {
