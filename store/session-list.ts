@@ -66,7 +66,7 @@ export async function listSessions(
     database.query<SessionListRow>(
       `select s.id, s.name, s.simulation_name as "simulationName", s.project_id as "projectId",
               p.title as "projectTitle", s.session_template_id as "sessionTemplateId",
-              t.name as "sessionTemplateName", s.created_at as "createdAt", s.metadata
+              t.name as "sessionTemplateName", s.created_at as "createdAt", session_shown_metadata(s) as metadata
          from session s
          join project p on p.id = s.project_id
          join session_template t on t.id = s.session_template_id
