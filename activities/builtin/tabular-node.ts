@@ -122,7 +122,7 @@ function shownName(input: TaskInput): string {
   const name = input.metadata?.fileName;
   return typeof name === 'string' && name.trim() !== ''
     ? name.slice(0, maxNameCharacters)
-    : input.outputIdentifier;
+    : originOf(input).outputIdentifier;
 }
 
 /** The same for all attempts of a run. A reprocess appends recordings beside those that stand. */

@@ -102,6 +102,8 @@ describe('readPattern', () => {
         fc.array(fc.constantFrom('a', 'b', ' ', '😀', '\n'), { maxLength: 6 }),
         (source, letters) => {
           const text = letters.join('');
+          // V8 finds a `\\B` between the two halves of one character, where the language sees no position.
+          fc.pre(!(source.includes('\\B') && letters.includes('😀')));
           expect(readPattern(source).test(text)).toBe(new RegExp(source, 'u').test(text));
         },
       ),
