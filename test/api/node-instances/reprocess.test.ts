@@ -1,4 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
+import { sweepAbandonedObjects } from '../../../store/pending-objects.ts';
+import { sweepSupersededOutputs } from '../../../store/superseded.ts';
 import { ask, makePeople, type People } from '../../support/api.ts';
 import { uploadWorld } from './support.ts';
 
@@ -49,8 +51,6 @@ test('an object that two outputs share stands until neither needs it', async () 
   await reprocess(nodeId);
   const replaced = await world.upload(nodeId, Buffer.from('new'), { 'x-platform-output-identifier': 'a' });
   expect(replaced.status).toBe(200);
-  const { sweepAbandonedObjects } = await import('../../../store/pending-objects.ts');
-  const { sweepSupersededOutputs } = await import('../../../store/superseded.ts');
   await sweepSupersededOutputs(database, { olderThanSeconds: 0 });
   await sweepAbandonedObjects(database, api.composed.services.objects, { olderThanSeconds: 3600 });
   const list = (await world.send('GET', `/api/v2/node-instance/${nodeId}/outputs`)).json() as {
