@@ -36,8 +36,12 @@ function worker(
   const readyFile = join(options.dataDir, 'run', `${file}.ready`);
   rmSync(readyFile, { force: true });
   const environment = { ...options.environment, READY_FILE: readyFile };
-  return child({ ...options, environment }, name, file, script, () => Promise.resolve(existsSync(readyFile)));
+  const isReady = () => Promise.resolve(existsSync(readyFile));
+  return child({ ...options, environment }, name, file, script, isReady, WORKER_NICENESS);
 }
+
+/** Bookkeeping and built-in nodes give way to requests on a machine with few processors. */
+const WORKER_NICENESS = 5;
 
 function child(
   options: PlatformOptions,
@@ -45,6 +49,7 @@ function child(
   file: string,
   [script, ...args]: [string, ...string[]],
   isReady: () => Promise<boolean>,
+  niceness = 0,
 ): Supervised {
   const path = join(checkout, script);
   return new Supervised({
@@ -58,7 +63,9 @@ function child(
     logFile: join(options.dataDir, 'logs', `${file}.log`),
     pidFile: join(options.dataDir, 'run', `${file}.pid`),
     stopSignal: 'SIGTERM',
-    stopSeconds: 30,
+    // The API lets requests in flight finish for 30 seconds.
+    stopSeconds: 35,
+    niceness,
     readySeconds: 60,
     isReady,
     log: options.log,

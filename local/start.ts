@@ -103,6 +103,7 @@ class Platform {
     return {
       ...stack.environment,
       WORKFLOW_CACHE_DIR: join(dataDir, 'workflow-cache'),
+      SERIES_CACHE_DIR: join(dataDir, 'series-cache'),
       REGISTER_DEFAULT_DATA_SOURCE: 'true',
       ...(Object.fromEntries(own) as Record<string, string>),
       PORT: String(port),

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endProcess, identityOf, writeChildNote } from './process-identity.ts';
 
@@ -12,6 +13,8 @@ export interface ChildPlan {
   env: Record<string, string>;
   cwd?: string;
   user?: { uid: number; gid: number };
+  /** How much it gives way to others when processors are short, 0 (default) to 19. */
+  niceness?: number;
   /** The program's own file name and a path in its command line: what makes an orphan recognisable. */
   programName: string;
   mark: string;
@@ -108,7 +111,9 @@ export class Supervised {
     const began = Date.now();
     child.on('error', () => this.#ended(child, 'it could not be run', began));
     child.on('exit', (code, signal) => this.#ended(child, signal ?? `code ${code}`, began));
-    if (child.pid !== undefined) writeChildNote(plan.pidFile, child.pid, noteOf(plan));
+    if (child.pid === undefined) return;
+    writeChildNote(plan.pidFile, child.pid, noteOf(plan));
+    if (plan.niceness !== undefined) giveWay(child.pid, plan.niceness);
   }
 
   #ended(child: ChildProcess, how: string, began: number): void {
@@ -166,4 +171,13 @@ function tailOf(file: string): string {
     closeSync(handle);
   }
   return buffer.toString('utf8').trim();
+}
+
+/** A system that does not allow it, or a child that is gone already, is no reason to fail. */
+function giveWay(pid: number, niceness: number): void {
+  try {
+    setPriority(pid, niceness);
+  } catch {
+    // It runs as everything else does.
+  }
 }

@@ -60,6 +60,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Supervise
     mark: store,
     logFile: join(options.dataDir, 'logs', 'temporal.log'),
     pidFile: join(options.dataDir, 'run', 'temporal.pid'),
+    niceness: 5,
     stopSignal: 'SIGTERM',
     stopSeconds: 10,
     readySeconds: 60,
