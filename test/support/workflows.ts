@@ -19,7 +19,7 @@ export interface TestWorkflows {
 let isRuntimeQuiet = false;
 
 /** Keeps Temporal's own lines, also those of its native core, out of the tests' output, but for errors. Once a process. */
-function quietRuntime(): void {
+export function quietRuntime(): void {
   if (isRuntimeQuiet) return;
   isRuntimeQuiet = true;
   Runtime.install({

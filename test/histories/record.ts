@@ -1,0 +1,242 @@
+/**
+ * Records histories of real session workflows, which `test/workflows/replay.test.ts` replays against the present code.
+ *
+ * `node_modules/.bin/node test/histories/record.ts [name ...]` writes those named, or all, in this folder. It starts
+ * servers of its own. To be run for a new kind of history, or when a change of a workflow is meant to break with the
+ * old ones: then operators must end running session workflows at the update, which loses nothing.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import { Client, Connection } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { pino } from 'pino';
+import { removeData, startStack } from '../../local/stack.ts';
+import { ensurePlatformDataSource } from '../../store/data-sources.ts';
+import { Database } from '../../store/database.ts';
+import { newOutputKey, ObjectStores, objectSettings } from '../../store/objects.ts';
+import { endTask } from '../../store/outcomes.ts';
+import { publishUpload } from '../../store/publish.ts';
+import { startWorker } from '../../worker/main.ts';
+import { WorkflowClient } from '../../workflows/client.ts';
+import { sessionWorkflowId } from '../../workflows/contract.ts';
+import { eventually } from '../support/eventually.ts';
+import { temporaryDataFolder } from '../support/global-setup.ts';
+import { chain, claim, finish, type Graph, makeGraph, outsideTemplate, upload } from '../support/graph.ts';
+import { cloneTemplate } from '../support/template.ts';
+import { ship } from '../support/templates.ts';
+import { withoutMachine } from './without-machine.ts';
+
+const runner = { holder: 'token', instanceId: 'runner' };
+const taskQueue = 'recorded';
+/** Larger ones are packed. */
+const plainCharacters = 200_000;
+
+interface Stage {
+  readonly database: Database;
+  readonly objects: ObjectStores;
+  readonly workflows: WorkflowClient;
+  readonly operator: Client;
+}
+
+/** Makes one session go through something and returns its graph, when its workflow has ended. */
+type Scenario = (stage: Stage) => Promise<Graph>;
+
+async function outside(stage: Stage, length: number): Promise<Graph & { readonly template: string }> {
+  const template = `outside-${Math.random()}`;
+  await outsideTemplate(stage.database, template);
+  return { ...(await makeGraph(stage.database, chain(length, template))), template };
+}
+
+async function begin(stage: Stage, graph: Graph): Promise<void> {
+  stage.workflows.afterCommit((await upload(stage.database, graph, 'input')).effects);
+}
+
+function take(stage: Stage, template: string) {
+  return eventually('a task', () => claim(stage.database, runner, template));
+}
+
+async function finishNext(stage: Stage, graph: Graph & { readonly template: string }): Promise<void> {
+  const ended = await finish(stage.database, runner, graph, await take(stage, graph.template));
+  if (ended.kind === 'ended') stage.workflows.afterCommit(ended.effects);
+}
+
+const handleOf = (stage: Stage, graph: Graph) =>
+  stage.operator.workflow.getHandle(sessionWorkflowId(graph.sessionId));
+
+function untilAwaited(stage: Stage, graph: Graph) {
+  return eventually('the wait', async () => {
+    const { raw } = await handleOf(stage, graph).describe();
+    return (raw.pendingActivities?.length ?? 0) > 0;
+  });
+}
+
+const scenarios: Readonly<Record<string, Scenario>> = {
+  /** The first node lasts, so that its end is awaited; the others end at once. */
+  async plain(stage) {
+    const graph = await outside(stage, 3);
+    await begin(stage, graph);
+    const task = await take(stage, graph.template);
+    await untilAwaited(stage, graph);
+    const ended = await finish(stage.database, runner, graph, task);
+    if (ended.kind === 'ended') stage.workflows.afterCommit(ended.effects);
+    await finishNext(stage, graph);
+    await finishNext(stage, graph);
+    return graph;
+  },
+
+  /** A failure, the timer of its retry, and the second attempt. */
+  async retry(stage) {
+    const graph = await outside(stage, 1);
+    await begin(stage, graph);
+    const task = await take(stage, graph.template);
+    const failure = { kind: 'fail', category: 'error', reason: 'No luck.' } as const;
+    const ended = await endTask(stage.database, runner, task.taskId, failure, 'digest', 0);
+    if (ended.kind === 'ended') stage.workflows.afterCommit(ended.effects);
+    await finishNext(stage, graph);
+    return graph;
+  },
+
+  /** An end of which the wait is not told: the next look drops the wait. */
+  async 'dropped-wait'(stage) {
+    const graph = await outside(stage, 2);
+    await begin(stage, graph);
+    const task = await take(stage, graph.template);
+    await untilAwaited(stage, graph);
+    const ended = await finish(stage.database, runner, graph, task);
+    if (ended.kind === 'ended') await stage.workflows.lookAgain(ended.effects.session);
+    await finishNext(stage, graph);
+    return graph;
+  },
+
+  /** So many looks that the workflow goes on in a fresh history; this is the history before. */
+  async 'continued-as-new'(stage) {
+    const graph = await outside(stage, 1);
+    const { effects } = await upload(stage.database, graph, 'input');
+    await stage.workflows.lookAgain(effects.session);
+    const task = await take(stage, graph.template);
+    await untilAwaited(stage, graph);
+    const first = (await handleOf(stage, graph).describe()).runId;
+    while ((await handleOf(stage, graph).describe()).runId === first)
+      await Promise.all(Array.from({ length: 20 }, () => stage.workflows.lookAgain(effects.session)));
+    const ended = await finish(stage.database, runner, graph, task);
+    if (ended.kind === 'ended') stage.workflows.afterCommit(ended.effects);
+    return graph;
+  },
+
+  /** Built-in nodes, from an upload to a dashboard. */
+  async builtin(stage) {
+    const { database, objects, workflows } = stage;
+    const graph = await makeGraph(database, [
+      { name: 'input', parents: [] },
+      { name: 'recording', parents: ['input'], template: 'system-tabular-to-dataservice' },
+      { name: 'dashboard', parents: ['recording'], template: 'system-next-dimension' },
+    ]);
+    const dataSource = await ensurePlatformDataSource(database, objects.platformAccess);
+    const objectKey = newOutputKey();
+    await database.query('insert into pending_object (object_key, data_source_id) values ($1, $2)', [
+      objectKey,
+      dataSource.id,
+    ]);
+    const stored = await objects
+      .of(dataSource)
+      .put(objectKey, Readable.from([Buffer.from('time,speed\n0,1\n1,2\n')]), {
+        contentType: 'text/csv',
+        signal: AbortSignal.timeout(10_000),
+      });
+    const published = await publishUpload(database, {
+      ...stored,
+      nodeInstanceId: graph.nodes.input!,
+      dataSourceId: dataSource.id,
+      objectKey,
+      outputIdentifier: 'drive.csv',
+      contentType: 'text/csv',
+      contentEncoding: null,
+      metadata: null,
+    });
+    if ('effects' in published) workflows.afterCommit(published.effects);
+    return graph;
+  },
+
+  /** Cancelled by an operator while it waits; what comes after is another execution. */
+  async cancelled(stage) {
+    const graph = await outside(stage, 1);
+    await begin(stage, graph);
+    const task = await take(stage, graph.template);
+    await untilAwaited(stage, graph);
+    await handleOf(stage, graph).cancel();
+    await eventually(
+      'the cancel',
+      async () => (await handleOf(stage, graph).describe()).status.name === 'CANCELLED',
+    );
+    const ended = await finish(stage.database, runner, graph, task);
+    if (ended.kind === 'ended') stage.workflows.afterCommit(ended.effects);
+    return graph;
+  },
+};
+
+/** The history of the session's first execution. */
+async function record(stage: Stage, name: string, scenario: Scenario): Promise<void> {
+  const graph = await scenario(stage);
+  await eventually(
+    'the workflow ends',
+    async () => (await handleOf(stage, graph).describe()).status.name === 'COMPLETED',
+  );
+  const { workflowId } = handleOf(stage, graph);
+  const executions: { runId: string; startTime: Date }[] = [];
+  for await (const one of stage.operator.workflow.list({ query: `WorkflowId = "${workflowId}"` }))
+    executions.push(one);
+  executions.sort((left, right) => left.startTime.getTime() - right.startTime.getTime());
+  const first = stage.operator.workflow.getHandle(workflowId, executions[0]!.runId);
+  const history = await first.fetchHistory();
+  // The SDK's own form in JSON needs one copy of its protobuf library; an installation may well have two.
+  const plain = proto.temporal.api.history.v1.History.toObject(history as proto.temporal.api.history.v1.History, {
+    longs: String,
+    enums: String,
+    bytes: String,
+  });
+  const text = `${JSON.stringify(withoutMachine(plain), null, 1)}\n`;
+  const isLarge = text.length > plainCharacters;
+  const file = `${name}.json${isLarge ? '.gz' : ''}`;
+  writeFileSync(join(import.meta.dirname, file), isLarge ? gzipSync(text, { level: 9 }) : text);
+  console.log(`${file}: ${history.events?.length} events`);
+}
+
+async function main(names: readonly string[]): Promise<void> {
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const dataDir = temporaryDataFolder();
+  const stack = await startStack({ dataDir, log: console.error, temporary: true });
+  try {
+    const environment = {
+      ...stack.environment,
+      DATABASE_URL: await cloneTemplate(stack.environment),
+      TEMPORAL_TASK_QUEUE: taskQueue,
+      LOG_LEVEL: 'warn',
+    };
+    const database = await Database.open({ databaseUrl: environment.DATABASE_URL, poolSize: 8 });
+    await ship(database);
+    const objects = new ObjectStores(objectSettings.parse(environment));
+    const { TEMPORAL_ADDRESS = '' } = stack.environment;
+    const workflows = new WorkflowClient(
+      { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE: 'default', TEMPORAL_TASK_QUEUE: taskQueue },
+      pino({ level: 'warn' }),
+    );
+    const connection = await Connection.connect({ address: TEMPORAL_ADDRESS });
+    const workers = [await startWorker(environment, 'workflows'), await startWorker(environment, 'builtin')];
+    const stage = { database, objects, workflows, operator: new Client({ connection }) };
+    for (const [name, scenario] of Object.entries(scenarios))
+      if (names.length === 0 || names.includes(name)) await record(stage, name, scenario);
+    await Promise.all(workers.map((worker) => worker.stop()));
+    await workflows.close();
+    await connection.close();
+    objects.close();
+    await database.close();
+  } finally {
+    await stack.stop();
+    await removeData(dataDir);
+  }
+}
+
+await main(process.argv.slice(2));

@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { temporal } from '@temporalio/proto';
+import { Worker } from '@temporalio/worker';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { workflowBundle } from '../../worker/bundle.ts';
+import { quietRuntime } from '../support/workflows.ts';
+
+const folder = join(import.meta.dirname, '../histories');
+const files = readdirSync(folder).filter((name) => /\.json(\.gz)?$/.test(name));
+
+function textOf(file: string): string {
+  const bytes = readFileSync(join(folder, file));
+  return (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString();
+}
+
+/** With what stands in payloads, which are in base64. */
+function readable(text: string): string {
+  return text.replace(/"data": "([A-Za-z0-9+/=]+)"/g, (_, data) => Buffer.from(data, 'base64').toString());
+}
+
+let bundle: { code: string };
+beforeAll(async () => {
+  quietRuntime();
+  bundle = await workflowBundle();
+});
+
+/** What replaying a history against the present workflows finds wrong. */
+async function replay(text: string): Promise<Error | undefined> {
+  const history = temporal.api.history.v1.History.fromObject(JSON.parse(text));
+  const results = Worker.runReplayHistories({ workflowBundle: bundle, replayName: 'saved' }, [
+    { workflowId: 'saved', history },
+  ]);
+  for await (const { error } of results) return error;
+  throw new Error('Nothing was replayed.');
+}
+
+describe('workflows that run while the platform is updated go on: histories of real ones replay', () => {
+  test.for(files)('%s', async (file) => {
+    expect(await replay(textOf(file))).toBeUndefined();
+  });
+
+  test('there is one of each kind', () => {
+    const kinds = files.map((file) => file.split('.')[0]);
+    expect(kinds).toEqual(
+      expect.arrayContaining(['builtin', 'cancelled', 'continued-as-new', 'dropped-wait', 'plain', 'retry']),
+    );
+    for (const [file, event] of [
+      ['plain.json', 'EVENT_TYPE_ACTIVITY_TASK_COMPLETED'],
+      ['retry.json', 'EVENT_TYPE_TIMER_FIRED'],
+      ['dropped-wait.json', 'EVENT_TYPE_ACTIVITY_TASK_CANCEL_REQUESTED'],
+      ['cancelled.json', 'EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED'],
+      ['continued-as-new.json', 'EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW'],
+      ['builtin.json', 'runBuiltin'],
+    ] as const)
+      expect(textOf(files.find((name) => name.startsWith(file))!), file).toContain(event);
+  });
+
+  test('a history that the workflow would not have made is found', async () => {
+    const changed = textOf('plain.json').replaceAll('"awaitOutcome"', '"somethingElse"');
+    expect(await replay(changed)).toMatchObject({ name: 'DeterminismViolationError' });
+  });
+
+  test.for(files)('%s tells nothing of the machine on which it was recorded', (file) => {
+    const text = readable(textOf(file));
+    expect(text).not.toContain(hostname());
+    // Process and host, addresses with ports, and paths.
+    expect(text.match(/\d+@|127\.0\.0\.1|localhost|node_modules|"\/[a-z]|file:/g)).toBeNull();
+  });
+});
