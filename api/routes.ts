@@ -4,6 +4,7 @@ import { dashboardRoutes } from './dashboards/routes.ts';
 import { dataSourceRoutes } from './data-sources/routes.ts';
 import { docsRoutes } from './docs/routes.ts';
 import { healthRoutes } from './health/routes.ts';
+import { ingestRoutes } from './ingests/routes.ts';
 import { manifestRoutes } from './manifests/routes.ts';
 import { nodeInstanceRoutes } from './node-instances/routes.ts';
 import { offlineTokenRoutes } from './offline-tokens/routes.ts';
@@ -11,6 +12,7 @@ import { projectRoutes } from './projects/routes.ts';
 import type { ApiRoute } from './route.ts';
 import { runnerRoutes } from './runner/routes.ts';
 import { scenarioRoutes } from './scenarios/routes.ts';
+import { sessionQueryRoutes } from './session-query/routes.ts';
 import { sessionTemplateRoutes } from './session-templates/routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
 import { userRoutes } from './user/routes.ts';
@@ -24,8 +26,10 @@ export const routes: readonly ApiRoute[] = [
   ...sessionTemplateRoutes,
   ...manifestRoutes,
   ...sessionRoutes,
+  ...sessionQueryRoutes,
   ...scenarioRoutes,
   ...nodeInstanceRoutes,
+  ...ingestRoutes,
   ...configurationRoutes,
   ...dashboardRoutes,
   ...dataSourceRoutes,

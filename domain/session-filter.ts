@@ -236,7 +236,7 @@ export function addressesIn(node: FilterNode): Set<string> {
 }
 
 function collectAddresses(node: FilterNode, found: Set<string>): void {
-  if (node.kind === 'and' || node.kind === 'or') {
+  if ('nodes' in node) {
     for (const child of node.nodes) collectAddresses(child, found);
     return;
   }

@@ -133,6 +133,16 @@ export class Database implements Queryable {
     return result.rows as R[];
   }
 
+  /**
+   * Runs a statement whose text depends on what is asked for, or whose best plan depends on the values: it is planned
+   * for these values and not kept.
+   */
+  async queryAnew<R = Row>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
+    // Without a name, and as an object, it passes the client that prepares.
+    const result = await this.pool.query({ text: statement, values: parameters as unknown[] });
+    return result.rows as R[];
+  }
+
   /** A fresh entity manager outside a transaction, for reads. */
   get em(): SqlEntityManager {
     return this.orm.em.fork() as SqlEntityManager;

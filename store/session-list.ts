@@ -1,6 +1,9 @@
 /** The session list: search, order and pages (contract: Session list; decisions 5). */
 import type { JsonObject } from '../domain/text.ts';
-import type { Queryable } from './database.ts';
+import type { Database } from './database.ts';
+import { escapeLike } from './like.ts';
+import { Parameters } from './session-filter.ts';
+import { countSessions } from './session-tally.ts';
 
 export interface SessionListQuery {
   readonly projectId?: number | undefined;
@@ -23,62 +26,85 @@ export interface SessionListRow {
   readonly sessionTemplateId: number;
   readonly sessionTemplateName: string;
   readonly createdAt: Date;
-  /** With identifiers, never joined to addresses. */
+  /** As shown, with identifiers, never joined to addresses. */
   readonly metadata: JsonObject | null;
 }
 
+type Filters = Pick<SessionListQuery, 'projectId' | 'sessionTemplateId' | 'search'>;
+
 /** One statement for each set of filters, so that PostgreSQL plans each by its own index. */
-function whereClause({ projectId, sessionTemplateId, search }: SessionListQuery): {
-  text: string;
-  parameters: unknown[];
-} {
+function whereClause(filters: Filters, parameters: Parameters): string {
+  const { projectId, sessionTemplateId, search = '' } = filters;
   const conditions: string[] = [];
-  const parameters: unknown[] = [];
-  if (projectId !== undefined) conditions.push(`s.project_id = $${parameters.push(projectId)}`);
+  if (projectId !== undefined) conditions.push(`c.project_id = ${parameters.bind(projectId, 'bigint')}`);
   if (sessionTemplateId !== undefined) {
-    conditions.push(`s.session_template_id = $${parameters.push(sessionTemplateId)}`);
+    conditions.push(`c.session_template_id = ${parameters.bind(sessionTemplateId, 'bigint')}`);
   }
-  if (search !== undefined && search !== '') {
-    const wanted = `lower($${parameters.push(search)}::text)`;
-    conditions.push(
-      `(strpos(lower(s.name), ${wanted}) > 0 or strpos(lower(s.simulation_name), ${wanted}) > 0
-        or strpos(s.id::text, ${wanted}) > 0)`,
-    );
+  if (search !== '') conditions.push(searchCondition(search, parameters));
+  return conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
+}
+
+/** Below three characters the index of three-character pieces would be read as a whole, for nothing. */
+const shortestIndexedSearch = 3;
+
+function searchCondition(search: string, parameters: Parameters): string {
+  // Name, simulation name and id stand on lines of their own; only a simulation name can hold a line break itself.
+  if (search.includes('\n')) {
+    return `strpos(lower(c.simulation_name collate "default"), lower(${parameters.bind(search, 'text')})) > 0`;
   }
-  return { text: conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`, parameters };
+  return [...search].length < shortestIndexedSearch
+    ? `strpos(c.search_text, lower(${parameters.bind(search, 'text')})) > 0`
+    : `c.search_text like '%' || lower(${parameters.bind(escapeLike(search), 'text')}) || '%'`;
 }
 
 const orders = {
-  'date asc': 's.created_at, s.id',
-  'date desc': 's.created_at desc, s.id desc',
-  'name asc': 's.name, s.id',
-  'name desc': 's.name desc, s.id desc',
+  'date asc': 'c.created_at, c.session_id',
+  'date desc': 'c.created_at desc, c.session_id desc',
+  'name asc': 'c.name, c.session_id',
+  'name desc': 'c.name desc, c.session_id desc',
 } as const;
+
+/** The statement of one page, for measuring too. */
+export function listStatement(query: SessionListQuery): {
+  readonly text: string;
+  readonly values: readonly unknown[];
+} {
+  const parameters = new Parameters();
+  const where = whereClause(query, parameters);
+  const order = orders[`${query.sortBy} ${query.sortOrder}`];
+  const limit = parameters.bind(query.pageSize, 'bigint');
+  const offset = parameters.bind((query.page - 1) * query.pageSize, 'bigint');
+  const text = `
+    select c.session_id as id, c.name, c.simulation_name as "simulationName", c.project_id as "projectId",
+           p.title as "projectTitle", c.session_template_id as "sessionTemplateId",
+           t.name as "sessionTemplateName", c.created_at as "createdAt", c.metadata
+      from (select * from session_card c ${where} order by ${order} limit ${limit} offset ${offset}) c
+      join project p on p.id = c.project_id
+      join session_template t on t.id = c.session_template_id
+     order by ${order}`;
+  return { text, values: parameters.values };
+}
 
 /** One page, and how many sessions there are in all. Ties are broken by id. */
 export async function listSessions(
-  database: Queryable,
+  database: Database,
   query: SessionListQuery,
 ): Promise<{ rows: SessionListRow[]; totalCount: number }> {
-  const where = whereClause(query);
-  const next = where.parameters.length;
-  const [rows, counts] = await Promise.all([
-    database.query<SessionListRow>(
-      `select s.id, s.name, s.simulation_name as "simulationName", s.project_id as "projectId",
-              p.title as "projectTitle", s.session_template_id as "sessionTemplateId",
-              t.name as "sessionTemplateName", s.created_at as "createdAt", session_shown_metadata(s) as metadata
-         from session s
-         join project p on p.id = s.project_id
-         join session_template t on t.id = s.session_template_id
-         ${where.text}
-        order by ${orders[`${query.sortBy} ${query.sortOrder}`]}
-        limit $${next + 1}::bigint offset $${next + 2}::bigint`,
-      [...where.parameters, query.pageSize, (query.page - 1) * query.pageSize],
-    ),
-    database.query<{ count: number }>(
-      `select count(*) as count from session s ${where.text}`,
-      where.parameters,
-    ),
+  const { text, values } = listStatement(query);
+  const [rows, totalCount] = await Promise.all([
+    database.queryAnew<SessionListRow>(text, values),
+    countListed(database, query),
   ]);
-  return { rows, totalCount: Number(counts[0]?.count ?? 0) };
+  return { rows, totalCount };
+}
+
+async function countListed(database: Database, filters: Filters): Promise<number> {
+  if ((filters.search ?? '') === '') return countSessions(database, filters);
+  const parameters = new Parameters();
+  const where = whereClause(filters, parameters);
+  const [row] = await database.queryAnew<{ count: number }>(
+    `select count(*) as count from session_card c ${where}`,
+    parameters.values,
+  );
+  return row?.count ?? 0;
 }

@@ -40,6 +40,15 @@ export async function showAddresses(metadata: JsonObject, people: People): Promi
   });
 }
 
+/** The identifiers of all people in stored metadata: for asking for them at once. */
+export function peopleIn(metadata: JsonObject): string[] {
+  const list = Object.hasOwn(metadata, listKey) ? metadata[listKey] : undefined;
+  const items: unknown[] = Array.isArray(list)
+    ? list.map((item) => (isJsonObject(item) ? item.id : item))
+    : [];
+  return [...personKeys.map((key) => metadata[key]), ...items].filter((item) => typeof item === 'string');
+}
+
 const isAddress = (text: string) => isEmail(text.trim());
 
 async function mapPeople(

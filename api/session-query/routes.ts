@@ -1,0 +1,86 @@
+/** The structured search over sessions (contract: Session query model; decisions 13). */
+import type { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+import { normaliseAddress, type Person } from '../../domain/participant.ts';
+import { addressesIn, QueryFault } from '../../domain/session-filter.ts';
+import { readSessionQuery, type SessionQuery } from '../../domain/session-query.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import { querySessions, type SessionQueryRow } from '../../store/session-query.ts';
+import { type People, peopleOf } from '../participants.ts';
+import { defineRoute } from '../route.ts';
+import { peopleIn, showAddresses } from '../sessions/metadata.ts';
+import { sessionQueryReplySchema, sessionQuerySchema } from './schema.ts';
+
+const query = defineRoute({
+  id: 'querySessions',
+  method: 'POST',
+  path: '/api/sessions/query',
+  summary: 'Sessions by a filter over properties and metadata',
+  description: 'A fault of the query is answered with the JSON path of the offending node in `errors`.',
+  tags: ['Sessions'],
+  access: access.sessionQuery,
+  body: sessionQuerySchema,
+  responses: { 200: { description: 'One page.', schema: sessionQueryReplySchema } },
+  async handler(context) {
+    const { services, body } = context;
+    const wanted = readQuery(body ?? {});
+    const people = peopleOf(context);
+    const { rows, totalCount } = await querySessions(
+      services.database,
+      wanted,
+      await resolveAddresses(wanted, people),
+    );
+    await people.foresee(rows.flatMap((row) => [row.emailIdentifier, ...peopleIn(row.metadata ?? {})]));
+    const sessions = await Promise.all(rows.map((row) => presentRow(row, people)));
+    const { limit, offset } = wanted;
+    return {
+      status: 200,
+      body: { status: true, message: 'OK', template: { sessions, totalCount, limit, offset } },
+    };
+  },
+});
+
+function readQuery(body: unknown): SessionQuery {
+  try {
+    return readSessionQuery(body);
+  } catch (error) {
+    if (!(error instanceof QueryFault)) throw error;
+    const { path, message } = error;
+    throw new Problem('invalidRequest', {
+      message: `${path}: ${message}`,
+      fields: { errors: [{ path, message }] },
+    });
+  }
+}
+
+/** Who is meant by the addresses of a filter. Each may be a question to the authentication service. */
+async function resolveAddresses({ filter }: SessionQuery, people: People): Promise<Map<string, Person>> {
+  const found = new Map<string, Person>();
+  if (filter === null) return found;
+  const addresses = new Set([...addressesIn(filter)].map(normaliseAddress));
+  if (addresses.size > limits.queryAddresses) {
+    const message = `A filter names at most ${limits.queryAddresses} addresses.`;
+    throw new Problem('invalidRequest', {
+      message: `$.filter: ${message}`,
+      fields: { errors: [{ path: '$.filter', message }] },
+    });
+  }
+  for (const address of addresses) found.set(address, await people.resolve(address));
+  return found;
+}
+
+type WireRow = z.input<typeof sessionQueryReplySchema>['template']['sessions'][number];
+
+async function presentRow(row: SessionQueryRow, people: People): Promise<WireRow> {
+  const { emailIdentifier, createdAt, metadata, ...rest } = row;
+  return {
+    ...rest,
+    email: await people.show(emailIdentifier),
+    createdAt: formatTimestamp(createdAt),
+    metadataJson: metadata && JSON.stringify(await showAddresses(metadata, people)),
+  };
+}
+
+export const sessionQueryRoutes = [query];

@@ -1,0 +1,73 @@
+/** Wire forms of session queries (contract: Session query model; decisions 13). */
+import { z } from 'zod';
+import { limits } from '../../domain/limits.ts';
+import { timestampOut } from '../../http/schemas.ts';
+
+/** What is wrong with a query is said with the path of the node, so the schema only describes it. */
+export const sessionQuerySchema = z.unknown().meta({
+  id: 'SessionQueryRequest',
+  type: 'object',
+  description:
+    `\`filter\`: a node {path, op, value}, {and: [...]} or {or: [...]}; at most ${limits.queryFilterLeaves} conditions ` +
+    `and ${limits.queryFilterLevels} levels. A path is a session property (id, name, email, projectId, ` +
+    'sessionTemplateId, simulationName, logoUrl, userId, createdAt) or a dot-notation path into the metadata as shown. ' +
+    'Operators: eq and ne; gt, gte, lt, lte for numbers and times; contains, startsWith, endsWith for text; metadata ' +
+    'take all of these, in (a list of values) and exists (true or false). Metadata compare by the type of the value: ' +
+    'numbers with numbers, text with text. contains finds an element of a list too. eq null also matches what is ' +
+    'missing; ne is what eq is not. An address as a value of email, openedBy, closedBy or participants means the ' +
+    'person. `orderBy`: {path, direction}; of metadata numbers come first, then texts, then truth values, and what ' +
+    'is missing last; ties and the default: newest first.',
+  properties: {
+    filter: { type: 'object' },
+    orderBy: { type: 'array', maxItems: limits.queryOrderings },
+    limit: { type: 'integer', minimum: 1, maximum: limits.queryLimitMax, default: limits.queryLimitDefault },
+    offset: { type: 'integer', minimum: 0, maximum: limits.queryOffsetMax, default: 0 },
+  },
+  example: {
+    filter: {
+      and: [
+        { path: 'projectId', op: 'eq', value: 7 },
+        { path: 'vehicle.speed', op: 'gte', value: 80 },
+        {
+          or: [
+            { path: 'tags', op: 'contains', value: 'night' },
+            { path: 'weather.rain', op: 'exists', value: false },
+          ],
+        },
+      ],
+    },
+    orderBy: [{ path: 'vehicle.speed', direction: 'desc' }],
+    limit: 50,
+    offset: 0,
+  },
+});
+
+export const sessionQueryReplySchema = z
+  .object({
+    status: z.literal(true),
+    message: z.literal('OK'),
+    template: z.object({
+      sessions: z.array(
+        z
+          .object({
+            id: z.guid(),
+            name: z.string(),
+            email: z
+              .string()
+              .meta({ description: 'The address where the caller may see the person, else an identifier.' }),
+            projectId: z.int(),
+            sessionTemplateId: z.int(),
+            simulationName: z.string().nullable(),
+            logoUrl: z.string(),
+            userId: z.guid(),
+            createdAt: timestampOut(),
+            metadataJson: z.string().nullable().meta({ description: 'A JSON document as text.' }),
+          })
+          .meta({ id: 'SessionQueryRow' }),
+      ),
+      totalCount: z.int(),
+      limit: z.int(),
+      offset: z.int(),
+    }),
+  })
+  .meta({ id: 'SessionQueryReply' });
