@@ -7,8 +7,8 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-const lookEveryMs = 20;
-const collectAtBytes = 24 * 1024 * 1024;
+const lookEveryMs = 4;
+const collectAtBytes = 8 * 1024 * 1024;
 
 type Collect = (options: { type: 'minor' }) => void;
 let collect: Collect | undefined;

@@ -3,6 +3,7 @@ import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { limits } from '../../domain/limits.ts';
 import { isGzipFault } from './output-data.ts';
+import { Turns } from './turns.ts';
 
 /** Documents that are read and parsed at the same time; each takes several times its size. */
 const readersAtOnce = 2;
@@ -20,8 +21,7 @@ export interface Candidate {
 }
 
 const answers = new Map<string, boolean>();
-let readers = 0;
-const waiting: (() => void)[] = [];
+const readers = new Turns(readersAtOnce);
 
 /** Decided by parsing the decoded bytes; the answer is remembered. Rejects when the bytes cannot be read. */
 export async function isJsonDocument(candidate: Candidate): Promise<boolean> {
@@ -29,19 +29,12 @@ export async function isJsonDocument(candidate: Candidate): Promise<boolean> {
   if (candidate.sizeBytes === 0 || candidate.sizeBytes > limits.latestJsonBytes + slack) return false;
   const known = answers.get(candidate.name);
   if (known !== undefined) return known;
-  if (readers >= readersAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
-  else readers += 1;
-  try {
+  return await readers.run('', async () => {
     const bytes = await readDecoded(await candidate.open(), candidate.contentEncoding);
     const answer = bytes !== null && parses(bytes);
     remember(candidate.name, answer);
     return answer;
-  } finally {
-    // The turn goes to the next in line, if there is one.
-    const next = waiting.shift();
-    if (next === undefined) readers -= 1;
-    else next();
-  }
+  });
 }
 
 /** Null when there are more than 4 MB of them, or they cannot be decoded. */

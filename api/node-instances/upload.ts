@@ -14,6 +14,13 @@ import { presentOutput, presentQueued } from './present.ts';
 import { receiveObject } from './receive.ts';
 import { nodeOutputSchema, queuedSchema } from './schema.ts';
 import { takeIn } from './take-in.ts';
+import { Turns } from './turns.ts';
+
+/**
+ * Publishing locks the session, so uploads to one session wait for each other. They wait here, where they hold no
+ * database connection that others need.
+ */
+const publications = new Turns(8, 2);
 
 export const uploadOutput = defineRoute({
   id: 'uploadNodeOutput',
@@ -55,7 +62,10 @@ export const uploadOutput = defineRoute({
   refusals: { params: 'nodeInstanceNotFound' },
   async handler({ params, body, request, services, signal }) {
     try {
-      const { dataSource, queuedIngestion } = await findTarget(services.database, params.nodeInstanceId);
+      const { dataSource, queuedIngestion, sessionId } = await findTarget(
+        services.database,
+        params.nodeInstanceId,
+      );
       const received = await receiveObject(services, {
         dataSource,
         headers: request.headers,
@@ -66,7 +76,9 @@ export const uploadOutput = defineRoute({
       });
       const upload = { ...received, nodeInstanceId: params.nodeInstanceId };
       const taken = await takeIn(services, dataSource, received, () =>
-        queuedIngestion ? queueUpload(services.database, upload) : publishUpload(services.database, upload),
+        publications.run(sessionId, async () =>
+          queuedIngestion ? queueUpload(services.database, upload) : publishUpload(services.database, upload),
+        ),
       );
       if (taken.outcome === 'queued') return { status: 202, body: presentQueued(taken) };
       const status = taken.outcome === 'replaced' ? 200 : 201;
@@ -82,13 +94,19 @@ export const uploadOutput = defineRoute({
 async function findTarget(
   database: Queryable,
   nodeInstanceId: number,
-): Promise<{ readonly dataSource: DataSourceRow; readonly queuedIngestion: boolean }> {
+): Promise<{
+  readonly dataSource: DataSourceRow;
+  readonly queuedIngestion: boolean;
+  readonly sessionId: string;
+}> {
   const target = await findUploadTarget(database, nodeInstanceId);
   if (target === undefined) throw new Problem('nodeInstanceNotFound');
   if (target.frozen) throw new Problem('sessionFrozen');
   const name = dataSourceName(target.configuration);
   const dataSource = await findDataSourceByName(database, name);
-  if (dataSource?.kind === 's3') return { dataSource, queuedIngestion: target.queuedIngestion };
+  if (dataSource?.kind === 's3') {
+    return { dataSource, queuedIngestion: target.queuedIngestion, sessionId: target.sessionId };
+  }
   throw new Problem('dataSourceNotFound', { message: `Data source '${name}' not found.` });
 }
 

@@ -216,21 +216,16 @@ try {
   let last = 0;
   for (let round = 0; round < rounds; round += 1) {
     const putUrl = signedUrl('PUT', environment, 'direct');
-    await new Promise((r) => setTimeout(r, Number(process.env.GAP ?? 0)));
     await measure('upStore', async () => drain(await call('PUT', putUrl, length, source(sizeBytes))));
-    await new Promise((r) => setTimeout(r, Number(process.env.GAP ?? 0)));
     await measure('upApi', async () => {
       const output = await upload(sizeBytes);
       if (output.sha256 !== expectedSha256) throw new Error('The upload was not stored as sent.');
       last = output.id;
     });
-    await new Promise((r) => setTimeout(r, Number(process.env.GAP ?? 0)));
     await measure('upApiChunked', () => upload(sizeBytes, true));
     const getUrl = signedUrl('GET', environment, 'direct');
-    await new Promise((r) => setTimeout(r, Number(process.env.GAP ?? 0)));
     await measure('downStore', async () => drain(await call('GET', getUrl, {})));
     const dataUrl = `${url}/api/v2/node-instance/outputs/${last}/data`;
-    await new Promise((r) => setTimeout(r, Number(process.env.GAP ?? 0)));
     await measure('downApi', async () => drain(await call('GET', dataUrl, { authorization })));
     const line = Object.entries(times).map(([name, all]) => `${name} ${all.at(-1)?.toFixed(2)} s`);
     console.log(`round ${round + 1}: ${line.join(', ')}`);

@@ -283,3 +283,18 @@ describe('an upload that breaks off', () => {
     expect(read.bytes.toString()).toBe('kept');
   });
 });
+
+test('a crowd of uploads to one session is taken in whole, without a failure', async () => {
+  const { nodeId } = await makeNode();
+  const bytes = randomBytes(300_000);
+  const sent = Array.from({ length: 150 }, (_, index) =>
+    upload(nodeId, chunked(bytes.subarray(index * 1000))),
+  );
+  const answers = await Promise.all(sent);
+  expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 201));
+  const list = (await send('GET', `/api/v2/node-instance/${nodeId}/outputs`)).json() as {
+    sizeBytes: number;
+  }[];
+  const sizes = list.map((output) => output.sizeBytes).toSorted((a, b) => b - a);
+  expect(sizes).toEqual(sent.map((_, index) => 300_000 - index * 1000));
+});

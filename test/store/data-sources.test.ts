@@ -1,0 +1,70 @@
+import { afterAll, expect, test } from 'vitest';
+import {
+  accessOf,
+  ensurePlatformDataSource,
+  findDataSourceByName,
+  saveDataSource,
+} from '../../store/data-sources.ts';
+import { Database } from '../../store/database.ts';
+import { ObjectStores, objectSettings } from '../../store/objects.ts';
+import { SecretBox, SecretUnreadable } from '../../store/secrets.ts';
+import { testEnvironment } from '../support/stack.ts';
+
+const platform = await testEnvironment();
+const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 2 });
+afterAll(() => database.close());
+const secrets = new SecretBox('a key of the tests that is long enough');
+const access = {
+  endpoint: 'http://127.0.0.1:9',
+  region: 'eu-1',
+  bucket: 'b',
+  prefix: 'p',
+  forcePathStyle: true,
+  accessKeyId: 'id',
+  secretAccessKey: 'a secret ü',
+};
+
+test('a secret comes back under its key and purpose, and is different text each time', () => {
+  const text = secrets.encrypt('s', 'one');
+  expect(secrets.encrypt('s', 'one')).not.toBe(text);
+  expect(secrets.decrypt(text, 'one')).toBe('s');
+  expect(() => secrets.decrypt(text, 'two')).toThrow(SecretUnreadable);
+  expect(() => new SecretBox('another key that is long enough').decrypt(text, 'one')).toThrow(
+    SecretUnreadable,
+  );
+  for (const damaged of ['', 'v1.', 'v2.abc', `${text.slice(0, -2)}AA`, text.slice(0, 20)])
+    expect(() => secrets.decrypt(damaged, 'one')).toThrow(SecretUnreadable);
+  expect(() => new SecretBox('short')).toThrow();
+});
+
+test('no key of a data source stands in the database as it is', async () => {
+  const row = await saveDataSource(database, secrets, 'lab', access);
+  expect(JSON.stringify(row)).not.toContain('a secret');
+  expect(accessOf(row, { ...access, bucket: 'platform' }, secrets)).toEqual(access);
+});
+
+test('a changed data source gets a new client, an unchanged one keeps its own', async () => {
+  const stores = new ObjectStores(objectSettings.parse(platform.environment));
+  const before = await saveDataSource(database, stores.secrets, 'changing', access);
+  const store = stores.of(before);
+  expect(stores.of((await findDataSourceByName(database, 'changing'))!)).toBe(store);
+  const after = await saveDataSource(database, stores.secrets, 'changing', { ...access, bucket: 'c' });
+  expect(after.id).toBe(before.id);
+  expect(stores.of(after)).not.toBe(store);
+  stores.close();
+});
+
+test('the data source of the platform shows where the environment places it, without keys', async () => {
+  const first = await ensurePlatformDataSource(database, access);
+  expect(first).toMatchObject({
+    name: 'platform',
+    kind: 's3',
+    bucket: 'b',
+    accessKeyId: null,
+    secretCiphertext: null,
+  });
+  expect((await ensurePlatformDataSource(database, access)).updatedAt).toEqual(first.updatedAt);
+  const moved = await ensurePlatformDataSource(database, { ...access, bucket: 'c' });
+  expect([moved.id, moved.bucket]).toEqual([first.id, 'c']);
+  expect(accessOf(first, access, secrets).secretAccessKey).toBe('a secret ü');
+});
