@@ -1,5 +1,8 @@
-/** Secrets that must be read again (keys of object stores): AES-256-GCM under `SECRETS_KEY`. */
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+/**
+ * Secrets under `SECRETS_KEY`: those that must be read again (keys of object stores) by AES-256-GCM, those that are only
+ * compared (ingest secrets) by HMAC-SHA-256.
+ */
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
 const version = 'v1';
 const ivBytes = 12;
@@ -19,11 +22,18 @@ export class SecretUnreadable extends Error {
 /** Encrypts and decrypts secrets; the text made is `v1.` and base64url of nonce, tag and ciphertext. */
 export class SecretBox {
   readonly #key: Buffer;
+  readonly #digestKey: Buffer;
 
   /** @param secretsKey value of `SECRETS_KEY`, any text with enough randomness in it; the key proper is derived from it */
   constructor(secretsKey: string) {
     if (secretsKey.length < 16) throw new Error('SECRETS_KEY must hold at least 16 characters.');
     this.#key = Buffer.from(hkdfSync('sha256', secretsKey, '', 'platform stored secrets v1', 32));
+    this.#digestKey = Buffer.from(hkdfSync('sha256', secretsKey, '', 'platform secret digests v1', 32));
+  }
+
+  /** What is stored of a secret that only has to be recognised; 32 bytes. */
+  digest(secret: string, purpose: string): Buffer {
+    return createHmac('sha256', this.#digestKey).update(`${purpose}\0${secret}`).digest();
   }
 
   /** @param purpose what the secret is for; decrypting asks for the same, so that texts cannot change places */

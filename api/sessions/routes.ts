@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { logoUrlOf } from '../../domain/session.ts';
-import { formatTimestamp } from '../../domain/timestamp.ts';
+import { defaultSessionName } from '../../domain/session-name.ts';
 import { uuid } from '../../http/schemas.ts';
 import type { Database } from '../../store/database.ts';
 import { sessionProgress } from '../../store/progress.ts';
@@ -125,13 +125,10 @@ async function load(database: Database, id: string, people: People) {
   return presentSession(session, nodes, people);
 }
 
-const longestTemplatePart = 220;
-
-/** The template's name and the time. A template that does not exist is refused when the session is made. */
+/** A template that does not exist is refused when the session is made. */
 async function defaultName(database: Database, templateId: number): Promise<string> {
   const template = await findTemplate(database, templateId);
-  const name = [...(template?.name ?? '')].slice(0, longestTemplatePart).join('');
-  return `${name} ${formatTimestamp(new Date())}`.trim();
+  return defaultSessionName(template?.name ?? '', new Date());
 }
 
 export const sessionRoutes = [create, one, list, progress, ...sessionChangeRoutes, ...sharedSessionRoutes];

@@ -1,0 +1,95 @@
+/** Wire forms of managed ingests (contract: Managed ingest; decisions 8). */
+import { z } from 'zod';
+import { creationBehaviours, ingestDataTypes, isIngestPath } from '../../domain/managed-ingest.ts';
+import { bodyId, nameText, timestampOut } from '../../http/schemas.ts';
+import { platformDataSourceName } from '../../store/data-sources.ts';
+
+export const ingestPath = () =>
+  z
+    .string({ error: 'urlPath must be text.' })
+    .refine(isIngestPath, {
+      error: 'urlPath must be 1 to 8 segments of a-z, 0-9, - and _, joined by slashes.',
+    })
+    .meta({
+      type: 'string',
+      pattern: '^[a-z0-9_-]+(/[a-z0-9_-]+){0,7}$',
+      maxLength: 255,
+      example: 'track-1/laps',
+    });
+const behaviour = () =>
+  z.enum(creationBehaviours, { error: 'creationBehaviour must be NewSession or LatestSession.' }).meta({
+    description:
+      'NewSession: each upload makes a session. LatestSession: it feeds the newest session of the project and template ' +
+      'that is neither frozen nor closed, and makes one when there is none.',
+  });
+const dataType = () =>
+  z.enum(ingestDataTypes, { error: 'ingestDataType must be Csv, Json, Binary or Any.' }).meta({
+    description: 'What Content-Types are taken in; others get 415.',
+  });
+const id = (name: string) =>
+  z
+    .number({ error: `${name} must be an id.` })
+    .pipe(bodyId())
+    .meta({ type: 'integer', minimum: 1 });
+const allowAnonymous = () =>
+  z.boolean({ error: 'allowAnonymous must be true or false.' }).meta({
+    description: 'Whether uploads need no secret. Keep it off beyond trials.',
+  });
+const dataSource = () =>
+  nameText().meta({ description: 'Where the bytes go, whatever the node’s configuration names.' });
+const inputNode = () => nameText().meta({ description: 'Name of an Input node of the session template.' });
+
+export const newIngestSchema = z.object({
+  urlPath: ingestPath(),
+  projectId: id('projectId'),
+  sessionTemplateId: id('sessionTemplateId'),
+  inputNode: inputNode(),
+  dataSource: dataSource().default(platformDataSourceName),
+  creationBehaviour: behaviour().default('NewSession'),
+  ingestDataType: dataType().default('Any'),
+  allowAnonymous: allowAnonymous().default(false),
+});
+
+export const ingestChangeSchema = z.object({
+  urlPath: ingestPath().nullish(),
+  projectId: id('projectId').nullish(),
+  sessionTemplateId: id('sessionTemplateId').nullish(),
+  inputNode: inputNode().nullish(),
+  dataSource: dataSource().nullish(),
+  creationBehaviour: behaviour().nullish(),
+  ingestDataType: dataType().nullish(),
+  allowAnonymous: allowAnonymous().nullish(),
+});
+
+export const ingestSchema = z
+  .object({
+    id: z.int(),
+    urlPath: z.string(),
+    url: z.string().meta({ description: 'Path to which files are sent.' }),
+    projectId: z.int(),
+    sessionTemplateId: z.int(),
+    inputNode: z.string(),
+    dataSource: z.string(),
+    creationBehaviour: z.enum(creationBehaviours),
+    ingestDataType: z.enum(ingestDataTypes),
+    allowAnonymous: z.boolean(),
+    secretHint: z.string().meta({ description: 'Last four characters of the secret.' }),
+    createdBy: z.guid().meta({ description: 'The person to whom the sessions belong.' }),
+    createdAt: timestampOut(),
+    updatedAt: timestampOut(),
+  })
+  .meta({ id: 'Ingest' });
+
+/** The one time that a secret goes out. */
+export const ingestWithSecretSchema = ingestSchema
+  .extend({ secret: z.string().meta({ description: 'Shown once.', example: 'his_...' }) })
+  .meta({ id: 'IngestWithSecret' });
+
+export const ingestedSchema = z
+  .object({
+    status: z.literal('ok'),
+    sessionId: z.guid(),
+    nodeInstanceId: z.int(),
+    nodeOutputId: z.int(),
+  })
+  .meta({ id: 'Ingested' });
