@@ -1,7 +1,7 @@
 /**
- * One request at a time for one match key (decisions 6; architecture 10), over all processes: a try-lock of the
- * transaction, each try a transaction of its own, so that nobody waits on a connection. Requests of one process queue
- * here first, in their order, so that a crowd does not try all at once.
+ * One match key is handled at one place at a time (decisions 6; architecture 10), over all processes: a try-lock of the
+ * transaction, each try a transaction of its own, so that nobody waits on a connection. Requests of one process stand in
+ * line here first; those that wait go together, one after the other in one transaction, so that a crowd is through soon.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,6 +11,8 @@ import type { Database, Tx } from './database.ts';
 export const keyBusy = Symbol('match key busy');
 
 const pauseMs = { least: 5, most: 20 } as const;
+/** Requests that go in one transaction. */
+const mostTogether = 50;
 /** Not had within their own time-outs: a row of the session, or this process was too slow between statements. */
 const busyCodes = new Set(['55P03', '25P03']);
 
@@ -20,78 +22,120 @@ const tryLock = `
          set_config('client_connection_check_interval', '1s', true),
          pg_try_advisory_xact_lock($1::bigint) as locked`;
 
+/** A request in line: for its turn, or for the end of the transaction that it is in. */
+interface Waiting {
+  readonly work: (tx: Tx) => Promise<unknown>;
+  readonly settle: (result: unknown) => void;
+  readonly fail: (error: unknown) => void;
+  isLate: boolean;
+}
+
+/** The lines of each process, by key; a line stands while somebody serves it. */
+const lines = new WeakMap<Database, Map<string, Waiting[]>>();
+
 /**
- * Runs `work` in a transaction that holds the key; {@link keyBusy} when that could not begin within `waitMs`.
+ * Runs `work` in a transaction that holds the key; {@link keyBusy} when that could not begin within `waitMs`. The
+ * transaction may be shared and may be tried again, so `work` must be free of effects outside the database.
  * @param keyText see `matchKeyText`
  */
-export async function withMatchKey<T>(
+export function withMatchKey<T>(
   database: Database,
   keyText: string,
   waitMs: number,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T | typeof keyBusy> {
-  const untilMs = performance.now() + waitMs;
-  const leave = await queueUp(database, keyText, waitMs);
-  if (leave === undefined) return keyBusy;
-  try {
-    return await tryUntil(database, lockNumber(keyText), untilMs, work);
-  } catch (error) {
-    if (busyCodes.has((error as { code?: string }).code ?? '')) return keyBusy;
-    throw error;
-  } finally {
-    leave();
-  }
+  const own = lines.get(database) ?? new Map<string, Waiting[]>();
+  lines.set(database, own);
+  return new Promise((resolve, reject) => {
+    const line = own.get(keyText);
+    const waiting = waitInLine(line ?? [], waitMs, {
+      work,
+      settle: resolve as Waiting['settle'],
+      fail: reject,
+    });
+    if (line !== undefined) return;
+    own.set(keyText, waiting);
+    void serve(database, matchKeyLock(keyText), waiting, () => own.delete(keyText));
+  });
 }
 
-async function tryUntil<T>(
+/** Puts a request at the end of the line, which it leaves by itself when its time is over. */
+function waitInLine(
+  line: Waiting[],
+  waitMs: number,
+  request: Pick<Waiting, 'work' | 'settle' | 'fail'>,
+): Waiting[] {
+  const timer = setTimeout(() => {
+    waiting.isLate = true;
+    const place = line.indexOf(waiting);
+    if (place >= 0) line.splice(place, 1);
+    if (place >= 0) request.settle(keyBusy);
+  }, waitMs);
+  const waiting: Waiting = {
+    work: request.work,
+    settle(result) {
+      clearTimeout(timer);
+      request.settle(result);
+    },
+    fail(error) {
+      clearTimeout(timer);
+      request.fail(error);
+    },
+    isLate: false,
+  };
+  line.push(waiting);
+  return line;
+}
+
+/**
+ * Serves a line until it is empty. Never throws: each request gets its own answer.
+ * @param close called in the moment in which the line is found empty: who comes later begins a new one
+ */
+async function serve(database: Database, lock: string, line: Waiting[], close: () => void): Promise<void> {
+  // After a failure as many go one by one as failed together, so that each fails for its own reason alone.
+  let alone = 0;
+  while (line.length > 0) {
+    const together = line.splice(0, alone > 0 ? 1 : mostTogether);
+    alone = Math.max(0, alone - 1);
+    const outcome = await tryTogether(database, lock, together);
+    if (outcome === 'done') continue;
+    if (outcome === 'failed') alone = together.length;
+    const back = together.filter((waiting) => !waiting.isLate);
+    for (const waiting of together) if (waiting.isLate) waiting.settle(keyBusy);
+    line.unshift(...back);
+    if (outcome === 'busy') await delay(pauseMs.least + Math.random() * (pauseMs.most - pauseMs.least));
+  }
+  close();
+}
+
+/** `failed`: none has an answer yet, and each has to be tried alone. */
+async function tryTogether(
   database: Database,
   lock: string,
-  untilMs: number,
-  work: (tx: Tx) => Promise<T>,
-): Promise<T | typeof keyBusy> {
-  for (;;) {
-    const done = await database.transaction(async (tx) => {
+  together: readonly Waiting[],
+): Promise<'done' | 'busy' | 'failed'> {
+  try {
+    const results = await database.transaction(async (tx) => {
       const [row] = await tx.query<{ locked: boolean }>(tryLock, [lock]);
-      return row?.locked ? { result: await work(tx) } : undefined;
+      if (!row?.locked) return undefined;
+      const done: unknown[] = [];
+      for (const { work } of together) done.push(await work(tx));
+      return done;
     });
-    if (done !== undefined) return done.result;
-    if (performance.now() >= untilMs) return keyBusy;
-    await delay(pauseMs.least + Math.random() * (pauseMs.most - pauseMs.least));
+    if (results === undefined) return 'busy';
+    for (const [place, waiting] of together.entries()) waiting.settle(results[place]);
+  } catch (error) {
+    if (together.length > 1) return 'failed';
+    const isBusy = busyCodes.has((error as { code?: string }).code ?? '');
+    for (const waiting of together) {
+      if (isBusy) waiting.settle(keyBusy);
+      else waiting.fail(error);
+    }
   }
+  return 'done';
 }
 
 /** The key as a number for an advisory lock; two keys that share one by chance only wait for each other. */
-function lockNumber(keyText: string): string {
+export function matchKeyLock(keyText: string): string {
   return createHash('sha256').update(keyText).digest().readBigInt64BE().toString();
-}
-
-/** The end of each key's queue in this process. */
-const queues = new WeakMap<Database, Map<string, Promise<void>>>();
-
-/** Waits for those before; gives the function that lets the next go on, or undefined when it took too long. */
-async function queueUp(
-  database: Database,
-  keyText: string,
-  waitMs: number,
-): Promise<(() => void) | undefined> {
-  const ends = queues.get(database) ?? new Map<string, Promise<void>>();
-  queues.set(database, ends);
-  const before = ends.get(keyText);
-  let leave = () => {};
-  const left = new Promise<void>((resolve) => {
-    leave = resolve;
-  });
-  const end = (before ?? Promise.resolve()).then(() => left);
-  ends.set(keyText, end);
-  void end.then(() => {
-    if (ends.get(keyText) === end) ends.delete(keyText);
-  });
-  if (before === undefined) return leave;
-  const giveUp = new AbortController();
-  const late = delay(waitMs, true, { signal: giveUp.signal }).catch(() => true);
-  const isLate = await Promise.race([before.then(() => false), late]);
-  giveUp.abort();
-  if (!isLate) return leave;
-  leave();
-  return undefined;
 }

@@ -50,48 +50,74 @@ export async function joinOrOpen(database: Database, request: JoinRequest): Prom
 
 async function joinOrOpenWithin(tx: Tx, request: JoinRequest): Promise<JoinResult> {
   const window = windowFrom(request.startAt, request.key.timeWindowSeconds);
-  const match = await lockMatch(tx, request.key, window);
+  const match = await joinMatch(tx, request, window);
   if (match === undefined) return open(tx, request, window);
   if (match.frozen) return { outcome: 'frozen' };
-  const tellWindow = await addParticipant(tx, match.sessionId, request);
-  return {
-    outcome: 'joined',
-    sessionId: match.sessionId,
-    tellWindow: tellWindow && match.windowIsTold ? match : undefined,
-  };
+  const { sessionId, projectId, templateName, isNews } = match;
+  const tellWindow = isNews ? { sessionId, projectId, templateName } : undefined;
+  return { outcome: 'joined', sessionId, tellWindow };
 }
 
 interface Match extends SessionLabel {
   readonly frozen: boolean;
-  /** The window's workflow has seen all changes so far. */
-  readonly windowIsTold: boolean;
+  /** The window's workflow waits and had seen all changes before. */
+  readonly isNews: boolean;
 }
 
+/** Adds a person who is no participant yet; either part of an identity tells that they are. */
+const addParticipant = (session: string) => `
+  joined as (
+    insert into session_participant (session_id, identifier, key, start_at, joined_at)
+    select id, $1, $2, $3::timestamptz, date_trunc('milliseconds', clock_timestamp()) from ${session}
+    on conflict do nothing returning session_id
+  ), entry as (
+    insert into session_user_entry (session_id, identifier) select session_id, $1 from joined
+    on conflict do nothing
+  )`;
+
 /** The newest open session that matches, its row locked: one that is closed in this moment matches no more. */
-async function lockMatch(tx: Tx, key: MatchKey, window: TimeWindow): Promise<Match | undefined> {
-  const [row] = await tx.query<Match>(
-    `select s.id as "sessionId", s.project_id as "projectId", t.name as "templateName",
-            s.frozen_at is not null as frozen, s.window_wanted_at is null as "windowIsTold"
-       from session s join session_template t on t.id = s.session_template_id
-      where s.name = $1 and s.simulation_name = $2 and s.project_id = $3 and s.session_template_id = $4
-        and s.machine_group = $5 and s.window_seconds = $6
-        and tstzrange(s.window_start_at, s.window_end_at) && tstzrange($7::timestamptz, $8::timestamptz)
-        and s.machine_group is not null and s.closed_at is null
-      order by s.created_at desc, s.id desc limit 1
-        for no key update of s`,
-    [
-      key.name,
-      key.simulationName,
-      key.projectId,
-      key.sessionTemplateId,
-      key.machineGroup,
-      key.timeWindowSeconds,
-      window.startAt,
-      window.endAt,
-    ],
-  );
+const joinStatement = `
+  with match as materialized (
+    select s.id, s.project_id, t.name as template_name, s.frozen_at is not null as frozen,
+           s.window_wanted_at is null as told
+      from session s join session_template t on t.id = s.session_template_id
+     where s.name = $4 and s.simulation_name = $5 and s.project_id = $6 and s.session_template_id = $7
+       and s.machine_group = $8 and s.window_seconds = $9
+       and tstzrange(s.window_start_at, s.window_end_at) && tstzrange($3::timestamptz, $10::timestamptz)
+       and s.machine_group is not null and s.closed_at is null
+     order by s.created_at desc, s.id desc limit 1
+       for no key update of s
+  ), ${addParticipant('match where not frozen')}, wanted as (
+    update session s set window_wanted_at = coalesce(s.window_wanted_at, clock_timestamp())
+      from joined where s.id = joined.session_id and s.window_due_at is not null
+    returning 1
+  )
+  select m.id as "sessionId", m.project_id as "projectId", m.template_name as "templateName", m.frozen,
+         m.told and exists (select from wanted) as "isNews"
+    from match m`;
+
+async function joinMatch(
+  tx: Tx,
+  { key, participant, startAt }: JoinRequest,
+  window: TimeWindow,
+): Promise<Match | undefined> {
+  const [row] = await tx.query<Match>(joinStatement, [
+    participant.identifier,
+    participant.key,
+    startAt,
+    key.name,
+    key.simulationName,
+    key.projectId,
+    key.sessionTemplateId,
+    key.machineGroup,
+    key.timeWindowSeconds,
+    window.endAt,
+  ]);
   return row;
 }
+
+const joinOpened = `with opened as (select $4::uuid as id), ${addParticipant('opened')}
+  select t.name from session_template t where t.id = $5`;
 
 async function open(tx: Tx, request: JoinRequest, window: TimeWindow): Promise<JoinResult> {
   const { key, participant } = request;
@@ -107,8 +133,11 @@ async function open(tx: Tx, request: JoinRequest, window: TimeWindow): Promise<J
     shared: { machineGroup: key.machineGroup, timeWindowSeconds: key.timeWindowSeconds, window },
   });
   if (created.outcome !== 'created') return created;
-  await addParticipant(tx, created.sessionId, request);
-  const [template] = await tx.query<{ name: string }>('select name from session_template where id = $1', [
+  const [template] = await tx.query<{ name: string }>(joinOpened, [
+    participant.identifier,
+    participant.key,
+    request.startAt,
+    created.sessionId,
     key.sessionTemplateId,
   ]);
   return {
@@ -120,26 +149,4 @@ async function open(tx: Tx, request: JoinRequest, window: TimeWindow): Promise<J
       templateName: template?.name ?? '',
     },
   };
-}
-
-/**
- * Adds a person who is no participant yet; either part of an identity tells that they are.
- * @returns whether the window's workflow waits and has something new to show
- */
-async function addParticipant(tx: Tx, sessionId: string, request: JoinRequest): Promise<boolean> {
-  const rows = await tx.query(
-    `with joined as (
-       insert into session_participant (session_id, identifier, key, start_at, joined_at)
-       values ($1, $2, $3, $4, date_trunc('milliseconds', clock_timestamp()))
-       on conflict do nothing returning session_id
-     ), entry as (
-       insert into session_user_entry (session_id, identifier) select session_id, $2 from joined
-       on conflict do nothing
-     )
-     update session s set window_wanted_at = coalesce(s.window_wanted_at, clock_timestamp())
-       from joined where s.id = joined.session_id and s.window_due_at is not null
-     returning 1`,
-    [sessionId, request.participant.identifier, request.participant.key, request.startAt],
-  );
-  return rows.length > 0;
 }

@@ -130,6 +130,8 @@ async function createWorker(
     maxConcurrentLocalActivityExecutions: 10,
     maxConcurrentActivityTaskExecutions: 50,
     maxCachedWorkflows: 500,
+    // How long workflows that a killed worker had in its memory wait for it before another takes them.
+    stickyQueueScheduleToStartTimeout: '5s',
     shutdownGraceTime: '10s',
   });
 }

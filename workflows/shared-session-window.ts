@@ -94,20 +94,23 @@ function isSame(left: WindowLook | undefined, right: WindowLook): boolean {
     left !== undefined &&
     left.participants === right.participants &&
     left.window === right.window &&
-    left.closesAt === right.closesAt
+    closeText(left) === closeText(right)
   );
 }
 
+/** What operators see of it: no names, no reason. */
 function show(look: WindowLook): void {
-  const { participants, window, closesAt } = look;
-  upsertMemo({ participants, window, closesAt });
+  const { participants, window } = look;
+  const close = closeText(look);
+  upsertMemo({ participants, window, close });
   setCurrentDetails(
-    [
-      `Participants: ${participants}`,
-      `Window: ${window ?? 'none'}`,
-      closesAt === null ? 'Not closed' : `Closed at ${closesAt}`,
-    ].join('  \n'),
+    [`Participants: ${participants}`, `Window: ${window ?? 'none'}`, `Close: ${close}`].join('  \n'),
   );
+}
+
+function closeText({ closesAt, dueAt }: WindowLook): string {
+  if (closesAt === null) return 'not closed';
+  return dueAt === null ? `closed at ${closesAt}` : `falls due at ${closesAt}`;
 }
 
 function waitSummary(look: WindowLook): string {
