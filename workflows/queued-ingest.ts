@@ -20,7 +20,7 @@ const maxHistoryEvents = 1_000;
 
 const { drainQueue } = proxyActivities<IngestActivities>({
   startToCloseTimeout: '10 minutes',
-  heartbeatTimeout: '30s',
+  heartbeatTimeout: '15s',
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '5s' },
 });
