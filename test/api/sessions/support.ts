@@ -32,8 +32,12 @@ export const routesOfSessions: readonly ApiRoute[] = [
   ...nodeInstanceRoutes,
 ];
 
-export async function sessionWorld(platform: TestEnvironment): Promise<SessionWorld> {
-  const api = await startTestApi(platform.environment, { routes: routesOfSessions });
+/** @param extra variables beside the environment's */
+export async function sessionWorld(
+  platform: TestEnvironment,
+  extra: Readonly<Record<string, string>> = {},
+): Promise<SessionWorld> {
+  const api = await startTestApi({ ...platform.environment, ...extra }, { routes: routesOfSessions });
   const people = await makePeople(api.url, platform.administrator);
   const { database, objects } = api.composed.services;
   await ship(database);
