@@ -31,6 +31,8 @@ export class AuthDatabase implements Runner {
     });
     // A connection that the server drops while idle must not end the process; the pool makes a new one.
     pool.on('error', () => undefined);
+    // While one is in use the pool does not listen: the statement under way fails, which is told where it was sent.
+    pool.on('connect', (client) => client.on('error', () => undefined));
     const orm = await MikroORM.init({
       entities: [UserSchema],
       dbName: new URL(databaseUrl).pathname.slice(1) || 'postgres',

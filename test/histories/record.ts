@@ -192,11 +192,14 @@ async function record(stage: Stage, name: string, scenario: Scenario): Promise<v
   const first = stage.operator.workflow.getHandle(workflowId, executions[0]!.runId);
   const history = await first.fetchHistory();
   // The SDK's own form in JSON needs one copy of its protobuf library; an installation may well have two.
-  const plain = proto.temporal.api.history.v1.History.toObject(history as proto.temporal.api.history.v1.History, {
-    longs: String,
-    enums: String,
-    bytes: String,
-  });
+  const plain = proto.temporal.api.history.v1.History.toObject(
+    history as proto.temporal.api.history.v1.History,
+    {
+      longs: String,
+      enums: String,
+      bytes: String,
+    },
+  );
   const text = `${JSON.stringify(withoutMachine(plain), null, 1)}\n`;
   const isLarge = text.length > plainCharacters;
   const file = `${name}.json${isLarge ? '.gz' : ''}`;
