@@ -3,10 +3,12 @@ import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../../domain/node-state.ts';
 import { findDataSourceByName } from '../../../store/data-sources.ts';
+import { unfreezeSession } from '../../../store/freeze-session.ts';
 import { newOutputKey } from '../../../store/objects.ts';
 import { sweepAbandonedObjects } from '../../../store/pending-objects.ts';
 import { queueUpload } from '../../../store/queued-uploads.ts';
 import { sweepSupersededOutputs } from '../../../store/superseded.ts';
+import type { RunningWorker } from '../../../worker/main.ts';
 import { queuedIngestId } from '../../../workflows/contract.ts';
 import { eventually } from '../../support/eventually.ts';
 import { stateOf } from '../../support/graph.ts';
@@ -80,6 +82,8 @@ describe('before anybody drains the queue', () => {
 });
 
 describe('the ingest workflow', () => {
+  const workers: RunningWorker[] = [];
+
   test('packs small uploads of one session into one object and publishes all in order, byte for byte', async () => {
     const graph = await queuedGraph(database);
     const nodeId = graph.nodes.input!;
@@ -117,7 +121,7 @@ describe('the ingest workflow', () => {
   });
 
   test('keeps each sender’s order under concurrency, publishes each upload once, and ends', async () => {
-    await temporal.startWorker('workflows');
+    workers.push(await temporal.startWorker('workflows'));
     const graph = await queuedGraph(database, [
       { name: 'left', parents: [] },
       { name: 'right', parents: [] },
@@ -178,6 +182,37 @@ describe('the ingest workflow', () => {
     expect(await publishedOf(database, graph.nodes.input!)).toHaveLength(1);
     const runs = await database.query('select 1 from node_run where session_id = $1', [graph.sessionId]);
     expect(runs).toEqual([]);
+    await unfreezeSession(database, graph.sessionId);
+    expect(await stateOf(database, graph, 'child')).toBe(nodeStateCodes.Pending);
+  });
+
+  test('never lets one upload pass another, while queueing is switched on and off', async () => {
+    const graph = await queuedGraph(database);
+    const nodeId = graph.nodes.input!;
+    const names = Array.from({ length: 60 }, (_, index) => `n${index}`);
+    const statuses = new Set<number>();
+    for (const [index, name] of names.entries()) {
+      await setQueued(database, graph, index % 7 < 4);
+      statuses.add((await world.upload(nodeId, Buffer.from(name), named(name))).status);
+    }
+    expect([...statuses].sort()).toEqual([201, 202]);
+    await drained(database);
+    const published = await publishedOf(database, nodeId);
+    expect(published.map(({ identifier }) => identifier)).toEqual(names);
+  });
+
+  test('goes on by itself when an operator ends it', async () => {
+    await Promise.all(workers.map((worker) => worker.stop()));
+    const graph = await queuedGraph(database);
+    expect((await world.upload(graph.nodes.input!, Buffer.from('x'))).status).toBe(202);
+    const handle = temporal.operator.workflow.getHandle(
+      queuedIngestId(graph.projectId, world.platform.taskQueue),
+    );
+    await eventually('the workflow', async () => (await handle.describe()).status.name === 'RUNNING');
+    await handle.terminate('by an operator');
+    await temporal.startWorker('workflows');
+    await drained(database);
+    expect(await publishedOf(database, graph.nodes.input!)).toHaveLength(1);
   });
 
   test('leaves nothing in storage that no output refers to', async () => {

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { Database } from '../../store/database.ts';
+import { endTask } from '../../store/outcomes.ts';
+import { sweepSupersededOutputs } from '../../store/superseded.ts';
+import { findInput, listInputs, touchTask } from '../../store/task-reads.ts';
+import { writeWatermark } from '../../store/task-writes.ts';
+import { chain, claim, finish, makeGraph, outsideTemplate, upload, writeOne } from '../support/graph.ts';
+import { testEnvironment } from '../support/stack.ts';
+
+const platform = await testEnvironment();
+let database: Database;
+beforeAll(async () => {
+  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 4 });
+});
+afterAll(() => database.close());
+
+let runner = { holder: 'token', instanceId: 'none' };
+beforeEach(() => {
+  runner = { holder: 'token', instanceId: randomUUID() };
+});
+const all = { mode: 'all', afterPosition: 0, limit: 100, cap: 100 } as const;
+const sweep = () => sweepSupersededOutputs(database, { olderThanSeconds: 0 });
+const isToBeDeleted = async (objectKey: string) =>
+  (await database.query('select 1 from object_deletion where object_key = $1', [objectKey])).length > 0;
+
+test('a replaced version stands through all attempts of the run that was claimed before, and goes with its end', async () => {
+  await outsideTemplate(database, 'held', { incremental: true });
+  const graph = await makeGraph(database, chain(1, 'held'));
+  const first = await upload(database, graph, 'input', 'same');
+  const other = await upload(database, graph, 'input', 'other');
+  const task = (await claim(database, runner, 'held'))!;
+  const second = await upload(database, graph, 'input', 'same');
+  expect(await sweep()).toBe(0);
+  await endTask(database, runner, task.taskId, { kind: 'release' }, 'r', 0);
+  const again = (await claim(database, runner, 'held'))!;
+  expect(await sweep()).toBe(0);
+  const held = (await touchTask(database, runner, again.taskId))!;
+  const { objectKey } = first.output;
+  expect(await listInputs(database, held, all)).toMatchObject([
+    { outputId: first.output.id, objectKey },
+    { outputId: other.output.id },
+  ]);
+  expect(await findInput(database, held, first.output.id)).toMatchObject({ objectKey });
+  expect(await writeWatermark(database, runner, again.taskId, first.output.id, undefined)).toMatchObject({
+    kind: 'moved',
+    pendingInputs: 1,
+  });
+  await finish(database, runner, graph, again);
+  expect(await isToBeDeleted(objectKey)).toBe(false);
+  expect(await sweep()).toBe(1);
+  expect(await isToBeDeleted(objectKey)).toBe(true);
+  const next = (await claim(database, runner, 'held'))!;
+  const heldNext = (await touchTask(database, runner, next.taskId))!;
+  expect(await listInputs(database, heldNext, { ...all, mode: 'since-watermark' })).toMatchObject([
+    { outputId: other.output.id },
+    { outputId: second.output.id, objectKey: second.output.objectKey },
+  ]);
+});
+
+test('a version that nobody has claimed, or that was replaced before the claim, goes at once', async () => {
+  await outsideTemplate(database, 'free');
+  const graph = await makeGraph(database, chain(1, 'free'));
+  await upload(database, graph, 'input', 'same');
+  await upload(database, graph, 'input', 'same');
+  expect(await sweep()).toBe(1);
+  await upload(database, graph, 'input', 'same');
+  expect(await claim(database, runner, 'free')).toBeDefined();
+  expect(await sweep()).toBe(1);
+});
+
+test('a young version stands: a claim that is just being made may still see it', async () => {
+  await outsideTemplate(database, 'young');
+  const graph = await makeGraph(database, chain(1, 'young'));
+  await upload(database, graph, 'input', 'same');
+  await upload(database, graph, 'input', 'same');
+  expect(await sweepSupersededOutputs(database, { olderThanSeconds: 60 })).toBe(0);
+});
+
+test('outputs that a run published together stay together for a held run, also when an upload replaces one of them', async () => {
+  await outsideTemplate(database, 'writer');
+  await outsideTemplate(database, 'reader');
+  const graph = await makeGraph(database, [
+    { name: 'input', parents: [] },
+    { name: 'n1', parents: ['input'], template: 'writer' },
+    { name: 'n2', parents: ['n1'], template: 'reader' },
+  ]);
+  await upload(database, graph, 'input');
+  const writer = (await claim(database, runner, 'writer'))!;
+  for (const name of ['a', 'b', 'c']) await writeOne(database, runner, graph, writer, name);
+  const completed = { kind: 'complete', outcome: 'completed', hasMore: false } as const;
+  expect(await endTask(database, runner, writer.taskId, completed, 'c', 0)).toMatchObject({ kind: 'ended' });
+  const reader = (await claim(database, runner, 'reader'))!;
+  await upload(database, graph, 'n1', 'b');
+  const held = (await touchTask(database, runner, reader.taskId))!;
+  const latest = await listInputs(database, held, { ...all, mode: 'latest' });
+  expect(latest.map(({ outputIdentifier }) => outputIdentifier)).toEqual(['a', 'b', 'c']);
+});
