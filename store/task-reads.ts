@@ -17,7 +17,7 @@ export interface HeldTask {
   readonly upperPosition: number;
   /** As it stood at the claim. */
   readonly claimWatermarkPosition: number;
-  /** The run's own one in a reprocess of an incremental node, else the node's. */
+  /** The run's own one in a reprocess, else the node's. */
   readonly watermarkPosition: number;
   readonly watermarkOutputId: number | null;
   readonly leaseExpiresAt: Date;

@@ -3,6 +3,7 @@ import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../../domain/node-state.ts';
 import { findDataSourceByName } from '../../../store/data-sources.ts';
+import { deleteSession } from '../../../store/delete-session.ts';
 import { unfreezeSession } from '../../../store/freeze-session.ts';
 import { newOutputKey } from '../../../store/objects.ts';
 import { sweepAbandonedObjects } from '../../../store/pending-objects.ts';
@@ -59,6 +60,22 @@ describe('before anybody drains the queue', () => {
     expect([...statuses, frozen.status]).toEqual([404, 400, 400, 400]);
     expect(frozen.json()).toEqual({ status: 'error', message: 'Session is frozen.' });
     expect(await queuedCount(database)).toBe(before);
+  });
+
+  test('goes with its session when that is deleted, its object too', async () => {
+    const graph = await queuedGraph(database);
+    await world.upload(graph.nodes.input!, Buffer.from('x'));
+    const [queued] = await database.query<{ objectKey: string }>(
+      'select object_key as "objectKey" from queued_upload where session_id = $1',
+      [graph.sessionId],
+    );
+    expect(await deleteSession(database, graph.sessionId)).toBe(true);
+    const left = await database.query('select 1 from queued_upload where session_id = $1', [graph.sessionId]);
+    expect(left).toEqual([]);
+    const deletions = await database.query('select 1 from object_deletion where object_key = $1', [
+      queued!.objectKey,
+    ]);
+    expect(deletions).toHaveLength(1);
   });
 
   test('what is queued is published in order before a direct upload, once queueing is switched off', async () => {
