@@ -59,6 +59,9 @@ const smallestPieceBytes = 16 * 1024;
 export function trailerHeaders(contentBytes: number): Record<string, string> {
   return {
     'content-encoding': 'aws-chunked',
+    // Gets the request a connection of its own: some stores leave the end of such a body unread, where the next request
+    // on the connection would begin. It also lets a store refuse before the first byte.
+    Expect: '100-continue',
     'transfer-encoding': 'chunked',
     'x-amz-content-sha256': 'STREAMING-UNSIGNED-PAYLOAD-TRAILER',
     'x-amz-decoded-content-length': String(contentBytes),

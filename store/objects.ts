@@ -238,7 +238,7 @@ export class ObjectStores {
   readonly platformAccess: S3Access;
   /** For registering data sources. */
   readonly secrets: SecretBox;
-  readonly #stores = new Map<number, { readonly updatedAtMs: number; readonly store: ObjectStore }>();
+  readonly #stores = new Map<number, { readonly version: string; readonly store: ObjectStore }>();
 
   constructor(settings: ObjectVariables) {
     this.platformAccess = platformAccess(settings);
@@ -248,10 +248,12 @@ export class ObjectStores {
   /** @throws SecretUnreadable */
   of(row: DataSourceRow): ObjectStore {
     const known = this.#stores.get(row.id);
-    if (known !== undefined && known.updatedAtMs === row.updatedAt.getTime()) return known.store;
+    // Each write encrypts anew, which tells apart what a clock of milliseconds does not.
+    const version = `${row.updatedAt.getTime()} ${row.secretCiphertext}`;
+    if (known?.version === version) return known.store;
     // The client before is not ended: requests may be under way. Its idle connections end by themselves.
     const store = openObjectStore(accessOf(row, this.platformAccess, this.secrets));
-    this.#stores.set(row.id, { updatedAtMs: row.updatedAt.getTime(), store });
+    this.#stores.set(row.id, { version, store });
     return store;
   }
 

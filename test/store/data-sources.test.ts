@@ -1,9 +1,12 @@
 import { afterAll, expect, test } from 'vitest';
 import {
   accessOf,
+  createDataSource,
+  type DataSourceRow,
+  type DataSourceWrite,
   ensurePlatformDataSource,
   findDataSourceByName,
-  saveDataSource,
+  updateDataSource,
 } from '../../store/data-sources.ts';
 import { Database } from '../../store/database.ts';
 import { ObjectStores, objectSettings } from '../../store/objects.ts';
@@ -24,6 +27,11 @@ const access = {
   secretAccessKey: 'a secret ü',
 };
 
+function saved(write: DataSourceWrite): DataSourceRow {
+  if (write.outcome !== 'saved') throw new Error(write.outcome);
+  return write.dataSource;
+}
+
 test('a secret comes back under its key and purpose, and is different text each time', () => {
   const text = secrets.encrypt('s', 'one');
   expect(secrets.encrypt('s', 'one')).not.toBe(text);
@@ -38,17 +46,19 @@ test('a secret comes back under its key and purpose, and is different text each 
 });
 
 test('no key of a data source stands in the database as it is', async () => {
-  const row = await saveDataSource(database, secrets, 'lab', access);
+  const row = saved(await createDataSource(database, secrets, 'lab', access));
   expect(JSON.stringify(row)).not.toContain('a secret');
   expect(accessOf(row, { ...access, bucket: 'platform' }, secrets)).toEqual(access);
 });
 
 test('a changed data source gets a new client, an unchanged one keeps its own', async () => {
   const stores = new ObjectStores(objectSettings.parse(platform.environment));
-  const before = await saveDataSource(database, stores.secrets, 'changing', access);
+  const before = saved(await createDataSource(database, stores.secrets, 'changing', access));
   const store = stores.of(before);
   expect(stores.of((await findDataSourceByName(database, 'changing'))!)).toBe(store);
-  const after = await saveDataSource(database, stores.secrets, 'changing', { ...access, bucket: 'c' });
+  const after = saved(
+    await updateDataSource(database, stores.secrets, 'changing', { ...access, bucket: 'c' }),
+  );
   expect(after.id).toBe(before.id);
   expect(stores.of(after)).not.toBe(store);
   stores.close();
