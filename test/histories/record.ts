@@ -1,5 +1,5 @@
 /**
- * Records histories of real session workflows, which `test/workflows/replay.test.ts` replays against the present code.
+ * Records histories of real workflows of sessions and windows, which `test/workflows/replay.test.ts` replays against the present code.
  *
  * `node_modules/.bin/node test/histories/record.ts [name ...]` writes those named, or all, in this folder. It starts
  * servers of its own. To be run for a new kind of history, or when a change of a workflow is meant to break with the
@@ -14,14 +14,16 @@ import proto from '@temporalio/proto';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import { removeData, startStack } from '../../local/stack.ts';
+import { closeSession } from '../../store/close-session.ts';
 import { ensurePlatformDataSource } from '../../store/data-sources.ts';
 import { Database } from '../../store/database.ts';
 import { newOutputKey, ObjectStores, objectSettings } from '../../store/objects.ts';
 import { endTask } from '../../store/outcomes.ts';
 import { publishUpload } from '../../store/publish.ts';
+import { joinOrOpen } from '../../store/shared-sessions.ts';
 import { startWorker } from '../../worker/main.ts';
 import { WorkflowClient } from '../../workflows/client.ts';
-import { sessionWorkflowId } from '../../workflows/contract.ts';
+import { sessionWorkflowId, windowWorkflowId } from '../../workflows/contract.ts';
 import { eventually } from '../support/eventually.ts';
 import { temporaryDataFolder } from '../support/global-setup.ts';
 import { chain, claim, finish, type Graph, makeGraph, outsideTemplate, upload } from '../support/graph.ts';
@@ -41,8 +43,10 @@ interface Stage {
   readonly operator: Client;
 }
 
-/** Makes one session go through something and returns its graph, when its workflow has ended. */
-type Scenario = (stage: Stage) => Promise<Graph>;
+/** Makes one session go through something, upon which its workflow ends: that of its graph, unless it names another. */
+type Scenario = (
+  stage: Stage,
+) => Promise<{ readonly sessionId: string; readonly workflowId?: string | undefined }>;
 
 async function outside(stage: Stage, length: number): Promise<Graph & { readonly template: string }> {
   const template = `outside-${Math.random()}`;
@@ -72,6 +76,8 @@ function untilAwaited(stage: Stage, graph: Graph) {
     return (raw.pendingActivities?.length ?? 0) > 0;
   });
 }
+
+const day = { seconds: 86_400, ms: 86_400_000 };
 
 const scenarios: Readonly<Record<string, Scenario>> = {
   /** The first node lasts, so that its end is awaited; the others end at once. */
@@ -175,16 +181,62 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     if (ended.kind === 'ended') stage.workflows.afterCommit(ended.effects);
     return graph;
   },
+
+  /** A shared session of two; the close is set ahead, and falls due. */
+  async window(stage) {
+    const { database, workflows } = stage;
+    const { projectId, sessionId: other } = await outside(stage, 1);
+    const [row] = await database.query<{ id: number }>(
+      'select session_template_id as id from session where id = $1',
+      [other],
+    );
+    const join = (name: string) =>
+      joinOrOpen(database, {
+        key: {
+          projectId,
+          sessionTemplateId: row!.id,
+          name: 'Exercise',
+          simulationName: 'sim',
+          machineGroup: 1,
+          timeWindowSeconds: day.seconds,
+        },
+        startAt: new Date(Math.floor(Date.now() / day.ms) * day.ms),
+        participant: { identifier: `anon:${name}`, key: `anon:${name}` },
+        userId: '018f0000-0000-7000-8000-000000000001',
+      });
+    const opened = await join('first');
+    if (opened.outcome !== 'created' || !opened.tellWindow) throw new Error(opened.outcome);
+    const { sessionId, tellWindow } = opened;
+    const looked = () =>
+      eventually('a look', async () => {
+        const sql = 'select 1 from session where id = $1 and window_wanted_at is null';
+        return (await database.query(sql, [sessionId])).length > 0;
+      });
+    await workflows.lookAtWindowNow(tellWindow);
+    await looked();
+    await join('second');
+    await workflows.lookAtWindowNow(tellWindow);
+    await looked();
+    await closeSession(database, {
+      sessionId,
+      person: { identifier: 'anon:first', key: 'anon:first' },
+      mayCloseAny: false,
+      reason: null,
+      closeAt: new Date(Date.now() + 1_500),
+    });
+    await workflows.lookAtWindowNow(tellWindow);
+    return { sessionId, workflowId: windowWorkflowId(sessionId) };
+  },
 };
 
-/** The history of the session's first execution. */
+/** The history of the first execution. */
 async function record(stage: Stage, name: string, scenario: Scenario): Promise<void> {
-  const graph = await scenario(stage);
+  const { sessionId, workflowId = sessionWorkflowId(sessionId) } = await scenario(stage);
+  const { workflow } = stage.operator;
   await eventually(
     'the workflow ends',
-    async () => (await handleOf(stage, graph).describe()).status.name === 'COMPLETED',
+    async () => (await workflow.getHandle(workflowId).describe()).status.name === 'COMPLETED',
   );
-  const { workflowId } = handleOf(stage, graph);
   const executions: { runId: string; startTime: Date }[] = [];
   for await (const one of stage.operator.workflow.list({ query: `WorkflowId = "${workflowId}"` }))
     executions.push(one);

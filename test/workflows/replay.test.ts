@@ -45,7 +45,15 @@ describe('workflows that run while the platform is updated go on: histories of r
   test('there is one of each kind', () => {
     const kinds = files.map((file) => file.split('.')[0]);
     expect(kinds).toEqual(
-      expect.arrayContaining(['builtin', 'cancelled', 'continued-as-new', 'dropped-wait', 'plain', 'retry']),
+      expect.arrayContaining([
+        'builtin',
+        'cancelled',
+        'continued-as-new',
+        'dropped-wait',
+        'plain',
+        'retry',
+        'window',
+      ]),
     );
     for (const [file, event] of [
       ['plain.json', 'EVENT_TYPE_ACTIVITY_TASK_COMPLETED'],
@@ -54,6 +62,7 @@ describe('workflows that run while the platform is updated go on: histories of r
       ['cancelled.json', 'EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED'],
       ['continued-as-new.json', 'EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW'],
       ['builtin.json', 'runBuiltin'],
+      ['window.json', 'endWindow'],
     ] as const)
       expect(textOf(files.find((name) => name.startsWith(file))!), file).toContain(event);
   });
