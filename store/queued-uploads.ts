@@ -35,15 +35,24 @@ export type QueueResult =
     }
   | { readonly outcome: 'frozen' | 'node-missing' };
 
+const foreignKeyViolation = '23503';
+
 /**
  * Puts an upload whose bytes stand in storage into its project's queue. Committed, it will be published whatever ends.
  * @throws PendingObjectGone
  */
 export async function queueUpload(database: Database, upload: UploadedObject): Promise<QueueResult> {
   failpoint('upload-stored');
-  const result = await database.transaction((tx) => queueUploadWithin(tx, upload));
-  failpoint('upload-queued');
-  return result;
+  try {
+    const result = await database.transaction((tx) => queueUploadWithin(tx, upload));
+    failpoint('upload-queued');
+    return result;
+  } catch (error) {
+    // The session was deleted, or got other nodes, in this moment.
+    if ((error as { readonly code?: string }).code === foreignKeyViolation)
+      return { outcome: 'node-missing' };
+    throw error;
+  }
 }
 
 /** As {@link queueUpload}, inside the caller's transaction. */
