@@ -1,8 +1,6 @@
 /** Bytes in S3-compatible stores. Keys are made of our own ids; no text of a caller stands in one. */
 import { createWriteStream } from 'node:fs';
 import { unlink } from 'node:fs/promises';
-import { Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import {
@@ -284,8 +282,9 @@ export function openObjectStore(access: S3Access): ObjectStore {
     requestHandler: {
       connectionTimeout: connectMs,
       socketTimeout: silentMs,
-      httpAgent: new HttpAgent(agent),
-      httpsAgent: new HttpsAgent(agent),
+      // As options, not as agents: so requests that ask `Expect: 100-continue` get a connection of their own.
+      httpAgent: agent,
+      httpsAgent: agent,
     },
   });
   return new ObjectStore(client, access);

@@ -231,3 +231,26 @@ describe('a store that misbehaves', () => {
     nowhere.close();
   });
 });
+
+test('a streamed object has a connection of its own, since some stores leave the end of such a request unread', async () => {
+  const sockets: [string, unknown][] = [];
+  const server = createServer((request, response) => {
+    sockets.push([request.method ?? '', request.socket]);
+    request.resume().on('end', () => response.setHeader('etag', '"e"').end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const through = openObjectStore({ ...access, endpoint: `http://127.0.0.1:${port}` });
+  for (let round = 0; round < 3; round += 1) {
+    const bytes = Buffer.alloc(9 * mebibyte);
+    await through.put('outputs/x', pieces(bytes), { declaredBytes: bytes.length, signal: never });
+    await through.exists('outputs/x');
+  }
+  const own = sockets.filter(([method]) => method === 'PUT').map(([, socket]) => socket);
+  const shared = new Set(sockets.filter(([method]) => method === 'HEAD').map(([, socket]) => socket));
+  expect(new Set(own).size).toBe(3);
+  expect(own.some((socket) => shared.has(socket))).toBe(false);
+  through.close();
+  server.closeAllConnections();
+  server.close();
+});
