@@ -10,11 +10,12 @@ import {
   HeadBucketCommand,
   HeadObjectCommand,
   ListMultipartUploadsCommand,
-  S3Client,
+  type S3Client,
 } from '@aws-sdk/client-s3';
 import { whileBytesFlow } from './buffer-garbage.ts';
 import { accessOf, type DataSourceRow, type S3Access } from './data-sources.ts';
 import { newId } from './ids.ts';
+import { openClient } from './object-client.ts';
 import { Intake, ObjectTooLarge, SourceBroken } from './object-intake.ts';
 import { httpStatusOf, toObjectStoreError } from './object-retry.ts';
 import { type ObjectVariables, platformAccess } from './object-settings.ts';
@@ -25,9 +26,6 @@ export { ObjectTooLarge, SourceBroken } from './object-intake.ts';
 export { ObjectStoreError } from './object-retry.ts';
 export { type ObjectVariables, objectSettings } from './object-settings.ts';
 
-const connectMs = 5_000;
-/** A store that is silent for so long while we wait for it is given up. Completing a large object takes its time. */
-const silentMs = 300_000;
 const shortCallMs = 30_000;
 
 /** A new key for the bytes of an output. */
@@ -263,36 +261,8 @@ export class ObjectStores {
 
 /** A store by its address and keys, for checks before a data source is registered. */
 export function openObjectStore(access: S3Access): ObjectStore {
-  const agent = {
-    keepAlive: true,
-    maxSockets: Number.POSITIVE_INFINITY,
-    maxFreeSockets: 32,
-    timeout: silentMs,
-  };
-  const client = new S3Client({
-    ...(access.endpoint === '' ? {} : { endpoint: access.endpoint }),
-    region: access.region === '' ? 'us-east-1' : access.region,
-    forcePathStyle: access.forcePathStyle,
-    credentials: { accessKeyId: access.accessKeyId, secretAccessKey: access.secretAccessKey },
-    // We hash what passes ourselves; a second checksum would cost a core-second for each few gigabytes.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-    maxAttempts: 3,
-    logger: silent,
-    requestHandler: {
-      connectionTimeout: connectMs,
-      socketTimeout: silentMs,
-      // As options, not as agents: so requests that ask `Expect: 100-continue` get a connection of their own.
-      httpAgent: agent,
-      httpsAgent: agent,
-    },
-  });
-  return new ObjectStore(client, access);
+  return new ObjectStore(openClient(access), access);
 }
-
-const nothing = () => undefined;
-/** What matters of a failure is in the error that we throw. */
-const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing, trace: nothing };
 
 function shortCall(): { abortSignal: AbortSignal } {
   return { abortSignal: AbortSignal.timeout(shortCallMs) };

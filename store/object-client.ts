@@ -1,0 +1,38 @@
+import { S3Client } from '@aws-sdk/client-s3';
+import type { S3Access } from './data-sources.ts';
+
+const connectMs = 5_000;
+/** A store that is silent for so long while we wait for it is given up. Completing a large object takes its time. */
+const silentMs = 300_000;
+
+/** A client for one store; `destroy` it to free its connections. */
+export function openClient(access: S3Access): S3Client {
+  const agent = {
+    keepAlive: true,
+    maxSockets: Number.POSITIVE_INFINITY,
+    maxFreeSockets: 32,
+    timeout: silentMs,
+  };
+  return new S3Client({
+    ...(access.endpoint === '' ? {} : { endpoint: access.endpoint }),
+    region: access.region === '' ? 'us-east-1' : access.region,
+    forcePathStyle: access.forcePathStyle,
+    credentials: { accessKeyId: access.accessKeyId, secretAccessKey: access.secretAccessKey },
+    // We hash what passes ourselves; a second checksum would cost a core-second for each few gigabytes.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    maxAttempts: 3,
+    logger: silent,
+    requestHandler: {
+      connectionTimeout: connectMs,
+      socketTimeout: silentMs,
+      // As options, not as agents: so requests that ask `Expect: 100-continue` get a connection of their own.
+      httpAgent: agent,
+      httpsAgent: agent,
+    },
+  });
+}
+
+const nothing = () => undefined;
+/** What matters of a failure is in the error that we throw. */
+const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing, trace: nothing };
