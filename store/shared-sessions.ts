@@ -75,7 +75,10 @@ const addParticipant = (session: string) => `
     on conflict do nothing
   )`;
 
-/** The newest open session that matches, its row locked: one that is closed in this moment matches no more. */
+/**
+ * The newest open session that matches, its row locked: one that is closed in this moment matches no more. Ordered by
+ * one value, so that no index over dates tempts the planner to walk through all sessions of a template.
+ */
 const joinStatement = `
   with match as materialized (
     select s.id, s.project_id, t.name as template_name, s.frozen_at is not null as frozen,
@@ -85,7 +88,7 @@ const joinStatement = `
        and s.machine_group = $8 and s.window_seconds = $9
        and tstzrange(s.window_start_at, s.window_end_at) && tstzrange($3::timestamptz, $10::timestamptz)
        and s.machine_group is not null and s.closed_at is null
-     order by s.created_at desc, s.id desc limit 1
+     order by row(s.created_at, s.id) desc limit 1
        for no key update of s
   ), ${addParticipant('match where not frozen')}, wanted as (
     update session s set window_wanted_at = coalesce(s.window_wanted_at, clock_timestamp())
