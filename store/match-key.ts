@@ -16,10 +16,12 @@ const mostTogether = 50;
 /** Not had within their own time-outs: a row of the session, or this process was too slow between statements. */
 const busyCodes = new Set(['55P03', '25P03']);
 
-// A connection in these transactions dies soon after its owner, and the lock with it.
+// A connection in these transactions dies soon after its owner, and the lock with it. Servers on Windows cannot check
+// for their clients, and refuse the setting.
 const tryLock = `
   select set_config('idle_in_transaction_session_timeout', '5s', true),
-         set_config('client_connection_check_interval', '1s', true),
+         case when version() !~* 'windows|mingw|visual c'
+              then set_config('client_connection_check_interval', '1s', true) end,
          pg_try_advisory_xact_lock($1::bigint) as locked`;
 
 /** A request in line: for its turn, or for the end of the transaction that it is in. */
