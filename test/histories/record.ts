@@ -20,10 +20,12 @@ import { Database } from '../../store/database.ts';
 import { newOutputKey, ObjectStores, objectSettings } from '../../store/objects.ts';
 import { endTask } from '../../store/outcomes.ts';
 import { publishUpload } from '../../store/publish.ts';
+import { queueUpload } from '../../store/queued-uploads.ts';
+import { lockSession } from '../../store/session-lock.ts';
 import { joinOrOpen } from '../../store/shared-sessions.ts';
 import { startWorker } from '../../worker/main.ts';
 import { WorkflowClient } from '../../workflows/client.ts';
-import { sessionWorkflowId, windowWorkflowId } from '../../workflows/contract.ts';
+import { queuedIngestId, sessionWorkflowId, windowWorkflowId } from '../../workflows/contract.ts';
 import { eventually } from '../support/eventually.ts';
 import { temporaryDataFolder } from '../support/global-setup.ts';
 import { chain, claim, finish, type Graph, makeGraph, outsideTemplate, upload } from '../support/graph.ts';
@@ -226,6 +228,40 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     });
     await workflows.lookAtWindowNow(tellWindow);
     return { sessionId, workflowId: windowWorkflowId(sessionId) };
+  },
+
+  /** A project's queue: told of an upload once more while it is being published, so that it drains again. */
+  async ingest(stage) {
+    const { database, workflows } = stage;
+    const graph = await outside(stage, 1);
+    const objectKey = newOutputKey();
+    await database.query('insert into pending_object (object_key, data_source_id) values ($1, $2)', [
+      objectKey,
+      graph.dataSourceId,
+    ]);
+    await queueUpload(database, {
+      nodeInstanceId: graph.nodes.input!,
+      dataSourceId: graph.dataSourceId,
+      objectKey,
+      outputIdentifier: 'drive.csv',
+      contentType: 'text/csv',
+      contentEncoding: null,
+      sizeBytes: 1,
+      sha256: null,
+      etag: 'etag',
+      metadata: null,
+    });
+    const workflowId = queuedIngestId(graph.projectId, taskQueue);
+    await database.transaction(async (tx) => {
+      await lockSession(tx, 'session', graph.sessionId);
+      await workflows.lookAtQueueNow(graph.projectId);
+      await eventually('it publishes', async () => {
+        const { raw } = await stage.operator.workflow.getHandle(workflowId).describe();
+        return raw.pendingActivities?.some(({ lastStartedTime }) => lastStartedTime);
+      });
+      await workflows.lookAtQueueNow(graph.projectId);
+    });
+    return { sessionId: graph.sessionId, workflowId };
   },
 };
 

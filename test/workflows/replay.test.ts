@@ -50,6 +50,7 @@ describe('workflows that run while the platform is updated go on: histories of r
         'cancelled',
         'continued-as-new',
         'dropped-wait',
+        'ingest',
         'plain',
         'retry',
         'window',
@@ -63,6 +64,7 @@ describe('workflows that run while the platform is updated go on: histories of r
       ['continued-as-new.json', 'EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW'],
       ['builtin.json', 'runBuiltin'],
       ['window.json', 'endWindow'],
+      ['ingest.json', 'drainQueue'],
     ] as const)
       expect(textOf(files.find((name) => name.startsWith(file))!), file).toContain(event);
   });
