@@ -16,26 +16,43 @@ export const sharedSessionQuerySchema = z.object({
     .meta({ type: 'integer', minimum: 1 }),
 });
 
-export const sharedSessionRequestSchema = z.object({
-  name: nameText(),
-  simulationName: nameText(),
-  email: z
-    .string()
-    .transform((value) => value.trim())
-    .refine(isEmail, { error: emailError })
-    .meta({ type: 'string', description: 'Address of the participant.' }),
-  sessionTemplateId: bodyId(),
-  startTimeUtc: timestamp().meta({ description: "Start of this participant's capture." }),
-  machineGroup: int32().meta({ description: 'Machines of one exercise share it.' }),
-  timeWindowSeconds: z
-    .number()
-    .int()
-    .min(1)
-    .max(limits.timeWindowSecondsMax)
-    .nullish()
-    .transform((value) => value ?? limits.timeWindowSecondsDefault)
-    .meta({ type: 'integer', minimum: 1, maximum: limits.timeWindowSecondsMax }),
-});
+export const sharedSessionRequestSchema = z
+  .object({
+    name: nameText(),
+    simulationName: nameText(),
+    email: z
+      .string()
+      .transform((value) => value.trim())
+      .refine(isEmail, { error: emailError })
+      .meta({ type: 'string', description: 'Address of the participant.' }),
+    sessionTemplateId: bodyId(),
+    startTimeUtc: timestamp().meta({ description: "Start of this participant's capture." }),
+    machineGroup: int32().meta({ description: 'Machines of one exercise share it.' }),
+    timeWindowSeconds: z
+      .number()
+      .int()
+      .min(1)
+      .max(limits.timeWindowSecondsMax)
+      .nullish()
+      .transform((value) => value ?? limits.timeWindowSecondsDefault)
+      .meta({
+        type: 'integer',
+        minimum: 1,
+        maximum: limits.timeWindowSecondsMax,
+        description: `Length of the window. Default: ${limits.timeWindowSecondsDefault}.`,
+      }),
+  })
+  .meta({
+    example: {
+      name: 'Formation flight 7',
+      simulationName: 'flight',
+      email: 'pilot@example.org',
+      sessionTemplateId: 1,
+      startTimeUtc: '2026-03-01T10:00:00.000Z',
+      machineGroup: 7,
+      timeWindowSeconds: 300,
+    },
+  });
 
 /** The camelCase session, but for the key of its nodes. */
 export const sharedSessionSchema = sessionSchema
@@ -57,7 +74,8 @@ export const closeRequestSchema = z
       .nullish()
       .meta({ description: "From the session's start to 24 hours ahead. Default: now." }),
   })
-  .prefault({});
+  .prefault({})
+  .meta({ example: { email: 'pilot@example.org', reason: 'The exercise is over.' } });
 
 export const closeResultSchema = z
   .object({

@@ -6,22 +6,24 @@ import { bodyId, freeJson, jsonObjectOut, nameText, optionalText, timestampOut }
 import { nodeStates } from './schema.ts';
 
 /** Null is no value, but for `simulation_name`, which it clears. */
-export const updateSessionSchema = z.object({
-  name: nameText().nullish(),
-  email: z
-    .string()
-    .transform((value) => value.trim())
-    .refine(isEmail, { error: 'must be an email address' })
-    .nullish(),
-  simulation_name: optionalText(limits.nameCharacters).nullish(),
-  session_template_id: bodyId().nullish().meta({
-    description: 'Can change only while nothing has come to any node of the session.',
-  }),
-  project_id: bodyId().nullish(),
-  metadata: freeJson().optional().meta({
-    description: "Replaces the caller's part. What belongs to the platform stays as it is.",
-  }),
-});
+export const updateSessionSchema = z
+  .object({
+    name: nameText().nullish(),
+    email: z
+      .string()
+      .transform((value) => value.trim())
+      .refine(isEmail, { error: 'must be an email address' })
+      .nullish(),
+    simulation_name: optionalText(limits.nameCharacters).nullish(),
+    session_template_id: bodyId().nullish().meta({
+      description: 'Can change only while nothing has come to any node of the session.',
+    }),
+    project_id: bodyId().nullish(),
+    metadata: freeJson().optional().meta({
+      description: "Replaces the caller's part. What belongs to the platform stays as it is.",
+    }),
+  })
+  .meta({ example: { name: 'Formation flight 7', metadata: { weather: 'clear' } } });
 
 export const updatedSessionSchema = z
   .object({
