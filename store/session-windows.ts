@@ -6,7 +6,7 @@ import type { Database } from './database.ts';
 import type { SessionLabel } from './session-lock.ts';
 
 interface WindowRow {
-  readonly participants: number;
+  readonly isShared: boolean;
   readonly startAt: Date | null;
   readonly endAt: Date | null;
   readonly closedAt: Date | null;
@@ -17,25 +17,30 @@ interface WindowRow {
 /** One look at a session's window; from now on its changes are told anew. Undefined when the session is gone. */
 export async function lookAtWindow(database: Database, sessionId: string): Promise<WindowLook | undefined> {
   const [row] = await database.query<WindowRow>(
-    `with seen as (
-       update session set window_wanted_at = null, window_checked_at = clock_timestamp() where id = $1 returning *
-     )
-     select s.window_start_at as "startAt", s.window_end_at as "endAt", s.closed_at as "closedAt",
-            s.window_due_at as "dueAt", extract(epoch from s.window_due_at - clock_timestamp())::float8 * 1000 as "dueInMs",
-            case when s.machine_group is null then 1
-                 else (select count(*) from session_participant p where p.session_id = s.id) end as participants
-       from seen s`,
+    `update session s set window_wanted_at = null, window_checked_at = clock_timestamp() where s.id = $1
+     returning s.machine_group is not null as "isShared", s.window_start_at as "startAt", s.window_end_at as "endAt",
+               s.closed_at as "closedAt", s.window_due_at as "dueAt",
+               extract(epoch from s.window_due_at - clock_timestamp())::float8 * 1000 as "dueInMs"`,
     [sessionId],
   );
   if (row === undefined) return undefined;
   const { startAt, endAt, closedAt, dueAt } = row;
   return {
-    participants: row.participants,
+    participants: row.isShared ? await countParticipants(database, sessionId) : 1,
     window: startAt && endAt ? `${formatTimestamp(startAt)}/${endAt.toISOString()}` : null,
     closesAt: closedAt && formatTimestamp(closedAt),
     dueAt: dueAt?.toISOString() ?? null,
     dueInMs: Math.max(0, Math.ceil(row.dueInMs ?? 0)),
   };
+}
+
+/** A statement of its own: one that waited for the session's row would not see those whose join it waited for. */
+async function countParticipants(database: Database, sessionId: string): Promise<number> {
+  const [row] = await database.query<{ count: number }>(
+    'select count(*) as count from session_participant where session_id = $1',
+    [sessionId],
+  );
+  return row?.count ?? 0;
 }
 
 /** Records that the time of an armed close, or the time after a window, is over, and tells listeners of the close. */

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Database } from '../../store/database.ts';
+import { endWindow, lookAtWindow } from '../../store/session-windows.ts';
+import { joinOrOpen } from '../../store/shared-sessions.ts';
+import { eventually } from '../support/eventually.ts';
+import { chain, makeGraph } from '../support/graph.ts';
+import { testEnvironment } from '../support/stack.ts';
+
+const platform = await testEnvironment();
+let database: Database;
+beforeAll(async () => {
+  database = await Database.open({ databaseUrl: platform.databaseUrl });
+});
+afterAll(() => database.close());
+
+async function openOne(name: string) {
+  const graph = await makeGraph(database, chain(1));
+  const [template] = await database.query<{ id: number }>(
+    'select session_template_id as id from session where id = $1',
+    [graph.sessionId],
+  );
+  const key = {
+    projectId: graph.projectId,
+    sessionTemplateId: template!.id,
+    name,
+    simulationName: 'sim',
+    machineGroup: 1,
+    timeWindowSeconds: 300,
+  };
+  const opened = await joinOrOpen(database, {
+    key,
+    startAt: new Date(),
+    participant: { identifier: 'anon:1', key: 'anon:1' },
+    userId: '018f0000-0000-7000-8000-000000000001',
+  });
+  if (opened.outcome !== 'created') throw new Error(opened.outcome);
+  return opened.sessionId;
+}
+
+test('a look that had to wait for a join counts who joined', async () => {
+  const sessionId = await openOne('Waiting look');
+  let look: ReturnType<typeof lookAtWindow> | undefined;
+  await database.transaction(async (tx) => {
+    await tx.query('select 1 from session where id = $1 for no key update', [sessionId]);
+    look = lookAtWindow(database, sessionId);
+    await eventually('the look waits', async () => {
+      const rows = await database.query(
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return rows.length > 0;
+    });
+    await tx.query(
+      `insert into session_participant (session_id, identifier, key, start_at, joined_at)
+       values ($1, 'anon:2', 'anon:2', now(), now())`,
+      [sessionId],
+    );
+  });
+  expect((await look!)?.participants).toBe(2);
+});
+
+test('nothing ends before its time, and a session that is gone has no window', async () => {
+  const sessionId = await openOne('Not due');
+  expect(await endWindow(database, sessionId)).toBe('not-due');
+  await database.query('delete from session where id = $1', [sessionId]);
+  expect(await endWindow(database, sessionId)).toBe('not-due');
+  expect(await lookAtWindow(database, sessionId)).toBeUndefined();
+});
