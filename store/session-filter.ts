@@ -1,7 +1,7 @@
 /**
  * The filter of a session query as SQL over `session_card c`. Everything that a caller sent is a bound parameter;
- * the statement's text depends on the shape of the filter alone. Beside the exact condition stands, where there is
- * one, a condition that an index answers and that the exact one implies.
+ * the statement's text depends on the shape of the filter alone. Where an index can answer a condition, the
+ * condition is written as that index has it.
  */
 import { normaliseAddress, type Person } from '../domain/participant.ts';
 import {
@@ -176,16 +176,20 @@ class LeafCompiler {
   }
 
   private equalsJson(keys: readonly string[], value: Scalar, root = 'c.metadata'): string {
-    const json = JSON.stringify(value);
-    const exact = `${this.at(keys, root)} = ${this.bind(json, 'jsonb')}`;
-    return this.withContainment(root, keys, value, exact);
+    return (
+      this.containment(root, keys, value) ??
+      `${this.at(keys, root)} = ${this.bind(JSON.stringify(value), 'jsonb')}`
+    );
   }
 
-  /** Adds what the index of containment can answer; a segment that may be a place in a list has no one form there. */
-  private withContainment(root: string, keys: readonly string[], value: unknown, exact: string): string {
-    if (keys.some(isListIndex)) return exact;
+  /**
+   * The condition that the index answers: below keys of objects, a plain value is contained where it is equal, and a
+   * list where its elements are. Undefined for a segment that may be a place in a list: it has no one form there.
+   */
+  private containment(root: string, keys: readonly string[], value: unknown): string | undefined {
+    if (keys.some(isListIndex)) return undefined;
     const nested = keys.reduceRight<unknown>((inner, key) => Object.fromEntries([[key, inner]]), value);
-    return `(${root} @> ${this.bind(JSON.stringify(nested), 'jsonb')} and ${exact})`;
+    return `${root} @> ${this.bind(JSON.stringify(nested), 'jsonb')}`;
   }
 
   private contains(leaf: MetadataLeaf): string {
@@ -200,10 +204,10 @@ class LeafCompiler {
   }
 
   private containsElement(keys: readonly string[], element: unknown, root = 'c.metadata'): string {
+    const indexed = this.containment(root, keys, [element]);
+    if (indexed !== undefined) return indexed;
     const at = this.at(keys, root);
-    const json = this.bind(JSON.stringify([element]), 'jsonb');
-    const exact = `(jsonb_typeof(${at}) = 'array' and ${at} @> ${json})`;
-    return this.withContainment(root, keys, [element], exact);
+    return `(jsonb_typeof(${at}) = 'array' and ${at} @> ${this.bind(JSON.stringify([element]), 'jsonb')})`;
   }
 
   /** People stand in their list as an object with their id, or as the id itself. */

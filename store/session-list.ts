@@ -3,6 +3,7 @@ import type { JsonObject } from '../domain/text.ts';
 import type { Database } from './database.ts';
 import { escapeLike } from './like.ts';
 import { Parameters } from './session-filter.ts';
+import { countMatches, pageStatement, readPage, type Statement } from './session-page.ts';
 import { countSessions } from './session-tally.ts';
 
 export interface SessionListQuery {
@@ -33,7 +34,7 @@ export interface SessionListRow {
 type Filters = Pick<SessionListQuery, 'projectId' | 'sessionTemplateId' | 'search'>;
 
 /** One statement for each set of filters, so that PostgreSQL plans each by its own index. */
-function whereClause(filters: Filters, parameters: Parameters): string {
+function condition(filters: Filters, parameters: Parameters): string {
   const { projectId, sessionTemplateId, search = '' } = filters;
   const conditions: string[] = [];
   if (projectId !== undefined) conditions.push(`c.project_id = ${parameters.bind(projectId, 'bigint')}`);
@@ -41,7 +42,7 @@ function whereClause(filters: Filters, parameters: Parameters): string {
     conditions.push(`c.session_template_id = ${parameters.bind(sessionTemplateId, 'bigint')}`);
   }
   if (search !== '') conditions.push(searchCondition(search, parameters));
-  return conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
+  return conditions.length === 0 ? 'true' : conditions.join(' and ');
 }
 
 /** Below three characters the index of three-character pieces would be read as a whole, for nothing. */
@@ -57,32 +58,29 @@ function searchCondition(search: string, parameters: Parameters): string {
     : `c.search_text like '%' || lower(${parameters.bind(escapeLike(search), 'text')}) || '%'`;
 }
 
-const orders = {
-  'date asc': 'c.created_at, c.session_id',
-  'date desc': 'c.created_at desc, c.session_id desc',
-  'name asc': 'c.name, c.session_id',
-  'name desc': 'c.name desc, c.session_id desc',
-} as const;
+const orderColumns = { date: 'c.created_at', name: 'c.name' } as const;
 
-/** The statement of one page, for measuring too. */
-export function listStatement(query: SessionListQuery): {
-  readonly text: string;
-  readonly values: readonly unknown[];
-} {
+/** The statement of one page. */
+export function listStatement(query: SessionListQuery): Statement {
+  const { sortBy, sortOrder: direction, page, pageSize } = query;
   const parameters = new Parameters();
-  const where = whereClause(query, parameters);
-  const order = orders[`${query.sortBy} ${query.sortOrder}`];
-  const limit = parameters.bind(query.pageSize, 'bigint');
-  const offset = parameters.bind((query.page - 1) * query.pageSize, 'bigint');
-  const text = `
-    select c.session_id as id, c.name, c.simulation_name as "simulationName", c.project_id as "projectId",
-           p.title as "projectTitle", c.session_template_id as "sessionTemplateId",
-           t.name as "sessionTemplateName", c.created_at as "createdAt", c.metadata
-      from (select * from session_card c ${where} order by ${order} limit ${limit} offset ${offset}) c
-      join project p on p.id = c.project_id
-      join session_template t on t.id = c.session_template_id
-     order by ${order}`;
-  return { text, values: parameters.values };
+  return pageStatement(
+    {
+      columns: `c.session_id as id, c.name, c.simulation_name as "simulationName", c.project_id as "projectId",
+        p.title as "projectTitle", c.session_template_id as "sessionTemplateId", t.name as "sessionTemplateName",
+        c.created_at as "createdAt", c.metadata`,
+      joins: 'join project p on p.id = c.project_id join session_template t on t.id = c.session_template_id',
+      where: condition(query, parameters),
+      order: [
+        { sql: orderColumns[sortBy], direction },
+        { sql: 'c.session_id', direction },
+      ],
+      limit: pageSize,
+      offset: (page - 1) * pageSize,
+      countsAll: isSearch(query),
+    },
+    parameters,
+  );
 }
 
 /** One page, and how many sessions there are in all. Ties are broken by id. */
@@ -90,21 +88,15 @@ export async function listSessions(
   database: Database,
   query: SessionListQuery,
 ): Promise<{ rows: SessionListRow[]; totalCount: number }> {
-  const { text, values } = listStatement(query);
-  const [rows, totalCount] = await Promise.all([
-    database.queryAnew<SessionListRow>(text, values),
-    countListed(database, query),
-  ]);
-  return { rows, totalCount };
+  const read = readPage<SessionListRow>(database, listStatement(query));
+  if (!isSearch(query)) {
+    const [{ rows }, totalCount] = await Promise.all([read, countSessions(database, query)]);
+    return { rows, totalCount };
+  }
+  const { rows, total } = await read;
+  if (total !== undefined || query.page === 1) return { rows, totalCount: total ?? 0 };
+  const parameters = new Parameters();
+  return { rows, totalCount: await countMatches(database, condition(query, parameters), parameters) };
 }
 
-async function countListed(database: Database, filters: Filters): Promise<number> {
-  if ((filters.search ?? '') === '') return countSessions(database, filters);
-  const parameters = new Parameters();
-  const where = whereClause(filters, parameters);
-  const [row] = await database.queryAnew<{ count: number }>(
-    `select count(*) as count from session_card c ${where}`,
-    parameters.values,
-  );
-  return row?.count ?? 0;
-}
+const isSearch = ({ search = '' }: Filters) => search !== '';

@@ -9,6 +9,14 @@ import {
   type PeopleByAddress,
   propertyColumns,
 } from './session-filter.ts';
+import {
+  countMatches,
+  newestFirst,
+  type OrderTerm,
+  pageStatement,
+  readPage,
+  type Statement,
+} from './session-page.ts';
 import { countSessions } from './session-tally.ts';
 
 export interface SessionQueryRow {
@@ -35,66 +43,54 @@ export async function querySessions(
   query: SessionQuery,
   people: PeopleByAddress,
 ): Promise<{ rows: SessionQueryRow[]; totalCount: number }> {
-  const [rows, totalCount] = await Promise.all([
-    queryPage(database, query, people),
-    countMatches(database, query, people),
-  ]);
-  return { rows, totalCount };
-}
-
-/** The statement of one page, for measuring too. */
-export function pageStatement(
-  query: SessionQuery,
-  people: PeopleByAddress,
-): { readonly text: string; readonly values: readonly unknown[] } {
+  const page = readPage<SessionQueryRow>(database, queryStatement(query, people));
+  if (query.filter === null) {
+    const [{ rows }, totalCount] = await Promise.all([page, countSessions(database, {})]);
+    return { rows, totalCount };
+  }
+  const { rows, total } = await page;
+  if (total !== undefined || query.offset === 0) return { rows, totalCount: total ?? 0 };
   const parameters = new Parameters();
-  const where = query.filter === null ? 'true' : filterCondition(query.filter, people, parameters);
-  const text = `
-    select c.session_id as id, c.name, c.email_identifier as "emailIdentifier", c.project_id as "projectId",
-           c.session_template_id as "sessionTemplateId", c.simulation_name as "simulationName",
-           c.logo_url as "logoUrl", c.user_id as "userId", c.created_at as "createdAt", c.metadata
-      from session_card c
-     where ${where}
-     order by ${orderClause(query.orderBy, parameters)}
-     limit ${parameters.bind(query.limit, 'bigint')} offset ${parameters.bind(query.offset, 'bigint')}`;
-  return { text, values: parameters.values };
+  const where = filterCondition(query.filter, people, parameters);
+  return { rows, totalCount: await countMatches(database, where, parameters) };
 }
 
-async function queryPage(database: Database, query: SessionQuery, people: PeopleByAddress) {
-  const { text, values } = pageStatement(query, people);
-  return database.queryAnew<SessionQueryRow>(text, values);
-}
-
-async function countMatches(database: Database, { filter }: SessionQuery, people: PeopleByAddress) {
-  if (filter === null) return countSessions(database, {});
+/** The statement of one page. */
+export function queryStatement(query: SessionQuery, people: PeopleByAddress): Statement {
+  const { filter, orderBy, limit, offset } = query;
   const parameters = new Parameters();
-  const where = filterCondition(filter, people, parameters);
-  const [row] = await database.queryAnew<{ count: number }>(
-    `select count(*) as count from session_card c where ${where}`,
-    parameters.values,
+  return pageStatement(
+    {
+      columns: `c.session_id as id, c.name, c.email_identifier as "emailIdentifier", c.project_id as "projectId",
+        c.session_template_id as "sessionTemplateId", c.simulation_name as "simulationName", c.logo_url as "logoUrl",
+        c.user_id as "userId", c.created_at as "createdAt", c.metadata`,
+      where: filter === null ? 'true' : filterCondition(filter, people, parameters),
+      order: [...orderBy.flatMap((item) => orderTerms(item, parameters)), ...newestFirst],
+      limit,
+      offset,
+      countsAll: filter !== null,
+    },
+    parameters,
   );
-  return row?.count ?? 0;
 }
 
-function orderClause(orderBy: readonly OrderBy[], parameters: Parameters): string {
-  const parts = orderBy.map(({ place, direction }) =>
-    place.kind === 'property'
-      ? propertyOrder(propertyColumns[place.property], place.property === 'simulationName', direction)
-      : metadataOrder(jsonAt('c.metadata', place.keys, parameters), direction),
-  );
-  return [...parts, 'c.created_at desc, c.session_id desc'].join(', ');
-}
-
-/** What is missing comes last either way. */
-function propertyOrder(column: string, isNullable: boolean, direction: string): string {
-  return `${column} ${direction}${isNullable ? ' nulls last' : ''}`;
+function orderTerms({ place, direction }: OrderBy, parameters: Parameters): OrderTerm[] {
+  return place.kind === 'property'
+    ? [{ sql: propertyColumns[place.property], direction, nullable: place.property === 'simulationName' }]
+    : metadataTerms(jsonAt('c.metadata', place.keys, parameters), direction);
 }
 
 /** Numbers, then texts, then truth values, each in the direction asked for; all else counts as missing, and is last. */
-function metadataOrder(at: string, direction: string): string {
+function metadataTerms(at: string, direction: 'asc' | 'desc'): OrderTerm[] {
   const is = (type: string) => `jsonb_typeof(${at}) = '${type}'`;
-  return `case when ${is('number')} then 1 when ${is('string')} then 2 when ${is('boolean')} then 3 else 4 end,
-    case when ${is('number')} then ${at}::numeric end ${direction},
-    case when ${is('string')} then ${at} #>> '{}' end collate "C" ${direction},
-    case when ${is('boolean')} then ${at}::boolean end ${direction}`;
+  return [
+    {
+      sql: `case when ${is('number')} then 1 when ${is('string')} then 2 when ${is('boolean')} then 3 end`,
+      direction: 'asc',
+      nullable: true,
+    },
+    { sql: `case when ${is('number')} then ${at}::numeric end`, direction, nullable: true },
+    { sql: `case when ${is('string')} then ${at} #>> '{}' end collate "C"`, direction, nullable: true },
+    { sql: `case when ${is('boolean')} then ${at}::boolean end`, direction, nullable: true },
+  ];
 }

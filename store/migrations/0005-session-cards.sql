@@ -59,15 +59,18 @@ create function session_metadata_keys(s session) returns jsonb language sql stab
        from session_participant p where p.session_id = s.id) end
 $$;
 
+create function session_card_of(s session) returns setof session_card language sql stable as $$
+  select s.id, s.name, s.simulation_name, s.email_identifier, s.email_key, s.project_id, s.session_template_id,
+         s.user_id, s.logo_url, s.created_at, session_shown_metadata(s), session_metadata_keys(s),
+         lower(s.name || E'\n' || coalesce(s.simulation_name, '')) || E'\n' || s.id::text
+$$;
+
 -- Whoever writes here has locked the card first, so that of two participants who join at once neither is lost.
 create function write_session_card(wanted uuid) returns void language plpgsql as $$
 begin
   perform 1 from session_card where session_id = wanted for update;
   insert into session_card as c
-  select s.id, s.name, s.simulation_name, s.email_identifier, s.email_key, s.project_id, s.session_template_id,
-         s.user_id, s.logo_url, s.created_at, session_shown_metadata(s), session_metadata_keys(s),
-         lower(s.name || E'\n' || coalesce(s.simulation_name, '')) || E'\n' || s.id::text
-    from session s where s.id = wanted
+  select made.* from session s, lateral session_card_of(s) made where s.id = wanted
   on conflict (session_id) do update
      set name = excluded.name, simulation_name = excluded.simulation_name,
          email_identifier = excluded.email_identifier, email_key = excluded.email_key,
@@ -146,10 +149,7 @@ end $$;
 
 -- Sessions that are here already.
 insert into session_card
-select s.id, s.name, s.simulation_name, s.email_identifier, s.email_key, s.project_id, s.session_template_id,
-       s.user_id, s.logo_url, s.created_at, session_shown_metadata(s), session_metadata_keys(s),
-       lower(s.name || E'\n' || coalesce(s.simulation_name, '')) || E'\n' || s.id::text
-  from session s;
+select made.* from session s, lateral session_card_of(s) made;
 insert into session_tally
 select project_id, session_template_id, count(*) from session_card group by project_id, session_template_id;
 

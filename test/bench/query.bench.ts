@@ -1,0 +1,235 @@
+/**
+ * Session list and session query over a million sessions. Run: `npm run bench:query [-- --sessions 1000000 --plans]`.
+ *
+ * Each line is one request after the other over one connection to the API, with other values each time: p50 and p95
+ * of what the caller waits. `--plans` also prints how PostgreSQL answers each kind.
+ */
+import { parseArgs } from 'node:util';
+import { readSessionQuery } from '../../domain/session-query.ts';
+import { Database } from '../../store/database.ts';
+import { listStatement } from '../../store/session-list.ts';
+import type { Statement } from '../../store/session-page.ts';
+import { queryStatement } from '../../store/session-query.ts';
+import { type BenchPlatform, startBenchPlatform, tell, tellMachine } from './platform.ts';
+
+const { values } = parseArgs({
+  options: {
+    sessions: { type: 'string', default: '1000000' },
+    rounds: { type: 'string', default: '200' },
+    plans: { type: 'boolean', default: false },
+  },
+});
+const sessions = Number(values.sessions);
+const rounds = Number(values.rounds);
+
+/** One kind of request; `round` makes its values differ from time to time. */
+interface Kind {
+  readonly name: string;
+  readonly rounds?: number;
+  request(round: number): { readonly method: string; readonly path: string; readonly body?: object };
+  statement(round: number): Statement;
+}
+
+/** Cheap chance that is the same every time. */
+const some = (round: number, below: number) => (round * 7_919 + 13) % below;
+
+type ListFields = Partial<Parameters<typeof listStatement>[0]>;
+function list(name: string, fields: (round: number) => ListFields, rounds?: number): Kind {
+  return {
+    name: `list ${name}`,
+    ...(rounds === undefined ? {} : { rounds }),
+    request(round) {
+      const query = new URLSearchParams(
+        Object.entries(fields(round)).map(([key, value]): [string, string] => [key, String(value)]),
+      );
+      return { method: 'GET', path: `/api/v2/session?${query}` };
+    },
+    statement: (round) =>
+      listStatement({ sortBy: 'date', sortOrder: 'desc', page: 1, pageSize: 25, ...fields(round) }),
+  };
+}
+
+function query(name: string, body: (round: number) => object, rounds?: number): Kind {
+  return {
+    name: `query ${name}`,
+    ...(rounds === undefined ? {} : { rounds }),
+    request: (round) => ({ method: 'POST', path: '/api/sessions/query', body: body(round) }),
+    statement: (round) => queryStatement(readSessionQuery(body(round)), new Map()),
+  };
+}
+
+const leaf = (path: string, op: string, value: unknown) => ({ path, op, value });
+const few = 20;
+const kinds: readonly Kind[] = [
+  list('by date', (round) => ({ page: 1 + (round % 20) })),
+  list('by date, one project', (round) => ({ projectId: 1 + some(round, 50), page: 1 + (round % 5) })),
+  list('by name', (round) => ({ sortBy: 'name', sortOrder: 'asc', page: 1 + (round % 20) })),
+  list('by search, a name', (round) => ({ search: `echo ${100_000 + some(round, 800_000)}` })),
+  list('by search, part of a number', (round) => ({ search: String(100_000 + some(round, 800_000)) })),
+  list('by search, part of an id', (round) => ({ search: idPart(round) })),
+  list('by search, a simulation (3,300 match)', (round) => ({
+    search: `simulation-${some(round, 200) + 100} `,
+  })),
+  list('by search, 125,000 match', () => ({ search: 'night landing' }), few),
+  list('by search, two letters', () => ({ search: 'zq' }), few),
+  query('by metadata path, one matches', (round) => ({
+    filter: leaf('run', 'eq', 1 + some(round, sessions)),
+  })),
+  query('by metadata path, 50 match', (round) => ({
+    filter: leaf('vehicle.number', 'eq', some(round, 20_000)),
+  })),
+  query('by metadata path, 200 match', (round) => ({
+    filter: leaf('operator', 'eq', `operator-${some(round, 5_000)}`),
+  })),
+  query('by metadata path, 20,000 match', (round) => ({
+    filter: leaf('place', 'eq', `place-${some(round, 50)}`),
+  })),
+  query('by two metadata paths with order', (round) => ({
+    filter: {
+      and: [leaf('operator', 'eq', `operator-${some(round, 5_000)}`), leaf('weather.rain', 'eq', false)],
+    },
+    orderBy: [{ path: 'weather.wind', direction: 'desc' }, { path: 'run' }],
+  })),
+  query('by two metadata paths with order, 5,000 match', (round) => ({
+    filter: { and: [leaf('place', 'eq', `place-${some(round, 50)}`), leaf('vehicle.kind', 'eq', 'truck')] },
+    orderBy: [{ path: 'weather.wind', direction: 'desc' }],
+  })),
+  query('by metadata path, 250,000 match', () => ({ filter: leaf('vehicle.kind', 'eq', 'tank') }), few),
+  query(
+    'by metadata range, 10,000 match',
+    (round) => ({ filter: leaf('weather.wind', 'gte', 99 + (round % 10) / 1e3) }),
+    few,
+  ),
+  query(
+    'by element of a list',
+    (round) => ({ filter: leaf('tags', 'contains', `u${some(round, 977)}`) }),
+    few,
+  ),
+];
+
+function idPart(round: number): string {
+  return `${((some(round, 65_536) << 4) | 7).toString(16).padStart(5, '0')}-`;
+}
+
+const seeding = [
+  `insert into platform_user (external_id, type)
+   select ('00000000-0000-4000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, 'Developer' from generate_series(0, 4999) i
+   on conflict do nothing`,
+  `insert into session_template (name, configuration)
+   select 'template ' || i, '{}' from generate_series((select count(*) + 1 from session_template), 20) i`,
+  `insert into project (hex_id, title, owner_id)
+   select lpad(to_hex(i), 16, '0'), 'project ' || i, (select min(id) from platform_user)
+     from generate_series((select count(*) + 1 from project), 50) i`,
+];
+const seedSessions = `
+  insert into session (id, name, email_identifier, email_key, simulation_name, session_template_id, project_id, user_id,
+                       metadata, created_at)
+  select (lpad(to_hex(1700000000000 + i * 30000), 12, '0') || '7' || substr(md5(i::text), 1, 3) || '8'
+          || substr(md5(i::text), 4, 15))::uuid,
+         (array['Morning flight', 'Night landing', 'Docking', 'Convoy', 'Rescue', 'Bridge', 'Harbour', 'Field'])[1 + i % 8]
+           || ' ' || (array['alpha', 'bravo', 'charlie', 'delta', 'echo', 'foxtrot'])[1 + i / 8 % 6] || ' ' || i,
+         '00000000-0000-4000-8000-' || lpad(to_hex(i % 5000), 12, '0'), 'anon:' || md5((i % 5000)::text),
+         'simulation-' || i % 300 || ' run', t.ids[1 + i % array_length(t.ids, 1)], 1 + i * 7919 % 50,
+         ('00000000-0000-4000-8000-' || lpad(to_hex(i % 5000), 12, '0'))::uuid,
+         jsonb_build_object(
+           'vehicle', jsonb_build_object('kind', (array['truck', 'car', 'tank', 'plane'])[1 + i % 4], 'number', i % 20000),
+           'weather', jsonb_build_object('wind', (i * 37 % 10000) / 100.0, 'rain', i % 7 = 0),
+           'tags', jsonb_build_array('t' || i % 50, 'u' || i % 977), 'run', i, 'operator', 'operator-' || i % 5000,
+           'place', 'place-' || i % 53 % 50, 'notes', md5(i::text)),
+         timestamptz '2023-11-14T22:13:20Z' + i * interval '30 seconds'
+    from generate_series($1::bigint, $2::bigint) i,
+         (select array_agg(id order by id) as ids from session_template) t`;
+
+/** Cards and their indices are made when all sessions are there: row by row it would take many minutes. */
+async function seed(database: Database): Promise<void> {
+  const started = performance.now();
+  for (const statement of seeding) await database.query(statement);
+  const indices = await database.query<{ name: string; definition: string }>(
+    `select indexname as name, indexdef as definition from pg_indexes
+      where tablename = 'session_card' and indexname <> 'session_card_pkey'`,
+  );
+  for (const { name } of indices) await database.query(`drop index ${name}`);
+  await database.query('alter table session disable trigger session_card_made');
+  const batch = 50_000;
+  for (let from = 1; from <= sessions; from += batch) {
+    await database.query(seedSessions, [from, Math.min(from + batch - 1, sessions)]);
+  }
+  await withoutTimeout(database, 'alter table session_card disable trigger session_card_counted_once');
+  await withoutTimeout(
+    database,
+    'insert into session_card select made.* from session s, lateral session_card_of(s) made on conflict do nothing',
+  );
+  await database.query('alter table session_card enable trigger session_card_counted_once');
+  await database.query('truncate session_tally');
+  await database.query(
+    'insert into session_tally select project_id, session_template_id, count(*) from session_card group by 1, 2',
+  );
+  await database.query('alter table session enable trigger session_card_made');
+  for (const { definition } of indices) await withoutTimeout(database, definition);
+  for (const table of ['session_card', 'session', 'session_tally'])
+    await withoutTimeout(database, `vacuum analyze ${table}`);
+  console.log(`${sessions} sessions seeded in ${((performance.now() - started) / 1000).toFixed(0)} s`);
+  for (const { name, size } of await database.query<{ name: string; size: string }>(
+    `select relname as name, pg_size_pretty(pg_relation_size(oid)) as size from pg_class
+      where relname like 'session_card%' and relkind in ('r', 'i') order by pg_relation_size(oid) desc`,
+  ))
+    console.log(`  ${name.padEnd(40)} ${size}`);
+}
+
+async function withoutTimeout(database: Database, statement: string): Promise<void> {
+  const client = await database.pool.connect();
+  try {
+    await client.query("set statement_timeout = 0; set maintenance_work_mem = '512MB'");
+    await client.query(statement);
+    await client.query('reset statement_timeout; reset maintenance_work_mem');
+  } finally {
+    client.release();
+  }
+}
+
+async function measure(platform: BenchPlatform, kind: Kind): Promise<void> {
+  const times: number[] = [];
+  let matched = 0;
+  const warmUp = 5;
+  const count = Math.min(kind.rounds ?? rounds, rounds);
+  for (let round = 0; round < count + warmUp; round += 1) {
+    const { method, path, body } = kind.request(round);
+    const started = performance.now();
+    const answer = await platform.client.expect<Answered>(200, method, path, body);
+    if (round >= warmUp) times.push(performance.now() - started);
+    matched += answer.totalCount ?? answer.template?.totalCount ?? 0;
+  }
+  tell(`${kind.name} (${Math.round(matched / (count + warmUp))} in all)`, times);
+}
+
+interface Answered {
+  readonly totalCount?: number;
+  readonly template?: { readonly totalCount: number };
+}
+
+async function explain(database: Database, kind: Kind): Promise<void> {
+  const { text, values: bound } = kind.statement(7);
+  const lines = await database.queryAnew<{ 'QUERY PLAN': string }>(
+    `explain (analyze, costs off, buffers off) ${text}`,
+    bound,
+  );
+  console.log(`\n${kind.name}`);
+  for (const line of lines) console.log(`    ${line['QUERY PLAN']}`);
+}
+
+if (import.meta.main) {
+  tellMachine();
+  const platform = await startBenchPlatform();
+  const database = await Database.open({
+    databaseUrl: platform.stack.environment.DATABASE_URL ?? '',
+    poolSize: 2,
+  });
+  try {
+    await seed(database);
+    for (const kind of kinds) await measure(platform, kind);
+    if (values.plans) for (const kind of kinds) await explain(database, kind);
+  } finally {
+    await database.close();
+    await platform.stop();
+  }
+}
