@@ -5,7 +5,7 @@ import type { PutObjectCommand } from '@aws-sdk/client-s3';
 
 export type Pieces = AsyncIterator<Buffer, void, undefined>;
 
-const bodyBufferBytes = 128 * 1024;
+const bodyBufferBytes = 64 * 1024;
 
 /**
  * Sends one request with pieces as its body. Pieces that fail break the request off, and their error is the one to

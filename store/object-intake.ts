@@ -31,7 +31,16 @@ export interface Digests {
   readonly md5: string | null;
 }
 
-const pauseAtBytes = 128 * 1024;
+/** Shared by all intakes of the process, so that a crowd takes no more memory than a few. */
+const queuedBytesOfAll = 8 * 1024 * 1024;
+const queuedBytesAtLeast = 32 * 1024;
+const queuedBytesAtMost = 256 * 1024;
+let intakes = 0;
+
+function pauseAtBytes(): number {
+  return Math.min(queuedBytesAtMost, Math.max(queuedBytesAtLeast, queuedBytesOfAll / Math.max(1, intakes)));
+}
+
 const pauseAtChunks = 256;
 
 /**
@@ -56,6 +65,7 @@ export class Intake {
     this.#source = source;
     this.#options = options;
     this.#md5 = options.withMd5 ? createHash('md5') : undefined;
+    intakes += 1;
     if (source.destroyed && !source.readableEnded) this.#fail(source.errored ?? undefined);
     source.on('data', this.#onData);
     source.on('end', this.#onEnd);
@@ -80,7 +90,7 @@ export class Intake {
       const chunk = this.#queue.shift();
       if (chunk !== undefined) {
         this.#queuedBytes -= chunk.length;
-        if (this.#isPaused && this.#queuedBytes < pauseAtBytes / 2) {
+        if (this.#isPaused && this.#queuedBytes < pauseAtBytes() / 2) {
           this.#isPaused = false;
           this.#source.resume();
         }
@@ -104,8 +114,9 @@ export class Intake {
     return this.#digests;
   }
 
-  /** Lets go of the source, which then stands still until somebody else reads it. */
+  /** Call it once. Lets go of the source, which then stands still until somebody else reads it. */
   release(): void {
+    intakes -= 1;
     this.#source.off('data', this.#onData);
     this.#source.off('end', this.#onEnd);
     this.#source.off('error', this.#onError);
@@ -129,7 +140,7 @@ export class Intake {
     this.#md5?.update(chunk);
     this.#queue.push(chunk);
     this.#queuedBytes += chunk.length;
-    if (!this.#isPaused && (this.#queuedBytes >= pauseAtBytes || this.#queue.length >= pauseAtChunks)) {
+    if (!this.#isPaused && (this.#queuedBytes >= pauseAtBytes() || this.#queue.length >= pauseAtChunks)) {
       this.#isPaused = true;
       this.#source.pause();
     }

@@ -161,6 +161,8 @@ const environment: Record<string, string> = {
   ADMIN_PASSWORD: 'administrator-of-the-bench',
 };
 let api: ChildProcess | undefined;
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void tidy().then(() => process.exit(1)));
 try {
   await migrate(environment.DATABASE_URL ?? '');
   const authMigration = spawn(
@@ -260,6 +262,10 @@ try {
   }
   await database.close();
 } finally {
+  await tidy();
+}
+
+async function tidy(): Promise<void> {
   if (api?.exitCode === null) {
     const ended = new Promise((resolve) => api?.once('exit', resolve));
     api.kill('SIGTERM');
