@@ -104,7 +104,9 @@ export class Database implements Queryable {
       max: settings.poolSize ?? 16,
       connectionTimeoutMillis: 5_000,
       idleTimeoutMillis: 60_000,
-      options: '-c lock_timeout=2000 -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000',
+      // With the default of 4 MB a search that finds much keeps whole pages in mind and looks at each of their rows.
+      options:
+        '-c work_mem=16MB -c lock_timeout=2000 -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000',
       // pg's types of `Client` in a pool's options are of its own class.
       Client: PreparingClient,
     } as pg.PoolConfig);
