@@ -1,11 +1,11 @@
 /**
  * `npm run demo`: takes a real recording from upload to dashboard on a running platform, and shows where to look.
  */
-import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
+import { findPlatform } from './find-platform.ts';
 import { PlatformClient, PlatformError } from './platform-client.ts';
 
 const templateName = 'system-tabular-dashboard-autodetect-next';
@@ -21,11 +21,6 @@ interface Options {
   readonly username: string;
   readonly password?: string;
   readonly file: string;
-}
-
-interface Running {
-  readonly address: string;
-  readonly temporalUiUrl?: string;
 }
 
 interface NodeProgress {
@@ -46,7 +41,7 @@ interface Session {
 }
 
 async function main(options: Options): Promise<void> {
-  const running = await findPlatform(options);
+  const running = await findPlatform(options.url);
   const platform = new PlatformClient(running.address);
   await platform.signIn(options.username, options.password ?? (await askPassword(options.username)));
   console.log(`Signed in to ${running.address} as ${options.username}.`);
@@ -63,16 +58,6 @@ async function main(options: Options): Promise<void> {
     );
   }
   if (!finished) process.exitCode = 1;
-}
-
-async function findPlatform(options: Options): Promise<Running> {
-  if (options.url) return { address: options.url };
-  const folder = process.env.DATA_DIR || join(import.meta.dirname, '../.data');
-  try {
-    return JSON.parse(await readFile(join(folder, 'running.json'), 'utf8')) as Running;
-  } catch {
-    throw new Error('No running platform was found. Start one with `npm start`, or name one with --url.');
-  }
 }
 
 async function askPassword(username: string): Promise<string> {

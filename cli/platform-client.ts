@@ -8,19 +8,31 @@ import { pipeline } from 'node:stream/promises';
 /** An answer other than the expected one; `message` is the platform's own. */
 export class PlatformError extends Error {
   readonly status: number;
-  constructor(status: number, message: string) {
+  /** What is wrong with a document that was sent, and where. */
+  readonly issues: readonly DocumentIssue[];
+  constructor(status: number, message: string, issues: readonly DocumentIssue[] = []) {
     super(message);
     this.status = status;
+    this.issues = issues;
   }
+}
+
+export interface DocumentIssue {
+  readonly path: string;
+  readonly message: string;
 }
 
 export class PlatformClient {
   readonly address: string;
   private accessToken: string | undefined;
 
-  /** @param address base address, e.g. `http://127.0.0.1:8080` */
-  constructor(address: string) {
+  /**
+   * @param address base address, e.g. `http://127.0.0.1:8080`
+   * @param accessToken of somebody who has signed in already
+   */
+  constructor(address: string, accessToken?: string) {
     this.address = address.replace(/\/+$/, '');
+    this.accessToken = accessToken;
   }
 
   /** @throws PlatformError 401 when name or password is wrong */
@@ -39,6 +51,11 @@ export class PlatformClient {
 
   post<T>(path: string, body: unknown): Promise<T> {
     return this.call<T>('POST', path, body);
+  }
+
+  /** As `post`, with a JSON document as it stands in its file. */
+  postDocument<T>(path: string, document: string): Promise<T> {
+    return this.send<T>('POST', path, document);
   }
 
   /**
@@ -79,11 +96,17 @@ export class PlatformClient {
     return answered;
   }
 
-  private async call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  private call<T>(method: string, path: string, body?: unknown): Promise<T> {
+    return this.send<T>(method, path, body === undefined ? undefined : JSON.stringify(body));
+  }
+
+  private async send<T>(method: string, path: string, body: string | undefined): Promise<T> {
     const response = await fetch(this.address + path, {
       method,
       headers: { ...this.headers(), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body }),
+    }).catch((cause: unknown) => {
+      throw new Error(`${this.address} does not answer.`, { cause });
     });
     return parseReply<T>(response.status, await response.text());
   }
@@ -94,8 +117,29 @@ export class PlatformClient {
 }
 
 function parseReply<T>(status: number, text: string): T {
-  const body: unknown = text === '' ? undefined : JSON.parse(text);
-  if (status >= 200 && status < 300) return body as T;
-  const message = (body as { message?: unknown } | undefined)?.message;
-  throw new PlatformError(status, typeof message === 'string' ? message : `The platform answered ${status}.`);
+  const body = parseJson(text);
+  if (status >= 200 && status < 300 && body !== invalid) return body as T;
+  const { message, errors } = (typeof body === 'object' && body !== null ? body : {}) as {
+    message?: unknown;
+    errors?: unknown;
+  };
+  const issues = Array.isArray(errors) ? errors.filter(isIssue) : [];
+  const told = typeof message === 'string' ? message : `The platform answered ${status}.`;
+  throw new PlatformError(status, told, issues);
+}
+
+const invalid = Symbol('invalid JSON');
+
+/** What answers may be something else than the platform, for example a balancer that has lost it. */
+function parseJson(text: string): unknown {
+  try {
+    return text === '' ? undefined : JSON.parse(text);
+  } catch {
+    return invalid;
+  }
+}
+
+function isIssue(value: unknown): value is DocumentIssue {
+  const { path, message } = (value ?? {}) as Partial<DocumentIssue>;
+  return typeof path === 'string' && typeof message === 'string';
 }

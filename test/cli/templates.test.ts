@@ -1,0 +1,133 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sessionTemplateRoutes } from '../../api/session-templates/routes.ts';
+import { makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
+import { testEnvironment } from '../support/stack.ts';
+import { inputNode, ship, tabularNode, templateFile } from '../support/templates.ts';
+
+const program = fileURLToPath(new URL('../../cli/sdp.ts', import.meta.url));
+const platform = await testEnvironment();
+const folder = mkdtempSync(join(tmpdir(), 'sdp-cli-'));
+let api: TestApi;
+let people: People;
+
+beforeAll(async () => {
+  api = await startTestApi(platform.environment, { routes: sessionTemplateRoutes });
+  people = await makePeople(api.url, platform.administrator);
+  await ship(api.composed.services.database);
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await api.stop();
+});
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs the command line as an operator does. */
+function sdp(args: readonly string[], environment: Record<string, string> = {}, input = ''): Promise<Ended> {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(process.execPath, [program, ...args], {
+    env: {
+      PATH,
+      HOME,
+      SDP_URL: api.url,
+      SDP_TOKEN: people.Developer.token,
+      DATA_DIR: folder,
+      ...environment,
+    },
+  });
+  const ended = { out: '', err: '' };
+  child.stdout.on('data', (chunk) => (ended.out += chunk));
+  child.stderr.on('data', (chunk) => (ended.err += chunk));
+  child.stdin.on('error', () => undefined).end(input);
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, ...ended }));
+  });
+}
+
+function fileOf(name: string, content: unknown): string {
+  const path = join(folder, name);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+describe('sdp templates import', () => {
+  test('creates a template from a file or the standard input, and updates it when asked', async () => {
+    const content = templateFile('from-a-file', [inputNode('a')]);
+    const path = fileOf('one.json', `\ufeff${JSON.stringify(content)}`);
+    const made = await sdp(['templates', 'import', path]);
+    expect(made).toEqual({
+      code: 0,
+      err: '',
+      out: expect.stringMatching(/^Created session template \d+ \(from-a-file\)\.\n$/),
+    });
+    const again = await sdp(['templates', 'import', path]);
+    expect(again).toEqual({
+      code: 1,
+      out: '',
+      err: 'A session template with the same name already exists. (409)\n',
+    });
+    const updated = await sdp(['templates', 'import', '--update-if-exists', path]);
+    expect([updated.code, updated.out]).toEqual([0, made.out.replace('Created', 'Updated')]);
+    const piped = JSON.stringify(templateFile('from-a-pipe', [inputNode('a')]));
+    expect((await sdp(['templates', 'import', '-'], {}, piped)).out).toContain('(from-a-pipe)');
+    const list = await sdp(['templates', 'list']);
+    for (const name of ['system-tabular-dashboard-autodetect-next', 'from-a-file', 'from-a-pipe'])
+      expect(list.out).toContain(name);
+  });
+
+  test('lists every fault with its path', async () => {
+    const nodes = [inputNode('a'), { ...tabularNode('t', 'x'), NodeTemplateName: 'nowhere' }];
+    const { code, out, err } = await sdp([
+      'templates',
+      'import',
+      fileOf('wrong.json', templateFile('wrong', nodes)),
+    ]);
+    expect([code, out]).toEqual([1, '']);
+    expect(err.split('\n')).toEqual([
+      'The template definition is not valid. (400)',
+      "  $.Nodes[1].NodeTemplateName: Node template 'nowhere' is not registered.",
+      "  $.Nodes[1].Parents[0]: No node is named 'x'.",
+      '',
+    ]);
+  });
+
+  test.each([
+    ['a file that is not there', () => ['/nowhere.json'], {}, 'There is no file /nowhere.json.'],
+    ['a file that is no JSON', () => [fileOf('broken.json', '{')], {}, 'The body is not valid JSON. (400)'],
+    ['no token', () => [fileOf('x.json', {})], { SDP_TOKEN: '' }, 'The token is missing: set SDP_TOKEN.'],
+    [
+      'a token that is not valid',
+      () => [fileOf('x.json', {})],
+      { SDP_TOKEN: 'x' },
+      'A valid bearer token is required. (401)',
+    ],
+    [
+      'a platform that does not answer',
+      () => [fileOf('x.json', {})],
+      { SDP_URL: 'http://127.0.0.1:1' },
+      'http://127.0.0.1:1 does not answer.',
+    ],
+    ['no platform', () => [fileOf('x.json', {})], { SDP_URL: '' }, 'No running platform was found.'],
+  ] as const)('says plainly that there is %s', async (_, args, environment, message) => {
+    const { code, out, err } = await sdp(['templates', 'import', ...args()], environment);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toContain(message);
+    expect(err).not.toContain('    at ');
+  });
+
+  test('is refused for roles that may not import', async () => {
+    const path = fileOf('roles.json', templateFile('roles', [inputNode('a')]));
+    const { code, err } = await sdp(['templates', 'import', path], { SDP_TOKEN: people.Trainee.token });
+    expect([code, err]).toEqual([1, 'The role of this account does not allow this operation. (403)\n']);
+  });
+});
