@@ -144,6 +144,17 @@ describe('the access table', () => {
       importSessionTemplate: [200, 403, 403, 200, 403],
       createSession: [200, 200, 200, 200, 200],
       listSessions: [200, 200, 403, 200, 200],
+      querySessions: [200, 200, 401, 200, 200],
+      createScenarioInstance: [200, 200, 200, 200, 200],
+      listConfiguration: [200, 200, 200, 200, 200],
+      createConfiguration: [200, 401, 401, 200, 403],
+      updateConfiguration: [200, 401, 401, 200, 403],
+      listDataSources: [200, 403, 403, 200, 403],
+      createDataSource: [200, 403, 403, 200, 403],
+      updateDataSource: [200, 403, 403, 200, 403],
+      deleteDataSource: [200, 403, 403, 200, 403],
+      listPlatformUsers: [200, 403, 403, 200, 403],
+      lookUpUsers: [200, 200, 200, 200, 403],
     };
     const known = Object.entries(expected).filter(([id]) => allRoutes.some((route) => route.id === id));
     expect(known.length).toBeGreaterThanOrEqual(13);

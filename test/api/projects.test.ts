@@ -70,6 +70,8 @@ describe('POST /projects', () => {
     ['an owner that is text', { Title: 'a', OwnerId: '1' }],
     ['a template that does not exist', { Title: 'a', DefaultSessionTemplateId: 999_999 }],
     ['retention of no days', { Title: 'a', RetentionDays: 0 }],
+    ['retention of half a day', { Title: 'a', RetentionDays: 0.5 }],
+    ['queueing that is text', { Title: 'a', QueuedIngestion: 'true' }],
   ])('refuses %s', async (_, json) => {
     expect(await call('POST', '/projects', json)).toMatchObject(refusal(400, 'Invalid project data.'));
   });

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addressesIn, type FilterNode, QueryFault, sessionProperties } from '../../domain/session-filter.ts';
 import { readSessionQuery } from '../../domain/session-query.ts';
@@ -53,6 +54,43 @@ describe('a query', () => {
       { place: { kind: 'metadata', keys: ['a', 'b'] }, direction: 'desc' },
     ]);
   });
+});
+
+test('any JSON whatever is read or refused as a query, and nothing else happens', () => {
+  const word = fc.constantFrom(
+    'and',
+    'or',
+    'path',
+    'op',
+    'value',
+    'name',
+    'createdAt',
+    'eq',
+    'in',
+    'exists',
+    '',
+  );
+  const { json } = fc.letrec<{ json: unknown }>((tie) => ({
+    json: fc.oneof(
+      { maxDepth: 6, depthIdentifier: 'json' },
+      word,
+      fc.constantFrom(null, true, 0, -1, 1e308, '2026-01-01', '__proto__', 'a.b'),
+      fc.array(tie('json'), { maxLength: 4, depthIdentifier: 'json' }),
+      fc.dictionary(word, tie('json'), { maxKeys: 4, depthIdentifier: 'json', noNullPrototype: true }),
+    ),
+  }));
+  fc.assert(
+    fc.property(json, json, json, json, (filter, orderBy, limit, offset) => {
+      try {
+        const query = readSessionQuery({ filter, orderBy, limit, offset });
+        expect(query.limit).toBeGreaterThan(0);
+      } catch (error) {
+        if (!(error instanceof QueryFault)) throw error;
+        expect(error.path).toMatch(/^\$/);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
 });
 
 describe('a filter', () => {
