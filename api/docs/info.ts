@@ -18,6 +18,11 @@ export const documentInfo: DocumentInfo = {
     { name: 'Authentication', description: 'Access tokens: sign in, refresh, sign out, validate, revoke.' },
     { name: 'Offline tokens', description: 'Tokens of twelve months for capture devices.' },
     { name: 'Users', description: 'People and their accounts.' },
+    { name: 'Projects', description: 'What sessions belong to.' },
+    { name: 'Session templates', description: 'Graphs of nodes from which sessions are made.' },
+    { name: 'Sessions', description: 'Make, share, follow, search and end them.' },
+    { name: 'Data sources', description: 'The object stores that hold the bytes of outputs.' },
+    { name: 'Configuration', description: 'Typed entries by name, public ones for everybody.' },
     { name: 'Reference', description: 'This description.' },
   ],
 };
