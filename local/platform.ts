@@ -40,7 +40,7 @@ function worker(
   return child({ ...options, environment }, name, file, script, isReady, WORKER_NICENESS);
 }
 
-/** Bytes that pass through leave garbage as fast as they come: a small nursery keeps memory flat (215 MiB, not 270). */
+/** Bytes that pass through leave garbage as fast as they come: a small nursery keeps memory flat (212 MiB, not 310). */
 const NODE_FLAGS = ['--max-semi-space-size=4'];
 
 /** Bookkeeping and built-in nodes give way to requests on a machine with few processors. */
