@@ -64,7 +64,7 @@ const kinds: readonly Kind[] = [
   list('by date', (round) => ({ page: 1 + (round % 20) })),
   list('by date, one project', (round) => ({ projectId: 1 + some(round, 50), page: 1 + (round % 5) })),
   list('by name', (round) => ({ sortBy: 'name', sortOrder: 'asc', page: 1 + (round % 20) })),
-  list('by search, a name', (round) => ({ search: `echo ${100_000 + some(round, 800_000)}` })),
+  list('by search, a name', (round) => ({ search: nameOf(100_000 + some(round, 800_000)) })),
   list('by search, part of a number', (round) => ({ search: String(100_000 + some(round, 800_000)) })),
   list('by search, part of an id', (round) => ({ search: idPart(round) })),
   list('by search, a simulation (3,300 match)', (round) => ({
@@ -106,6 +106,12 @@ const kinds: readonly Kind[] = [
     few,
   ),
 ];
+
+/** As the seeding names them, in another case. */
+function nameOf(i: number): string {
+  const word = ['alpha', 'bravo', 'charlie', 'delta', 'echo', 'foxtrot'][Math.floor(i / 8) % 6] ?? '';
+  return `${word.toUpperCase()} ${i}`;
+}
 
 function idPart(round: number): string {
   return `${((some(round, 65_536) << 4) | 7).toString(16).padStart(5, '0')}-`;
