@@ -45,6 +45,12 @@ export function hasInputs(node: Pick<NodeFacts, 'trigger' | 'parentPositions'>):
   return node.trigger === 'any' ? published > 0 : published > 0 && published === node.parentPositions.length;
 }
 
+/** Why an attempt failed, for its own record; a run that waits says more in its `statusDetails`. */
+export interface AttemptFailure {
+  readonly category: FailureCategory;
+  readonly reason: string;
+}
+
 /** How an attempt ended, and what follows. */
 export type AttemptEnd =
   | {
@@ -52,8 +58,14 @@ export type AttemptEnd =
       readonly outcome: RunOutcome;
       readonly nodeState: NodeState;
       readonly statusDetails: string;
+      readonly failure?: AttemptFailure;
     }
-  | { readonly kind: 'retry'; readonly delayMs: number; readonly statusDetails: string };
+  | {
+      readonly kind: 'retry';
+      readonly delayMs: number;
+      readonly statusDetails: string;
+      readonly failure: AttemptFailure;
+    };
 
 export type RunOutcome = 'completed' | 'no-output' | 'suspended' | 'failed' | 'cancelled';
 
@@ -70,6 +82,8 @@ export type AttemptReport =
 export interface RunFacts {
   readonly attempt: number;
   readonly maxAttempts: number;
+  /** The attempt from which the back-off counts: 1, or the first since an operator had the run tried again. */
+  readonly firstAttempt: number;
   /** Leases that this run has lost before. */
   readonly lostCount: number;
   readonly cancelRequested: boolean;
@@ -84,33 +98,26 @@ export const maxLostLeases = 3;
  * @param jitter a random number in [0, 1): spreads retries over the upper half of their delay
  */
 export function endAttempt(run: RunFacts, report: AttemptReport, jitter: number): AttemptEnd {
-  if (run.cancelRequested) return failed('cancelled', 'cancelled');
+  if (run.cancelRequested) return cancelled;
   switch (report.kind) {
     case 'complete':
       return completed(report.outcome, report.statusDetails);
     case 'lost':
-      if (run.lostCount + 1 >= maxLostLeases || run.attempt >= run.maxAttempts) {
-        return failed('failed', 'timeout: The runner stopped answering.');
-      }
-      return {
-        kind: 'retry',
-        delayMs: 0,
-        statusDetails: retryDetails(run, 'timeout', 'The runner stopped answering.'),
-      };
+      return run.lostCount + 1 >= maxLostLeases || run.attempt >= run.maxAttempts
+        ? failedWith(leaseLost)
+        : retryAfter(0, run, leaseLost);
     case 'fail': {
-      const details = `${report.category}: ${report.reason}`;
-      if (report.category === 'validation' || run.attempt >= run.maxAttempts)
-        return failed('failed', details);
-      return {
-        kind: 'retry',
-        delayMs: retryDelayMs(run.attempt, jitter),
-        statusDetails: retryDetails(run, report.category, report.reason),
-      };
+      const failure = { category: report.category, reason: report.reason };
+      return report.category === 'validation' || run.attempt >= run.maxAttempts
+        ? failedWith(failure)
+        : retryAfter(retryDelayMs(run.attempt - run.firstAttempt + 1, jitter), run, failure);
     }
   }
 }
 
-/** Exponential back-off after the given attempt: 5 s, 10 s, 20 s ... at most 5 minutes, jittered downwards by up to half. */
+const leaseLost: AttemptFailure = { category: 'timeout', reason: 'The runner stopped answering.' };
+
+/** Exponential back-off after the given number of attempts: 5 s, 10 s, 20 s ... at most 5 minutes, jittered downwards by up to half. */
 export function retryDelayMs(attempt: number, jitter: number): number {
   const full = Math.min(retryMaxDelayMs, retryFirstDelayMs * 2 ** (attempt - 1));
   return Math.round(full * (1 - jitter / 2));
@@ -152,10 +159,57 @@ function completed(outcome: CompleteOutcome, statusDetails: string | undefined):
   }
 }
 
-function failed(outcome: 'failed' | 'cancelled', statusDetails: string): AttemptEnd {
-  return { kind: 'done', outcome, nodeState: 'Failed', statusDetails };
+type Done = Extract<AttemptEnd, { kind: 'done' }>;
+
+/** What a cancelled run ends as, whatever its holder says. */
+export const cancelled: Done = {
+  kind: 'done',
+  outcome: 'cancelled',
+  nodeState: 'Failed',
+  statusDetails: 'cancelled',
+};
+
+/** What a run ends as that is not tried again. */
+export function failedWith(failure: AttemptFailure): Done {
+  const statusDetails = `${failure.category}: ${failure.reason}`;
+  return { kind: 'done', outcome: 'failed', nodeState: 'Failed', statusDetails, failure };
 }
 
-function retryDetails(run: RunFacts, category: string, reason: string): string {
-  return `Attempt ${run.attempt} of ${run.maxAttempts} failed, waiting for the next: ${category}: ${reason}`;
+function retryAfter(delayMs: number, run: RunFacts, failure: AttemptFailure): AttemptEnd {
+  const statusDetails =
+    `Attempt ${run.attempt} of ${run.maxAttempts} failed, waiting for the next: ` +
+    `${failure.category}: ${failure.reason}`;
+  return { kind: 'retry', delayMs, statusDetails, failure };
+}
+
+/** What an operator's word about a run rests on. */
+export interface OperatedRun {
+  readonly state: RunState;
+  /** Null while the run is open. */
+  readonly outcome: RunOutcome | null;
+  readonly cancelRequested: boolean;
+  /** No run of the node was queued after it. */
+  readonly isNewest: boolean;
+  /** An operator had it tried again before. */
+  readonly wasRetried: boolean;
+}
+
+export type RetryVerdict = 'retry' | 'retried-already' | 'open' | 'not-failed' | 'superseded';
+
+/**
+ * What becomes of an operator's wish to have a run tried again. A run that failed or was cancelled may be, as long as no
+ * later run of its node has gone over the same inputs and more. A repeat of the wish changes nothing.
+ */
+export function retryVerdict(run: OperatedRun): RetryVerdict {
+  if (run.state !== 'done') return run.wasRetried && !run.cancelRequested ? 'retried-already' : 'open';
+  if (run.outcome !== 'failed' && run.outcome !== 'cancelled') return 'not-failed';
+  return run.isNewest ? 'retry' : 'superseded';
+}
+
+export type CancelVerdict = 'end' | 'tell-holder' | 'cancelled-already' | 'ended';
+
+/** What becomes of an operator's wish to cancel a run: one that nobody holds ends at once. */
+export function cancelVerdict(run: Pick<OperatedRun, 'state' | 'outcome'>): CancelVerdict {
+  if (run.state === 'done') return run.outcome === 'cancelled' ? 'cancelled-already' : 'ended';
+  return run.state === 'held' ? 'tell-holder' : 'end';
 }

@@ -4,8 +4,9 @@ import { nodeStateCodes } from '../domain/node-state.ts';
 import { type NodeFacts, runWanted } from '../domain/run-plan.ts';
 import { type Advanced, attemptActivityId, type OpenAttempt } from '../domain/session-look.ts';
 import type { Database, Tx } from './database.ts';
-import { nodeFacts, planSession, taskReadyChannel } from './plan-session.ts';
+import { nodeFacts, planSession } from './plan-session.ts';
 import { lockSession } from './session-lock.ts';
+import { taskReadyChannel } from './task-ready-channel.ts';
 
 /** At most this many ends are told in one look; the rest follows at the next. */
 const maxEndedTold = 200;

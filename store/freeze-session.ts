@@ -4,8 +4,9 @@
  */
 import { queueDueRuns } from './advance.ts';
 import type { Database, Tx } from './database.ts';
-import { planSession, taskReadyChannel } from './plan-session.ts';
+import { planSession } from './plan-session.ts';
 import { type Effects, type LockedSession, lockSession, saveSession } from './session-lock.ts';
+import { taskReadyChannel } from './task-ready-channel.ts';
 
 /** Idempotent. Undefined when there is no such session. */
 export async function freezeSession(

@@ -104,11 +104,12 @@ async function endTimedOut(
     nodeInstanceId: number;
     attempt: number;
     maxAttempts: number;
+    firstAttempt: number;
     lostCount: number;
     cancelRequested: boolean;
   }>(
     `select id as "runId", node_instance_id as "nodeInstanceId", attempt, max_attempts as "maxAttempts",
-            lost_count as "lostCount", cancel_requested as "cancelRequested"
+            first_attempt as "firstAttempt", lost_count as "lostCount", cancel_requested as "cancelRequested"
        from node_run where id = $1 and state = 'held'`,
     [runId],
   );

@@ -60,6 +60,7 @@ interface HeldRun {
   readonly nodeInstanceId: number;
   readonly attempt: number;
   readonly maxAttempts: number;
+  readonly firstAttempt: number;
   readonly lostCount: number;
   readonly cancelRequested: boolean;
   readonly wroteOutput: boolean;
@@ -117,7 +118,7 @@ async function endClaim(
        returning c.task_id, c.watermark_position
      )
      select ended.task_id as "taskId", run.id as "runId", run.node_instance_id as "nodeInstanceId", run.attempt,
-            run.max_attempts as "maxAttempts", run.lost_count as "lostCount",
+            run.max_attempts as "maxAttempts", run.first_attempt as "firstAttempt", run.lost_count as "lostCount",
             run.cancel_requested as "cancelRequested", run.wrote_output as "wroteOutput", t.incremental,
             coalesce(run.replay_position, n.watermark_position) > ended.watermark_position as "watermarkMoved"
        from ended, run, node_instance n, node_template t

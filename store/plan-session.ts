@@ -9,11 +9,10 @@ import { type NodeFacts, type RunReason, runWanted } from '../domain/run-plan.ts
 import type { Tx } from './database.ts';
 import { newId } from './ids.ts';
 import type { LockedSession } from './session-lock.ts';
+import { taskReadyChannel } from './task-ready-channel.ts';
 
 /** The distance, in milliseconds, between the ranks of two runs of one session: what a session with many runs gives way. */
 export const fairStepMs = 50;
-/** The channel on which queued tasks are announced; the payload is the node template's name. */
-export const taskReadyChannel = 'task_ready';
 
 interface NodeRow extends NodeFacts {
   readonly id: number;

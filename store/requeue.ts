@@ -2,9 +2,10 @@
 import { nodeStateCodes } from '../domain/node-state.ts';
 import { endAttempt, releaseDelayMs } from '../domain/run-plan.ts';
 import type { Tx } from './database.ts';
-import { planSession, taskReadyChannel } from './plan-session.ts';
+import { planSession } from './plan-session.ts';
 import { writeDone, writeRetry } from './run-end.ts';
 import type { EndedAttempt, LockedSession } from './session-lock.ts';
+import { taskReadyChannel } from './task-ready-channel.ts';
 
 export type Requeue =
   /** The claim was never used: as if it had not been made. */
@@ -19,6 +20,7 @@ interface RequeuedRun {
   readonly nodeInstanceId: number;
   readonly attempt: number;
   readonly maxAttempts: number;
+  readonly firstAttempt: number;
   readonly lostCount: number;
   readonly releaseCount: number;
   readonly cancelRequested: boolean;
@@ -36,7 +38,7 @@ export async function requeueRun(
 ): Promise<EndedAttempt[]> {
   const [run] = await tx.query<RequeuedRun>(
     `select id as "runId", node_instance_id as "nodeInstanceId", attempt, max_attempts as "maxAttempts",
-            lost_count as "lostCount", release_count as "releaseCount", cancel_requested as "cancelRequested"
+            first_attempt as "firstAttempt", lost_count as "lostCount", release_count as "releaseCount", cancel_requested as "cancelRequested"
        from node_run where id = $1 and state = 'held' for update`,
     [runId],
   );

@@ -2,8 +2,8 @@
 import { type NodeState, nodeStateCodes } from '../domain/node-state.ts';
 import type { AttemptEnd } from '../domain/run-plan.ts';
 import type { Tx } from './database.ts';
-import { taskReadyChannel } from './plan-session.ts';
 import type { EndedAttempt } from './session-lock.ts';
+import { taskReadyChannel } from './task-ready-channel.ts';
 
 /** A run that an attempt of which has just ended; its row is locked. */
 export interface EndingRun {
@@ -30,7 +30,7 @@ const endRun = `
     update node_run set state = 'done', outcome = $4, status_details = $5, ended_at = clock_timestamp(), due_at = null
      where id = $1 returning upper_position, replay_position, replay_output_id
   ), attempt as (
-    update node_attempt set ended_at = clock_timestamp(), outcome = $4, details = $5
+    update node_attempt set ended_at = clock_timestamp(), outcome = $4, details = $12, category = $13
      where run_id = $1 and number = $2 returning awaited
   ), dropped as (
     delete from node_output where run_id = $1 and position is null returning data_source_id, object_key
@@ -75,6 +75,8 @@ export async function writeDone(
     effects.state === undefined ? null : JSON.stringify(effects.state),
     effects.followUpWanted ?? false,
     effects.watermarkToUpper ?? false,
+    end.failure?.reason ?? end.statusDetails,
+    end.failure?.category ?? null,
   ]);
   return { runId: run.runId, attempt: run.attempt, outcome: end.outcome, awaited: row?.awaited ?? true };
 }
@@ -86,7 +88,7 @@ const retryRun = `
            due_at = case when $4 = 'waiting' then clock_timestamp() + make_interval(secs => $7) end
      where id = $1 returning session_id, template_name, runner_type, due_at
   ), ended as (
-    update node_attempt set ended_at = clock_timestamp(), outcome = $8, details = $5
+    update node_attempt set ended_at = clock_timestamp(), outcome = $8, details = $9, category = $10
      where run_id = $1 and number = $2 returning awaited
   ), next as (
     insert into node_attempt (run_id, number, session_id, available_at)
@@ -114,6 +116,8 @@ export async function writeRetry(
     cause === 'lost' ? 1 : 0,
     end.delayMs / 1_000,
     cause,
+    end.failure.reason,
+    end.failure.category,
   ]);
   return { runId: run.runId, attempt: run.attempt, outcome: cause, awaited: row?.awaited ?? true };
 }

@@ -5,7 +5,7 @@
 import pg from 'pg';
 import type { RunnerIdentity } from './claims.ts';
 import type { Database } from './database.ts';
-import { taskReadyChannel } from './plan-session.ts';
+import { taskReadyChannel } from './task-ready-channel.ts';
 
 /** A connection that answers nothing for so long is replaced. */
 const silentMs = 2_000;

@@ -42,7 +42,7 @@ describe('a node gets a run', () => {
   });
 });
 
-const run = { attempt: 1, maxAttempts: 3, lostCount: 0, cancelRequested: false };
+const run = { attempt: 1, maxAttempts: 3, firstAttempt: 1, lostCount: 0, cancelRequested: false };
 const failure = (category: 'error' | 'validation' | 'memory' | 'timeout') =>
   ({ kind: 'fail', category, reason: 'Why.' }) as const;
 
@@ -56,6 +56,7 @@ describe('the end of an attempt', () => {
         outcome: 'failed',
         nodeState: 'Failed',
         statusDetails: `${category}: Why.`,
+        failure: { category, reason: 'Why.' },
       });
     },
   );
