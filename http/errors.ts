@@ -1,6 +1,7 @@
 /** From whatever was thrown to what a caller may see: the one mapper (contract: Errors). */
 import { type ZodError, z } from 'zod';
 import { Problem, type ProblemKey } from '../domain/errors.ts';
+import { redacted } from '../domain/redact.ts';
 
 export type ErrorStyle = 'common' | 'coded';
 export type ErrorReply = {
@@ -30,15 +31,23 @@ export function errorReply(problem: Problem, style: ErrorStyle): ErrorReply {
     status: problem.status,
     headers: { ...authenticate, ...problem.headers },
     body: {
-      ...problem.fields,
+      ...(redactedDeep(problem.fields) as Readonly<Record<string, unknown>>),
       status: 'error',
       ...(style === 'coded' ? { code: problem.code } : {}),
-      message: problem.message,
+      message: redacted(problem.message),
     },
   };
 }
 
 /**
+/** Error bodies end up in logs of callers and proxies: what a caller put where a name belongs is not repeated there. */
+function redactedDeep(value: unknown): unknown {
+  if (typeof value === 'string') return redacted(value);
+  if (Array.isArray(value)) return value.map(redactedDeep);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, redactedDeep(item)]));
+}
+
  * The problem for input that a schema refused. A sentence written by the schema's author (it ends in a full stop)
  * is the message; else the text of `refusal`; else field and fault by name.
  */

@@ -1,5 +1,6 @@
 /** JSON logs. Tokens, passwords and addresses never reach them: nothing here logs headers, bodies or query texts. */
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { redacted } from '../domain/redact.ts';
 
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 
@@ -16,12 +17,73 @@ const secretFields = [
   'email',
 ].flatMap((name) => [name, `*.${name}`]);
 
-export function createLog(service: string, level: LogLevel = 'info'): Logger {
-  return pino({
-    level,
-    base: { service },
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
-    redact: { paths: secretFields, censor: '[redacted]' },
-  });
+/** @param destination where lines go; default: standard output */
+export function createLog(
+  service: string,
+  level: LogLevel = 'info',
+  destination: DestinationStream = pino.destination(1),
+): Logger {
+  return pino(
+    {
+      level,
+      base: { service },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths: secretFields, censor: '[redacted]' },
+      serializers: { err: (error: unknown) => plainError(error) },
+      hooks: { streamWrite: redacted },
+    },
+    destination,
+  );
+}
+
+const causesDeep = 4;
+const errorsWide = 5;
+/** What tells where a database refused something, and nothing of what was to be written. */
+const safeFields = [
+  'code',
+  'key',
+  'severity',
+  'schema',
+  'table',
+  'column',
+  'constraint',
+  'routine',
+  'syscall',
+];
+
+/**
+ * An error as the log shows it. Libraries hang the row, the parameters or the answer that they failed on to their
+ * errors, or quote them in the lines after the first of a message: none of that is taken along.
+ */
+function plainError(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error)) return { type: typeof error, message: firstLine(String(error)) };
+  const fields = error as Error & Record<string, unknown>;
+  const { cause, errors, issues } = fields;
+  return {
+    type: error.constructor.name,
+    message: Array.isArray(issues)
+      ? issues.slice(0, errorsWide).map(issueLine).join('; ')
+      : firstLine(error.message),
+    stack: stackOf(error),
+    ...Object.fromEntries(
+      safeFields.flatMap((name) => (typeof fields[name] === 'string' ? [[name, fields[name]]] : [])),
+    ),
+    ...(Array.isArray(errors) && depth < causesDeep
+      ? { errors: errors.slice(0, errorsWide).map((one) => plainError(one, depth + 1)) }
+      : {}),
+    ...(cause === undefined || depth >= causesDeep ? {} : { cause: plainError(cause, depth + 1) }),
+  };
+}
+
+/** Of a schema's refusal: where and which rule, as the schema words it. */
+const issueLine = ({ path = [], message = '' }: { path?: PropertyKey[]; message?: string }) =>
+  `${path.map(String).join('.')}: ${firstLine(message)}`;
+
+const firstLine = (text: string) => text.split('\n', 1)[0] ?? '';
+
+/** Where it happened, without the message that stands above it. */
+function stackOf(error: Error): string {
+  const lines = (error.stack ?? '').split('\n');
+  return lines.filter((line) => /^\s+at /.test(line)).join('\n');
 }

@@ -9,6 +9,7 @@ import pino, { type Logger } from 'pino';
 import { createIngestActivities } from '../activities/ingest.ts';
 import { createSessionActivities } from '../activities/session-graph.ts';
 import { createWindowActivities } from '../activities/window.ts';
+import { redacted } from '../domain/redact.ts';
 import { readSettings, SettingsError } from '../domain/settings.ts';
 import { ensureDefaultDataSource, ensurePlatformDataSource } from '../store/data-sources.ts';
 import { Database } from '../store/database.ts';
@@ -51,13 +52,18 @@ interface Process {
   readonly log: Logger;
 }
 
+/** JSON lines; a net takes out what has the form of a token or an address, though workers are given neither. */
+function workerLog(level: string, process: string): Logger {
+  return pino({ level, base: { process }, hooks: { streamWrite: redacted } });
+}
+
 /** Starts one worker with what it needs; resolves when it polls. */
 export async function startWorker(
   environment: Readonly<Record<string, string | undefined>>,
   queue: 'workflows' | 'builtin',
 ): Promise<RunningWorker> {
   const settings = readSettings(settingsParts, environment);
-  const log = pino({ level: settings.worker.LOG_LEVEL, base: { process: `worker-${queue}` } });
+  const log = workerLog(settings.worker.LOG_LEVEL, `worker-${queue}`);
   const database = await Database.open({ databaseUrl: settings.database.DATABASE_URL, poolSize: 12 });
   const workflows = new WorkflowClient(settings.temporal, log);
   const objects = new ObjectStores(settings.objects);
@@ -167,7 +173,7 @@ if (import.meta.main) {
 
 /** Temporal's own log lines as ours: JSON, warnings and errors only. */
 function quietRuntimeLogger() {
-  const log = pino({ level: 'warn', base: { process: 'worker' } });
+  const log = workerLog('warn', 'worker');
   const line = (level: 'warn' | 'error') => (message: string, meta?: object) =>
     log[level](meta ?? {}, message);
   const nothing = () => {};
