@@ -1,7 +1,7 @@
 /** Bodies of requests to object stores. */
 import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
-import type { PutObjectCommand } from '@aws-sdk/client-s3';
+import type { PutObjectCommand, UploadPartCommand } from '@aws-sdk/client-s3';
 
 export type Pieces = AsyncIterator<Buffer, void, undefined>;
 
@@ -41,8 +41,12 @@ export async function sendBody<T>(
 }
 
 /** Sets headers of a request before it is signed. */
-export function setHeaders(command: PutObjectCommand, headers: Readonly<Record<string, string>>): void {
-  command.middlewareStack.add(
+export function setHeaders(
+  command: PutObjectCommand | UploadPartCommand,
+  headers: Readonly<Record<string, string>>,
+): void {
+  // The two stacks differ in types of input and output alone, which this step does not look at.
+  (command.middlewareStack as PutObjectCommand['middlewareStack']).add(
     (next) => async (step) => {
       Object.assign((step.request as { headers: Record<string, string> }).headers, headers);
       return await next(step);

@@ -11,15 +11,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   AbortMultipartUploadCommand,
-  CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
-  HeadObjectCommand,
   PutObjectCommand,
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { sendBody, setHeaders, trailerHeaders, withTrailer } from './object-body.ts';
 import type { Intake } from './object-intake.ts';
+import { bareEtag, completeMultipart } from './object-multipart.ts';
 import { httpStatusOf, withTries } from './object-retry.ts';
 import { fillPart, type StagedPart } from './object-staging.ts';
 
@@ -197,29 +196,12 @@ class PartSender {
 
   async complete(): Promise<{ etag: string }> {
     await Promise.all(this.#sending);
-    const { client, bucket: Bucket, key: Key, signal: abortSignal } = this.#job;
-    const Parts = this.#etags.map((ETag, index) => ({ ETag, PartNumber: index + 1 }));
-    try {
-      // Stores answer 200 before they know the outcome and put an error into the body; the client's SDK reads that as
-      // a failure, and an answer without an ETag is none either.
-      const { ETag } = await client.send(
-        new CompleteMultipartUploadCommand({
-          Bucket,
-          Key,
-          UploadId: this.#uploadId,
-          MultipartUpload: { Parts },
-        }),
-        { abortSignal },
-      );
-      return { etag: bareEtag(ETag) };
-    } catch (error) {
-      // A completion whose answer was lost has still happened, and a second one is refused.
-      const head = await client
-        .send(new HeadObjectCommand({ Bucket, Key }), { abortSignal })
-        .catch(() => undefined);
-      if (head?.ContentLength === this.#job.intake.sizeBytes) return { etag: bareEtag(head.ETag) };
-      throw error;
-    }
+    const { client, bucket, key, signal } = this.#job;
+    const parts = this.#etags.map((etag, index) => ({ etag, number: index + 1 }));
+    const { sizeBytes } = this.#job.intake;
+    return {
+      etag: await completeMultipart({ client, bucket, key }, this.#uploadId!, parts, sizeBytes, signal),
+    };
   }
 
   /** Leaves nothing in the store. Parts under way may end first: one that ends later would stay. */
@@ -246,9 +228,4 @@ class PartSender {
 
 function target(job: UploadJob): { Bucket: string; Key: string; ContentType: string } {
   return { Bucket: job.bucket, Key: job.key, ContentType: job.contentType };
-}
-
-function bareEtag(etag: string | undefined): string {
-  if (etag === undefined) throw new Error('The store answered without an ETag.');
-  return etag.replace(/^W\//, '').replaceAll('"', '');
 }

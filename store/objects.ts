@@ -16,9 +16,10 @@ import { whileBytesFlow } from './buffer-garbage.ts';
 import { accessOf, type DataSourceRow, type S3Access } from './data-sources.ts';
 import { newId } from './ids.ts';
 import { openClient } from './object-client.ts';
-import { Intake, ObjectTooLarge, SourceBroken } from './object-intake.ts';
+import type { MultipartPlace } from './object-multipart.ts';
 import { httpStatusOf, toObjectStoreError } from './object-retry.ts';
 import { type ObjectVariables, platformAccess } from './object-settings.ts';
+import { reasonOf, type SourceOptions, type StoredBytes, withIntake } from './object-source.ts';
 import { uploadObject } from './object-upload.ts';
 import { SecretBox } from './secrets.ts';
 
@@ -33,27 +34,14 @@ export function newOutputKey(): string {
   return `outputs/${newId()}`;
 }
 
-export interface PutOptions {
+export interface PutOptions extends SourceOptions {
   /** Told to the store for people who look into the bucket; default `application/octet-stream`. */
   readonly contentType?: string | null;
   /** Length of the stream where it is known. */
   readonly declaredBytes?: number | null;
-  /** More than this is ObjectTooLarge; default: no limit. */
-  readonly maxBytes?: number;
-  /** Also compute MD5. */
-  readonly withMd5?: boolean;
-  /** Aborting it breaks the upload off. */
-  readonly signal: AbortSignal;
-  /** Called for each chunk that came. */
-  readonly onBytes?: (count: number) => void;
 }
 
-export interface PutResult {
-  readonly sizeBytes: number;
-  /** Lower-case hexadecimal. */
-  readonly sha256: string;
-  /** Lower-case hexadecimal; null unless asked for. */
-  readonly md5: string | null;
+export interface PutResult extends StoredBytes {
   /** The store's, without quotes. */
   readonly etag: string;
 }
@@ -82,16 +70,7 @@ export class ObjectStore {
    *   or what is left is found by `abortUploads` and `delete`.
    */
   async put(key: string, source: Readable, options: PutOptions): Promise<PutResult> {
-    const intake = new Intake(source, {
-      maxBytes: options.maxBytes ?? Number.POSITIVE_INFINITY,
-      withMd5: options.withMd5 ?? false,
-      ...(options.onBytes === undefined ? {} : { onBytes: options.onBytes }),
-    });
-    const onAbort = () => intake.stop(reasonOf(options.signal));
-    options.signal.addEventListener('abort', onAbort, { once: true });
-    if (options.signal.aborted) onAbort();
-    const ended = whileBytesFlow();
-    try {
+    return await withIntake(source, options, async (intake) => {
       const { etag } = await uploadObject({
         client: this.#client,
         traits: this.#traits,
@@ -102,17 +81,7 @@ export class ObjectStore {
         signal: options.signal,
       });
       return { sizeBytes: intake.sizeBytes, etag, ...intake.digests() };
-    } catch (error) {
-      if (options.signal.aborted) throw reasonOf(options.signal);
-      const { failure } = intake;
-      throw failure instanceof ObjectTooLarge || failure instanceof SourceBroken
-        ? failure
-        : toObjectStoreError(error);
-    } finally {
-      options.signal.removeEventListener('abort', onAbort);
-      intake.release();
-      ended();
-    }
+    });
   }
 
   /**
@@ -184,6 +153,11 @@ export class ObjectStore {
       if (failure.kind === 'missing') return false;
       throw failure;
     }
+  }
+
+  /** Where an object of parts is made: see object-multipart.ts. */
+  multipart(key: string): MultipartPlace {
+    return { client: this.#client, ...this.#at(key) };
   }
 
   /** Aborts unfinished multi-part uploads of exactly this key, of which only the key is known. @throws ObjectStoreError */
@@ -266,8 +240,4 @@ export function openObjectStore(access: S3Access): ObjectStore {
 
 function shortCall(): { abortSignal: AbortSignal } {
   return { abortSignal: AbortSignal.timeout(shortCallMs) };
-}
-
-function reasonOf(signal: AbortSignal): Error {
-  return signal.reason instanceof Error ? signal.reason : new Error('Broken off.');
 }
