@@ -22,6 +22,11 @@ export interface Queryable {
 
 /** One transaction. */
 export interface Tx extends Queryable {
+  /**
+   * Sends a statement without waiting for what went before it: what is sent together costs one way there and back.
+   * Its failure fails the transaction, also when nobody waits for the rows.
+   */
+  ahead<R = Row>(statement: string, parameters?: readonly unknown[]): Promise<R[]>;
   /** Marks what needs a transaction: statements that belong together. */
   readonly isTransaction: true;
 }
@@ -107,6 +112,7 @@ export class Database implements Queryable {
       // With the default of 4 MB a search that finds much keeps whole pages in mind and looks at each of their rows.
       options:
         '-c work_mem=16MB -c lock_timeout=2000 -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000',
+      pipeline: true,
       // pg's types of `Client` in a pool's options are of its own class.
       Client: PreparingClient,
     } as pg.PoolConfig);
@@ -171,24 +177,18 @@ export class Database implements Queryable {
   private async once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
     let broken: Error | undefined;
-    const tx: Tx = {
-      isTransaction: true,
-      async query<R>(statement: string, parameters: readonly unknown[] = []) {
-        const result = await client.query(statement, parameters as unknown[]);
-        return result.rows as R[];
-      },
-    };
+    const pipeline = new Pipeline(client);
     try {
-      await client.query('begin');
-      const result = await work(tx);
-      await client.query('commit');
+      pipeline.ahead('begin');
+      const result = await work(pipeline);
+      await pipeline.commit();
       return result;
     } catch (error) {
       // The first error is the one to tell; a connection that cannot roll back is not used again.
       await client.query('rollback').catch((failure: Error) => {
         broken = failure;
       });
-      throw error;
+      throw (await pipeline.failure()) ?? error;
     } finally {
       client.release(broken);
     }
@@ -200,12 +200,20 @@ export class Database implements Queryable {
     const withEntities = async (trx: Transaction<unknown>) => {
       const em = this.orm.em.fork() as SqlEntityManager;
       em.setTransactionContext(trx);
+      const query = async <R>(statement: string, parameters: readonly unknown[] = []) => {
+        const result = await trx.executeQuery(CompiledQuery.raw(statement, [...parameters]));
+        return result.rows as R[];
+      };
       const tx: EntityTx = {
         isTransaction: true,
         em,
-        async query<R>(statement: string, parameters: readonly unknown[] = []) {
-          const result = await trx.executeQuery(CompiledQuery.raw(statement, [...parameters]));
-          return result.rows as R[];
+        query,
+        ahead(statement, parameters) {
+          const rows = query<never>(statement, parameters);
+          rows.catch((error: unknown) => {
+            first ??= { error };
+          });
+          return rows;
         },
       };
       try {
@@ -228,6 +236,42 @@ export class Database implements Queryable {
   async close(): Promise<void> {
     await this.orm.close(true);
     if (!this.pool.ended) await this.pool.end();
+  }
+}
+
+/** The statements of one transaction on one connection, in the order in which they were sent. */
+class Pipeline implements Tx {
+  readonly isTransaction = true;
+  private readonly client: pg.PoolClient;
+  private readonly sentAhead: Array<Promise<unknown>> = [];
+
+  constructor(client: pg.PoolClient) {
+    this.client = client;
+  }
+
+  async query<R>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
+    const result = await this.client.query(statement, parameters as unknown[]);
+    return result.rows as R[];
+  }
+
+  ahead<R>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
+    const rows = this.query<R>(statement, parameters);
+    // Told by `failure`, if by nobody else.
+    rows.catch(() => {});
+    this.sentAhead.push(rows);
+    return rows;
+  }
+
+  /** What failed first of all that was sent ahead; what came behind it failed only because of it. */
+  async failure(): Promise<Error | undefined> {
+    const settled = await Promise.allSettled(this.sentAhead);
+    return settled.find((result) => result.status === 'rejected')?.reason as Error | undefined;
+  }
+
+  /** A transaction in which something failed answers a commit by rolling back, without an error of its own. */
+  async commit(): Promise<void> {
+    const { command } = await this.client.query('commit');
+    if (command !== 'COMMIT') throw new Error('The transaction was rolled back.');
   }
 }
 

@@ -187,18 +187,16 @@ async function applyComplete(
       ? { followUp: false }
       : followUpDecision({ ...report, watermarkMoved: run.watermarkMoved });
   const details = 'why' in next && next.why ? `${end.statusDetails} ${next.why}`.trim() : end.statusDetails;
-  const endedAttempt = await writeDone(
-    tx,
-    run,
-    { ...end, statusDetails: details },
-    {
-      newest: 'newest' in published ? published.newest : undefined,
-      state: end.outcome === 'cancelled' ? undefined : report.state,
-      followUpWanted: next.followUp,
-      watermarkToUpper: !run.incremental && end.nodeState === 'Succeeded',
-    },
-  );
-  const queued = await planSession(tx, session, run.nodeInstanceId);
+  const effects = {
+    newest: 'newest' in published ? published.newest : undefined,
+    state: end.outcome === 'cancelled' ? undefined : report.state,
+    followUpWanted: next.followUp,
+    watermarkToUpper: !run.incremental && end.nodeState === 'Succeeded',
+  };
+  const [endedAttempt, queued] = await Promise.all([
+    writeDone(tx, run, { ...end, statusDetails: details }, effects),
+    planSession(tx, session, run.nodeInstanceId),
+  ]);
   const nodeState = queued.includes(run.nodeInstanceId) ? 'Pending' : end.nodeState;
   return {
     reply: { taskId: run.taskId, outcome: report.outcome, nodeState, followUp: next.followUp },

@@ -79,7 +79,7 @@ export async function planSession(
     if (reason) wanted.push({ node, reason, rankMs: takeRank(session) });
   }
   if (wanted.length === 0) return [];
-  await tx.query(queueRuns, [
+  void tx.ahead(queueRuns, [
     session.sessionId,
     wanted.map(() => newId()),
     wanted.map(({ node }) => node.id),

@@ -61,10 +61,11 @@ export async function publishUploadWithin(
   session: LockedSession,
   upload: UploadedObject,
 ): Promise<Extract<PublishResult, { output: unknown }>> {
-  await takePendingObject(tx, upload.objectKey);
-  const published = await publishOutput(tx, session, upload);
-  await markPublished(tx, published.output);
-  await planSession(tx, session, upload.nodeInstanceId);
+  const [published] = await Promise.all([
+    publishOutput(tx, session, upload),
+    takePendingObject(tx, upload.objectKey),
+  ]);
+  await Promise.all([markPublished(tx, published.output), planSession(tx, session, upload.nodeInstanceId)]);
   return { ...published, effects: await saveSession(tx, session) };
 }
 

@@ -110,7 +110,7 @@ export async function saveSession(
   ended: readonly EndedAttempt[] = [],
   answer?: { readonly taskId: string; readonly reply: Record<string, unknown> },
 ): Promise<Effects> {
-  await tx.query(saveStatement, [
+  void tx.ahead(saveStatement, [
     session.sessionId,
     session.newestPosition,
     session.fairRankMs,
