@@ -38,6 +38,8 @@ export interface TestProcesses {
   startApi(options?: ProcessOptions): Promise<ApiProcess>;
   /** `worker/main.ts`; resolves when it takes tasks. */
   startWorker(queue: 'workflows' | 'builtin', options?: ProcessOptions): Promise<TestProcess>;
+  /** A script of the tests, given as a path in the checkout. */
+  startScript(path: string, variables: Readonly<Record<string, string>>): TestProcess;
 }
 
 /** All processes are gone after the file's last test, whatever state they are in. */
@@ -50,7 +52,12 @@ export function testProcesses(environment: Readonly<Record<string, string>>): Te
     rmSync(folder, { recursive: true, force: true });
   });
 
-  function start(name: string, args: string[], options: ProcessOptions, extra: Record<string, string>) {
+  function start(
+    name: string,
+    args: string[],
+    options: ProcessOptions,
+    extra: Readonly<Record<string, string>>,
+  ) {
     const child = new Child(name, args, {
       ...environment,
       ...extra,
@@ -80,6 +87,7 @@ export function testProcesses(environment: Readonly<Record<string, string>>): Te
       await child.until(() => existsSync(readyFile));
       return child;
     },
+    startScript: (path, variables) => start(path, [path], {}, variables),
   };
 }
 
