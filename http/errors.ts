@@ -39,7 +39,6 @@ export function errorReply(problem: Problem, style: ErrorStyle): ErrorReply {
   };
 }
 
-/**
 /** Error bodies end up in logs of callers and proxies: what a caller put where a name belongs is not repeated there. */
 function redactedDeep(value: unknown): unknown {
   if (typeof value === 'string') return redacted(value);
@@ -48,6 +47,7 @@ function redactedDeep(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, redactedDeep(item)]));
 }
 
+/**
  * The problem for input that a schema refused. A sentence written by the schema's author (it ends in a full stop)
  * is the message; else the text of `refusal`; else field and fault by name.
  */
