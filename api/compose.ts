@@ -42,7 +42,7 @@ export async function compose(environment: Environment): Promise<Composed> {
     : { ...readSettings(ownParts, environment), auth: null };
   const log = createLog('api', settings.api.LOG_LEVEL);
   const authService =
-    settings.auth === null ? null : await openAuthService(settings.auth, log, settings.api.RESPONSE_CHECKS);
+    settings.auth === null ? null : openAuthService(settings.auth, log, settings.api.RESPONSE_CHECKS);
   const transport: AuthTransport =
     authService === null
       ? httpTransport(settings.api.AUTH_URL ?? '')
@@ -53,15 +53,16 @@ export async function compose(environment: Environment): Promise<Composed> {
   const platformStore = openObjectStore(objects.platformAccess);
   const workflows = new WorkflowClient(settings.temporal, log);
   const series = new SeriesService(settings.series);
+  const auth = createAuthClient(transport, settings.api.AUTH_SERVICE_KEY);
   const services: OpenServices = {
     settings: settings.api,
     log,
-    auth: createAuthClient(transport),
+    auth,
     database,
     objects,
     pending: new PendingObjects(database, objects),
     workflows,
-    runners: new RunnerDesk(database, workflows, log),
+    runners: new RunnerDesk({ database, workflows, auth, secrets: objects.secrets, log }),
     series,
     probes: {
       async database() {

@@ -1,8 +1,9 @@
-/** PostgreSQL for this service: a small pool, entities through MikroORM, named prepared statements where it counts. */
-import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
-import { PostgresDialect } from 'kysely';
+/**
+ * PostgreSQL for this service: a small pool and named statements with parameters. No entity manager: it writes values
+ * into the text of its statements, and a database logs the text of what it refuses. Addresses and password hashes
+ * stand here.
+ */
 import pg from 'pg';
-import { UserSchema } from './user-entity.ts';
 
 const poolSize = 5;
 
@@ -12,15 +13,9 @@ export type Runner = { query<R>(statement: Statement, values: readonly unknown[]
 
 export class AuthDatabase implements Runner {
   readonly #pool: pg.Pool;
-  readonly #orm: MikroORM;
-
-  private constructor(pool: pg.Pool, orm: MikroORM) {
-    this.#pool = pool;
-    this.#orm = orm;
-  }
 
   /** Opens no connection before the first query, so a database that is down is noticed there. */
-  static async open(databaseUrl: string): Promise<AuthDatabase> {
+  constructor(databaseUrl: string) {
     const pool = new pg.Pool({
       connectionString: databaseUrl,
       max: poolSize,
@@ -33,23 +28,12 @@ export class AuthDatabase implements Runner {
     pool.on('error', () => undefined);
     // While one is in use the pool does not listen: the statement under way fails, which is told where it was sent.
     pool.on('connect', (client) => client.on('error', () => undefined));
-    const orm = await MikroORM.init({
-      entities: [UserSchema],
-      dbName: new URL(databaseUrl).pathname.slice(1) || 'postgres',
-      driverOptions: new PostgresDialect({ pool }),
-      forceUtcTimezone: true,
-    });
-    return new AuthDatabase(pool, orm);
+    this.#pool = pool;
   }
 
   async query<R>(statement: Statement, values: readonly unknown[]): Promise<R[]> {
     const result = await this.#pool.query({ ...statement, values: [...values] });
     return result.rows as R[];
-  }
-
-  /** A fresh entity manager, for reads and single writes. */
-  get em(): SqlEntityManager {
-    return this.#orm.em.fork() as SqlEntityManager;
   }
 
   /** Runs `work` in one transaction (READ COMMITTED); what it throws rolls back and passes on. */
@@ -76,7 +60,6 @@ export class AuthDatabase implements Runner {
   }
 
   async close(): Promise<void> {
-    await this.#orm.close(true);
-    if (!this.#pool.ended) await this.#pool.end();
+    await this.#pool.end();
   }
 }

@@ -14,7 +14,7 @@ export async function startAuth(
   serverSettings: ServerSettings,
 ): Promise<RunningServer> {
   const log = createLog('auth', serverSettings.LOG_LEVEL);
-  const service = await openAuthService(settings, log, serverSettings.RESPONSE_CHECKS);
+  const service = openAuthService(settings, log, serverSettings.RESPONSE_CHECKS);
   const shutdown = new AbortController();
   const app = createApp({ dispatcher: service.dispatcher, log, shutdown: shutdown.signal });
   const server = await listen(app.callback(), {
@@ -22,6 +22,7 @@ export async function startAuth(
     shutdown,
     ...(serverSettings.HOST === undefined ? {} : { host: serverSettings.HOST }),
   });
+  log.info({ port: server.port }, 'listening');
   return {
     ...server,
     async stop(graceSeconds) {

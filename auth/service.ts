@@ -29,12 +29,12 @@ export type AuthService = {
 };
 
 /** Opens the service over its database; makes no connection yet. */
-export async function openAuthService(
+export function openAuthService(
   settings: AuthSettings,
   log: Logger,
   responseChecks: 'strict' | 'log',
-): Promise<AuthService> {
-  const database = await AuthDatabase.open(settings.DATABASE_URL);
+): AuthService {
+  const database = new AuthDatabase(settings.DATABASE_URL);
   const sweep = setInterval(() => {
     sweepExpired(database).catch((error) => log.warn({ err: error }, 'expired tokens not removed'));
   }, sweepEveryMs).unref();

@@ -3,7 +3,7 @@ import { Problem } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { tokenDigest } from '../http/token-secret.ts';
 import type { Runner, Statement } from './database.ts';
-import { usernameKey } from './user-entity.ts';
+import { usernameKey } from './user-keys.ts';
 
 export type Guesser = { readonly pair: Buffer; readonly address: Buffer };
 type Count = { readonly key: Buffer; readonly failures: number; readonly seconds: number };

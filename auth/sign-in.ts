@@ -6,7 +6,7 @@ import type { AuthDatabase, Runner, Statement } from './database.ts';
 import { dummyHash, matchesHash, withHashingPlace } from './passwords.ts';
 import { countFailure, forgetFailures, guesserOf, refuseGuesser } from './sign-in-failures.ts';
 import { endToken, type IssuedToken, issueToken, lockRefreshToken, markReplaced } from './tokens.ts';
-import { usernameKey } from './user-entity.ts';
+import { usernameKey } from './user-keys.ts';
 import { type UserRow, userColumns } from './user-view.ts';
 
 export type SignedIn = {
@@ -58,7 +58,7 @@ export async function signIn(
   await forgetFailures(database, guesser);
   return await database.transaction(async (tx) => {
     const familyId = attempt.rememberMe ? randomUUID() : null;
-    const issued = await issueBoth(tx, key, user.id, familyId);
+    const issued = await issueBoth(tx, key, user.id, familyId, user.passwordHash);
     if (issued === null) throw new Problem('invalidCredentials');
     return { user, ...issued };
   });
@@ -82,7 +82,7 @@ export async function refresh(database: AuthDatabase, key: string, value: string
       return null;
     }
     await markReplaced(tx, token.tokenId);
-    const issued = await issueBoth(tx, key, token.userId, token.familyId);
+    const issued = await issueBoth(tx, key, token.userId, token.familyId, null);
     const user = issued === null ? null : await findUserWithHash(tx, token.userId);
     return issued === null || user === null ? null : { user, ...issued };
   });
@@ -90,8 +90,14 @@ export async function refresh(database: AuthDatabase, key: string, value: string
   return result;
 }
 
-async function issueBoth(tx: Runner, key: string, userId: string, familyId: string | null) {
-  const access = await issueToken(tx, key, 'access', userId, familyId);
+async function issueBoth(
+  tx: Runner,
+  key: string,
+  userId: string,
+  familyId: string | null,
+  passwordHash: string | null,
+) {
+  const access = await issueToken(tx, key, 'access', userId, familyId, passwordHash);
   if (access === null) return null;
   const refreshToken = familyId === null ? null : await issueToken(tx, key, 'refresh', userId, familyId);
   return { access, refresh: refreshToken };

@@ -35,17 +35,21 @@ const issueStatement: Statement = {
   name: 'token_issue',
   text: `insert into auth.tokens (digest, id, user_id, kind, family_id, hint, expires_at)
     select $1, $2, u.id, $4, $5, $6, (clock_timestamp() at time zone 'UTC' + $7::interval) at time zone 'UTC'
-    from auth.users u where u.id = $3 and u.is_active
-    returning expires_at as "expiresAt"`,
+    from auth.users u where u.id = $3 and u.is_active and ($8::text is null or u.password_hash = $8)
+    for share of u returning expires_at as "expiresAt"`,
 };
 
-/** Makes a token; null when the user is gone or inactive by now. */
+/**
+ * Makes a token; null when the user is gone or inactive by now, or has another password than `passwordHash`. Waits for
+ * whoever is just ending the user's tokens, so that none slips through.
+ */
 export async function issueToken(
   runner: Runner,
   key: string,
   kind: StoredKind,
   userId: string,
   familyId: string | null,
+  passwordHash: string | null = null,
 ): Promise<IssuedToken | null> {
   const value = mintToken(kind);
   const id = randomUUID();
@@ -57,6 +61,7 @@ export async function issueToken(
     familyId,
     tokenHint(value),
     lifetimes[kind],
+    passwordHash,
   ]);
   return rows[0] === undefined ? null : { id, value, expiresAt: rows[0].expiresAt };
 }
@@ -90,6 +95,24 @@ export async function touchToken(runner: Runner, tokenId: string): Promise<void>
   await runner.query(touchStatement, [tokenId]);
 }
 
+const holdStatement: Statement = {
+  name: 'user_hold',
+  text: 'select 1 from auth.users where id = $1 for no key update',
+};
+const holdByTokenStatement: Statement = {
+  name: 'user_hold_by_token',
+  text: `select 1 from auth.users where id = (select user_id from auth.tokens where digest = $1)
+    for no key update`,
+};
+
+/**
+ * To be called first in a transaction that changes several tokens of a user: such changes follow each other, and always
+ * lock the user before the tokens.
+ */
+export async function holdUser(tx: Runner, userId: string): Promise<void> {
+  await tx.query(holdStatement, [userId]);
+}
+
 export type RefreshToken = {
   readonly tokenId: string;
   readonly userId: string;
@@ -108,14 +131,16 @@ const replaceStatement: Statement = {
   text: 'update auth.tokens set replaced_at = clock_timestamp() where id = $1',
 };
 
-/** The refresh token behind a value, locked; also a replaced one, whose use tells of a theft. */
+/** The refresh token behind a value, locked with its user; also a replaced one, whose use tells of a theft. */
 export async function lockRefreshToken(
   runner: Runner,
   key: string,
   value: string,
 ): Promise<RefreshToken | null> {
   if (tokenFamily(value) !== 'refresh') return null;
-  const [row] = await runner.query<RefreshToken>(refreshStatement, [tokenDigest(key, value)]);
+  const digest = tokenDigest(key, value);
+  await runner.query(holdByTokenStatement, [digest]);
+  const [row] = await runner.query<RefreshToken>(refreshStatement, [digest]);
   return row ?? null;
 }
 
@@ -129,7 +154,7 @@ const endOneStatement: Statement = {
     where revoked_at is null and (id = $1 or family_id = $2)`,
 };
 
-/** Ends a token, and all that came from the same sign-in when it has a family. */
+/** Ends a token, and all that came from the same sign-in when it has a family. Call `holdUser` before. */
 export async function endToken(
   runner: Runner,
   tokenId: string | null,
@@ -138,18 +163,26 @@ export async function endToken(
   await runner.query(endOneStatement, [tokenId, familyId]);
 }
 
+const noteRevocationStatement: Statement = {
+  name: 'user_revoked',
+  text: 'update auth.users set tokens_revoked_at = clock_timestamp() where id = $1',
+};
 const endAllStatement: Statement = {
   name: 'token_end_all',
   text: `with ended as (
       update auth.tokens set revoked_at = clock_timestamp()
       where user_id = $1 and revoked_at is null and expires_at > clock_timestamp() returning replaced_at
-    ), noted as (update auth.users set tokens_revoked_at = clock_timestamp() where id = $1)
+    )
     select count(*) filter (where replaced_at is null)::int as count from ended`,
 };
 
-/** Ends every token of a user; the number of those that still worked. */
-export async function endAllTokens(runner: Runner, userId: string): Promise<number> {
-  const [row] = await runner.query<{ count: number }>(endAllStatement, [userId]);
+/**
+ * Ends every token of a user in a transaction; the number of those that still worked. The user's row comes first, in a
+ * statement of its own: what a refresh under way has made by then is seen by the second one.
+ */
+export async function endAllTokens(tx: Runner, userId: string): Promise<number> {
+  await tx.query(noteRevocationStatement, [userId]);
+  const [row] = await tx.query<{ count: number }>(endAllStatement, [userId]);
   return row?.count ?? 0;
 }
 

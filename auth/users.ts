@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Problem } from '../domain/errors.ts';
 import type { AuthDatabase, Runner, Statement } from './database.ts';
 import { endAllTokens } from './tokens.ts';
-import { emailKey, User, usernameKey } from './user-entity.ts';
+import { emailKey, usernameKey } from './user-keys.ts';
 import { type UserRow, userColumns } from './user-view.ts';
 
 const byNameStatement: Statement = {
@@ -32,8 +32,8 @@ export async function findUserByEmail(runner: Runner, email: string): Promise<Us
   return (await runner.query<UserRow>(byEmailStatement, [emailKey(email)]))[0] ?? null;
 }
 
-export async function findUser(database: AuthDatabase, userId: string): Promise<UserRow | null> {
-  return await database.em.findOne(User, { id: userId });
+export async function findUser(runner: Runner, userId: string): Promise<UserRow | null> {
+  return (await runner.query<UserRow>(byIdsStatement, [[userId]]))[0] ?? null;
 }
 
 /** Those of these users that exist. */
@@ -52,46 +52,65 @@ export async function findActive(runner: Runner, userIds: readonly string[]): Pr
   return await runner.query<ActiveUser>(activeStatement, [userIds]);
 }
 
+const searched = `$1 = '%%' or u.username ilike $1 or u.email ilike $1 or u.first_name ilike $1
+    or u.last_name ilike $1 or u.company ilike $1`;
+const pageStatement: Statement = {
+  name: 'user_page',
+  text: `select ${userColumns} from auth.users u where ${searched} order by u.created_at, u.id limit $2 offset $3`,
+};
+const countStatement: Statement = {
+  name: 'user_count',
+  text: `select count(*)::int as count from auth.users u where ${searched}`,
+};
+
 /** One page of users, oldest first; `search` is looked for in names, address and company, case-insensitively. */
 export async function listUsers(
-  database: AuthDatabase,
+  runner: Runner,
   search: string,
   page: number,
   pageSize: number,
 ): Promise<{ readonly rows: readonly UserRow[]; readonly totalCount: number }> {
   const pattern = `%${search.trim().replaceAll(/[\\%_]/g, '\\$&')}%`;
-  const fields = ['username', 'email', 'firstName', 'lastName', 'company'] as const;
-  const where =
-    search.trim() === '' ? {} : { $or: fields.map((field) => ({ [field]: { $ilike: pattern } })) };
-  const [rows, totalCount] = await database.em.findAndCount(User, where, {
-    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-    limit: pageSize,
-    offset: (page - 1) * pageSize,
-  });
-  return { rows, totalCount };
+  const rows = await runner.query<UserRow>(pageStatement, [pattern, pageSize, (page - 1) * pageSize]);
+  const [counted] = await runner.query<{ count: number }>(countStatement, [pattern]);
+  return { rows, totalCount: counted?.count ?? 0 };
 }
 
 export type NewUser = Omit<UserRow, 'id' | 'createdAt' | 'updatedAt'>;
 
+const createStatement: Statement = {
+  name: 'user_create',
+  text: `insert into auth.users as u (id, username, username_key, email, email_key, first_name, last_name, title, company,
+      role, is_active, is_registration_complete, has_accepted_data_privacy, force_change_password, password_hash)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+    on conflict do nothing returning ${userColumns}`,
+};
+
 /** Throws `usernameTaken` when username or email belong to somebody. */
-export async function createUser(
-  database: AuthDatabase,
-  user: NewUser,
-  passwordHash: string,
-): Promise<UserRow> {
-  const em = database.em;
-  const now = new Date();
-  const row = em.create(User, {
-    ...user,
-    id: randomUUID(),
-    usernameKey: usernameKey(user.username),
-    emailKey: emailKey(user.email),
-    passwordHash,
-    createdAt: now,
-    updatedAt: now,
-  });
-  await orTaken(() => em.flush());
+export async function createUser(runner: Runner, user: NewUser, passwordHash: string): Promise<UserRow> {
+  const values = [randomUUID(), ...columnsOf(user), passwordHash];
+  const [row] = await runner.query<UserRow>(createStatement, values);
+  if (row === undefined) throw new Problem('usernameTaken');
   return row;
+}
+
+/** What callers may set, in the order of the statements that write it. */
+function columnsOf(user: NewUser): unknown[] {
+  return [
+    user.username,
+    usernameKey(user.username),
+    user.email,
+    emailKey(user.email),
+    user.firstName,
+    user.lastName,
+    user.title,
+    user.company,
+    user.role,
+    user.isActive,
+    user.isRegistrationComplete,
+    user.hasAcceptedDataPrivacy,
+    user.forceChangePassword,
+  ];
 }
 
 export type UserChange = { readonly [Key in keyof NewUser]?: NewUser[Key] | undefined };
@@ -100,7 +119,7 @@ const lockUserStatement: Statement = {
   name: 'user_lock',
   text: `select ${userColumns} from auth.users u where u.id = $1 for update`,
 };
-/** Every change that could take the last Administrator away waits here for the others. */
+/** Every change that could take the last Administrator away, or another's name, waits here for the others. */
 const administratorsLock: Statement = {
   name: 'administrators_lock',
   text: "select pg_advisory_xact_lock(hashtext('auth.administrators'))",
@@ -116,6 +135,12 @@ const updateStatement: Statement = {
       last_name = $7, title = $8, company = $9, role = $10, is_active = $11, is_registration_complete = $12,
       has_accepted_data_privacy = $13, force_change_password = $14, updated_at = clock_timestamp()
     where u.id = $1 returning ${userColumns}`,
+};
+/** Asked before the write: a database logs the values of a row that it refuses. */
+const takenStatement: Statement = {
+  name: 'user_name_taken',
+  text: `select 1 from auth.users
+    where id <> $1 and (username_key = $2 or (email_key = $3 and email_key <> '')) limit 1`,
 };
 const deleteStatement: Statement = { name: 'user_delete', text: 'delete from auth.users where id = $1' };
 
@@ -134,22 +159,10 @@ export async function updateUser(
       const after: UserRow = { ...before, ...withoutUndefined(change) };
       if (isActiveAdministrator(before) && !isActiveAdministrator(after))
         await keepOneAdministrator(tx, userId);
-      const [row] = await tx.query<UserRow>(updateStatement, [
-        userId,
-        after.username,
-        usernameKey(after.username),
-        after.email,
-        emailKey(after.email),
-        after.firstName,
-        after.lastName,
-        after.title,
-        after.company,
-        after.role,
-        after.isActive,
-        after.isRegistrationComplete,
-        after.hasAcceptedDataPrivacy,
-        after.forceChangePassword,
-      ]);
+      const keys = [usernameKey(after.username), emailKey(after.email)];
+      const taken = await tx.query(takenStatement, [userId, ...keys]);
+      if (taken.length > 0) throw new Problem('usernameTaken');
+      const [row] = await tx.query<UserRow>(updateStatement, [userId, ...columnsOf(after)]);
       if (row === undefined) throw new Problem('userNotFound');
       if (before.isActive && !after.isActive) await endAllTokens(tx, userId);
       return row;

@@ -34,10 +34,11 @@ export const changePassword = defineRoute({
   params: z.object({ userId: uuid() }),
   body: bodySchema,
   responses: { 204: { description: 'Changed.' } },
-  errors: ['forbidden', 'userNotFound', 'wrongPassword', 'tooManyRequests'],
+  errors: ['forbidden', 'passwordChangeRequired', 'userNotFound', 'wrongPassword', 'tooManyRequests'],
   refusals: { params: 'userNotFound' },
   async handler({ params: { userId }, body, principal, services, request }) {
     const isSelf = userId === principal.user.id;
+    if (!isSelf && principal.mustChangePassword) throw new Problem('passwordChangeRequired');
     const isAdministrator = principal.role === 'Administrator' && !principal.mustChangePassword;
     if (!isSelf && !isAdministrator) throw new Problem('forbidden');
     if (!isAdministrator || body.currentPassword !== undefined) {

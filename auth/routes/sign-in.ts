@@ -7,8 +7,8 @@ import { clientAddress } from '../../http/client-address.ts';
 import { nameText, timestampOut } from '../../http/schemas.ts';
 import { defineRoute } from '../route.ts';
 import { refresh, type SignedIn, signIn } from '../sign-in.ts';
-import { endAllTokens, endToken, findValidToken, touchToken } from '../tokens.ts';
-import { usernameKey } from '../user-entity.ts';
+import { endAllTokens, endToken, findValidToken, holdUser, touchToken } from '../tokens.ts';
+import { usernameKey } from '../user-keys.ts';
 import { presentUser, userSchema, validationSchema } from '../user-view.ts';
 import { findUserByName } from '../users.ts';
 
@@ -80,7 +80,10 @@ export const logoutRoute = defineRoute({
   access: access.signOut,
   responses: { 204: { description: 'Ended.' } },
   async handler({ principal, services }) {
-    await endToken(services.database, principal.tokenId, principal.familyId);
+    await services.database.transaction(async (tx) => {
+      await holdUser(tx, principal.user.id);
+      await endToken(tx, principal.tokenId, principal.familyId);
+    });
     return { status: 204 };
   },
 });
@@ -106,7 +109,7 @@ export const revokeRoute = defineRoute({
     if (!isSelf && principal.role !== 'Administrator') throw new Problem('forbidden');
     const user = await findUserByName(services.database, body.username);
     if (user === null) throw new Problem('userNotFound');
-    const revoked = await endAllTokens(services.database, user.id);
+    const revoked = await services.database.transaction((tx) => endAllTokens(tx, user.id));
     return { status: 200, body: { status: 'ok', username: user.username, revoked } };
   },
 });
