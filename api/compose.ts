@@ -53,16 +53,15 @@ export async function compose(environment: Environment): Promise<Composed> {
   const platformStore = openObjectStore(objects.platformAccess);
   const workflows = new WorkflowClient(settings.temporal, log);
   const series = new SeriesService(settings.series);
-  const auth = createAuthClient(transport, settings.api.AUTH_SERVICE_KEY);
   const services: OpenServices = {
     settings: settings.api,
     log,
-    auth,
+    auth: createAuthClient(transport),
     database,
     objects,
     pending: new PendingObjects(database, objects),
     workflows,
-    runners: new RunnerDesk({ database, workflows, auth, secrets: objects.secrets, log }),
+    runners: new RunnerDesk(database, workflows, log),
     series,
     probes: {
       async database() {
