@@ -7,6 +7,7 @@ import { healthRoutes } from './health/routes.ts';
 import { ingestRoutes } from './ingests/routes.ts';
 import { manifestRoutes } from './manifests/routes.ts';
 import { nodeInstanceRoutes } from './node-instances/routes.ts';
+import { nodeRunRoutes } from './node-runs/routes.ts';
 import { offlineTokenRoutes } from './offline-tokens/routes.ts';
 import { projectRoutes } from './projects/routes.ts';
 import type { ApiRoute } from './route.ts';
@@ -29,6 +30,7 @@ export const routes: readonly ApiRoute[] = [
   ...sessionQueryRoutes,
   ...scenarioRoutes,
   ...nodeInstanceRoutes,
+  ...nodeRunRoutes,
   ...ingestRoutes,
   ...configurationRoutes,
   ...dashboardRoutes,

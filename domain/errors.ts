@@ -87,6 +87,7 @@ export const catalogue = {
   inputNotFound: entry(404, 'input_not_found', 'Input not found.'),
   uploadNotFound: entry(404, 'upload_not_found', 'Upload not found.'),
   nodeNotFound: entry(404, 'node_not_found', 'Node not found.'),
+  nodeRunNotFound: entry(404, 'not_found', 'Run not found.'),
   templateUnknown: entry(404, 'template_unknown', 'Node template not registered.'),
   // 405 to 431
   methodNotAllowed: entry(405, 'method_not_allowed', 'Method not allowed.'),
@@ -104,6 +105,15 @@ export const catalogue = {
   ingestExists: entry(409, 'conflict', 'An ingest with the same URL path already exists.'),
   usernameTaken: entry(409, 'conflict', 'A user with the same username or email already exists.'),
   lastAdministrator: entry(409, 'conflict', 'The last active Administrator must stay.'),
+  nodeRunOpen: entry(409, 'conflict', 'The run is still open.'),
+  nodeRunNotFailed: entry(409, 'conflict', 'Only a run that failed or was cancelled can be tried again.'),
+  nodeRunSuperseded: entry(409, 'conflict', 'A later run of the node has taken the place of this one.'),
+  nodeRunEnded: entry(409, 'conflict', 'The run has already ended.'),
+  nodeConfigurationRefused: entry(
+    409,
+    'conflict',
+    'The node configuration does not match the schema of its node template.',
+  ),
   outputMissing: entry(409, 'output_missing', 'The run has written no output.'),
   taskFinished: entry(409, 'task_finished', 'The task has already ended.'),
   watermarkRegression: entry(409, 'watermark_regression', 'The watermark may only move forward.'),

@@ -69,6 +69,8 @@ export const limits = {
   templateNodes: 500,
   sessionPageSizeDefault: 25,
   sessionPageSizeMax: 100,
+  nodeRunPageSizeDefault: 25,
+  nodeRunPageSizeMax: 100,
   dimensionPageSize: 50,
   queryLimitDefault: 50,
   queryLimitMax: 500,

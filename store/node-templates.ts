@@ -10,13 +10,18 @@ import {
 import type { KnownNodeTemplate, NodeTemplateType } from '../domain/template-file.ts';
 import type { Database, Queryable, Tx } from './database.ts';
 
+export interface RegisteredNodeTemplate extends KnownNodeTemplate {
+  /** Rises with every change of the schema. */
+  readonly schemaRevision: number;
+}
+
 /** The node templates with these names, by name, with what checks and runs need of them. */
 export async function findNodeTemplates(
   database: Queryable,
   names: readonly string[],
-): Promise<Map<string, KnownNodeTemplate>> {
-  const rows = await database.query<KnownNodeTemplate & { readonly name: string }>(
-    `select name, type, configuration_schema as "configurationSchema", retired
+): Promise<Map<string, RegisteredNodeTemplate>> {
+  const rows = await database.query<RegisteredNodeTemplate & { readonly name: string }>(
+    `select name, type, configuration_schema as "configurationSchema", schema_revision as "schemaRevision", retired
        from node_template where name = any ($1::text[])`,
     [names],
   );
@@ -146,6 +151,8 @@ export async function saveNodeTemplates(
      on conflict (name) do update
         set runner_type = excluded.runner_type, type = excluded.type, description = excluded.description,
             configuration_schema = excluded.configuration_schema, trigger = excluded.trigger,
+            schema_revision = node_template.schema_revision
+              + (node_template.configuration_schema is distinct from excluded.configuration_schema)::int,
             incremental = excluded.incremental, reprocess = excluded.reprocess, max_attempts = excluded.max_attempts,
             timeout_seconds = excluded.timeout_seconds, lease_seconds = excluded.lease_seconds, retired = false`,
     [

@@ -5,9 +5,11 @@
  * and its children, and by the session's workflow for the whole session. Twice in a row does nothing the second time.
  */
 import { nodeStateCodes } from '../domain/node-state.ts';
-import { type NodeFacts, type RunReason, runWanted } from '../domain/run-plan.ts';
+import { failedWith, type NodeFacts, type RunReason, runWanted } from '../domain/run-plan.ts';
+import { checkConfigurations, isConfigurationChecked } from './configuration-check.ts';
 import type { Tx } from './database.ts';
 import { newId } from './ids.ts';
+import { fixUpperBound, writeDone } from './run-end.ts';
 import type { LockedSession } from './session-lock.ts';
 import { taskReadyChannel } from './task-ready-channel.ts';
 
@@ -19,6 +21,7 @@ interface NodeRow extends NodeFacts {
   readonly templateName: string;
   readonly runnerType: string;
   readonly maxAttempts: number;
+  readonly isChecked: boolean;
 }
 
 /** The select of what planning needs to know of nodes `n` with their templates `t`. */
@@ -26,6 +29,7 @@ export const nodeFacts = `
   select n.id, t.type = 'Input' as "isInput", t.trigger, n.consumed_position as "consumedPosition",
          n.follow_up_wanted as "followUpWanted", n.reprocess_wanted as "reprocessWanted",
          t.name as "templateName", t.runner_type as "runnerType", t.max_attempts as "maxAttempts",
+         ${isConfigurationChecked} as "isChecked",
          coalesce((select array_agg(p.newest_position) from node_instance p where p.id = any (n.parent_ids)), '{}')
            as "parentPositions",
          exists (select 1 from node_run r where r.node_instance_id = n.id and r.state <> 'done') as "hasOpenRun"
@@ -58,10 +62,11 @@ const queueRuns = `
     from (select distinct template_name from wanted where runner_type <> 'system') d`;
 
 /**
- * Queues the runs that are wanted.
+ * Queues the runs that are wanted. That of a node whose configuration does not match its template's schema fails at
+ * once, so that it never reaches a runner.
  * @param session locked; its fair rank moves on, so {@link saveSession} must follow
  * @param changedNodeId the node whose fact was written; without it the whole session is planned
- * @returns the ids of the node instances that got a run
+ * @returns the ids of the node instances that got a run that may be claimed
  */
 export async function planSession(
   tx: Tx,
@@ -73,15 +78,15 @@ export async function planSession(
     changedNodeId === undefined
       ? await tx.query<NodeRow>(wholeSession, [session.sessionId])
       : await tx.query<NodeRow>(changedNodeAndChildren, [changedNodeId]);
-  const wanted: Array<{ node: NodeRow; reason: RunReason; rankMs: number }> = [];
+  const wanted: WantedRun[] = [];
   for (const node of nodes) {
     const reason = runWanted(node);
-    if (reason) wanted.push({ node, reason, rankMs: takeRank(session) });
+    if (reason) wanted.push({ runId: newId(), node, reason, rankMs: takeRank(session) });
   }
   if (wanted.length === 0) return [];
   void tx.ahead(queueRuns, [
     session.sessionId,
-    wanted.map(() => newId()),
+    wanted.map(({ runId }) => runId),
     wanted.map(({ node }) => node.id),
     wanted.map(({ node }) => node.templateName),
     wanted.map(({ node }) => node.runnerType),
@@ -90,7 +95,34 @@ export async function planSession(
     wanted.map(({ rankMs }) => rankMs),
   ]);
   session.builtinQueued ||= wanted.some(({ node }) => node.runnerType === 'system');
-  return wanted.map(({ node }) => node.id);
+  const failed = wanted.every(({ node }) => node.isChecked) ? noNodes : await failMisconfigured(tx, wanted);
+  return wanted.flatMap(({ node }) => (failed.has(node.id) ? [] : [node.id]));
+}
+
+interface WantedRun {
+  readonly runId: string;
+  readonly node: NodeRow;
+  readonly reason: RunReason;
+  readonly rankMs: number;
+}
+
+const noNodes: ReadonlySet<number> = new Set();
+
+/** @returns the nodes whose run has failed */
+async function failMisconfigured(tx: Tx, wanted: readonly WantedRun[]): Promise<ReadonlySet<number>> {
+  const unchecked = wanted.filter(({ node }) => !node.isChecked);
+  const faults = await checkConfigurations(
+    tx,
+    unchecked.map(({ node }) => node.id),
+  );
+  for (const { runId, node } of unchecked) {
+    const reason = faults.get(node.id);
+    if (reason === undefined) continue;
+    await fixUpperBound(tx, runId);
+    const failure = failedWith({ category: 'validation', reason });
+    await writeDone(tx, { runId, nodeInstanceId: node.id, attempt: 1 }, failure);
+  }
+  return new Set(faults.keys());
 }
 
 /** The next fair rank of the session, milliseconds since 1970. */

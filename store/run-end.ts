@@ -81,6 +81,21 @@ export async function writeDone(
   return { runId: run.runId, attempt: run.attempt, outcome: end.outcome, awaited: row?.awaited ?? true };
 }
 
+/**
+ * Fixes the upper bound of a run that ends before anybody has claimed it: its inputs count as consumed, as those of any
+ * run that ended, and do not make the next one at once.
+ */
+export async function fixUpperBound(tx: Tx, runId: string): Promise<void> {
+  await tx.query(
+    `update node_run r
+        set upper_position = (
+              select coalesce(max(p.newest_position), 0) from node_instance n
+                join node_instance p on p.id = any (n.parent_ids) where n.id = r.node_instance_id)
+      where r.id = $1 and r.upper_position is null`,
+    [runId],
+  );
+}
+
 const retryRun = `
   with run as (
     update node_run

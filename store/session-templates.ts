@@ -58,23 +58,34 @@ export type TemplateImport =
   | { readonly outcome: 'exists' }
   | { readonly outcome: 'graph-differs' };
 
+/** By node template: the revision of the schema against which the file's configurations were held. */
+export type CheckedRevisions = ReadonlyMap<string, { readonly schemaRevision: number }>;
+
 /**
  * Stores a checked template file. A name that is taken is updated when the file asks for it and the graph is the same:
  * configurations and description then count for later sessions. Imports of one name go one after the other.
  */
-export async function importTemplate(database: Database, file: TemplateFile): Promise<TemplateImport> {
-  return database.transaction((tx) => importTemplateWithin(tx, file));
+export async function importTemplate(
+  database: Database,
+  file: TemplateFile,
+  checked: CheckedRevisions,
+): Promise<TemplateImport> {
+  return database.transaction((tx) => importTemplateWithin(tx, file, checked));
 }
 
 /** As {@link importTemplate}, inside the caller's transaction. */
-export async function importTemplateWithin(tx: Tx, file: TemplateFile): Promise<TemplateImport> {
-  const created = await insertTemplate(tx, file);
+export async function importTemplateWithin(
+  tx: Tx,
+  file: TemplateFile,
+  checked: CheckedRevisions,
+): Promise<TemplateImport> {
+  const created = await insertTemplate(tx, file, checked);
   if (created !== null) return { outcome: 'created', id: created, name: file.name };
-  return updateTemplate(tx, file);
+  return updateTemplate(tx, file, checked);
 }
 
 /** Null when the name is taken. */
-async function insertTemplate(tx: Tx, file: TemplateFile): Promise<number | null> {
+async function insertTemplate(tx: Tx, file: TemplateFile, checked: CheckedRevisions): Promise<number | null> {
   const [row] = await tx.query<{ id: number }>(
     `insert into session_template (name, template_version, description, configuration) values ($1, $2, $3, $4)
      on conflict (name) do nothing returning id`,
@@ -83,30 +94,40 @@ async function insertTemplate(tx: Tx, file: TemplateFile): Promise<number | null
   if (row === undefined) return null;
   const inserted = await tx.query(
     `insert into session_template_node
-            (session_template_id, ordinal, name, node_template_id, default_configuration, parent_names)
-     select $1, f.ordinal, f.name, k.id, f.configuration, array(select jsonb_array_elements_text(f.parents))
-       from unnest($2::int[], $3::text[], $4::text[], $5::text[], $6::jsonb[])
-              as f (ordinal, name, template_name, configuration, parents)
+            (session_template_id, ordinal, name, node_template_id, default_configuration, checked_revision, parent_names)
+     select $1, f.ordinal, f.name, k.id, f.configuration, f.revision, array(select jsonb_array_elements_text(f.parents))
+       from unnest($2::int[], $3::text[], $4::text[], $5::text[], $6::int[], $7::jsonb[])
+              as f (ordinal, name, template_name, configuration, revision, parents)
        join node_template k on k.name = f.template_name
      returning 1`,
-    [row.id, ...nodeColumns(file)],
+    [row.id, ...nodeColumns(file, checked)],
   );
   if (inserted.length !== file.nodes.length)
     throw new Error('A node template of the file is not registered.');
   return row.id;
 }
 
-function nodeColumns({ nodes }: TemplateFile): unknown[] {
+function nodeColumns({ nodes }: TemplateFile, checked: CheckedRevisions): unknown[] {
   return [
     nodes.map((_, ordinal) => ordinal),
     nodes.map((node) => node.name),
     nodes.map((node) => node.nodeTemplateName),
     nodes.map((node) => JSON.stringify(node.defaultConfiguration)),
+    revisionsOf(nodes, checked),
     nodes.map((node) => JSON.stringify(node.parents)),
   ];
 }
 
-async function updateTemplate(tx: Tx, file: TemplateFile): Promise<TemplateImport> {
+/** 0, which no schema has, where nobody has checked. */
+function revisionsOf(nodes: TemplateFile['nodes'], checked: CheckedRevisions): number[] {
+  return nodes.map((node) => checked.get(node.nodeTemplateName)?.schemaRevision ?? 0);
+}
+
+async function updateTemplate(
+  tx: Tx,
+  file: TemplateFile,
+  checked: CheckedRevisions,
+): Promise<TemplateImport> {
   const [stored] = await tx.query<{ id: number }>(
     'select id from session_template where name = $1 for no key update',
     [file.name],
@@ -126,13 +147,14 @@ async function updateTemplate(tx: Tx, file: TemplateFile): Promise<TemplateImpor
     [stored.id, file.templateVersion, file.description, JSON.stringify(file.configuration)],
   );
   await tx.query(
-    `update session_template_node n set default_configuration = f.configuration
-       from unnest($2::text[], $3::text[]) as f (name, configuration)
+    `update session_template_node n set default_configuration = f.configuration, checked_revision = f.revision
+       from unnest($2::text[], $3::text[], $4::int[]) as f (name, configuration, revision)
       where n.session_template_id = $1 and n.name = f.name`,
     [
       stored.id,
       file.nodes.map((node) => node.name),
       file.nodes.map((node) => JSON.stringify(node.defaultConfiguration)),
+      revisionsOf(file.nodes, checked),
     ],
   );
   return { outcome: 'updated', id: stored.id, name: file.name };

@@ -102,9 +102,9 @@ export async function insertNodeInstances(tx: Tx, sessionId: string, templateId:
        select parent_id as id, array_agg(child_id order by child_ordinal) as ids from edges group by parent_id
      )
      insert into node_instance
-            (id, session_id, ordinal, name, node_template_id, configuration, parent_ids, child_ids)
+            (id, session_id, ordinal, name, node_template_id, configuration, checked_revision, parent_ids, child_ids)
      overriding system value
-     select n.new_id, $1, n.ordinal, n.name, n.node_template_id, n.default_configuration,
+     select n.new_id, $1, n.ordinal, n.name, n.node_template_id, n.default_configuration, n.checked_revision,
             coalesce(p.ids, '{}'), coalesce(c.ids, '{}')
        from nodes n left join parents p on p.id = n.new_id left join children c on c.id = n.new_id`,
     [sessionId, templateId],

@@ -111,7 +111,8 @@ export async function ensureShipped(database: Database, options: ShippedOptions)
       null,
     );
     await saveNodeTemplates(tx, builtinNodeTemplates(options), null);
-    await importTemplateWithin(tx, shippedTemplate);
+    // Nobody has held it against the schemas: they are looked at when its first tasks are made.
+    await importTemplateWithin(tx, shippedTemplate, new Map());
   });
 }
 

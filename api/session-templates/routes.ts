@@ -67,9 +67,10 @@ const importFile = defineRoute({
   errors: ['invalidTemplate', 'templateExists'],
   refusals: { body: 'invalidTemplate' },
   async handler({ body, services }) {
-    const check = checkTemplateFile(body, await usableNodeTemplates(services.database, body));
+    const usable = await usableNodeTemplates(services.database, body);
+    const check = checkTemplateFile(body, usable);
     if (!check.ok) throw new Problem('invalidTemplate', { fields: { errors: check.issues } });
-    const result = await importTemplate(services.database, check.template);
+    const result = await importTemplate(services.database, check.template, usable);
     if (result.outcome === 'exists' || result.outcome === 'graph-differs') {
       throw new Problem('templateExists', result.outcome === 'exists' ? {} : { message: graphDiffers });
     }

@@ -1,0 +1,191 @@
+/** Runs for operators: finding those that failed for good, having them tried again, and cancelling. */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { Problem, type ProblemKey } from '../../domain/errors.ts';
+import { uuid } from '../../http/schemas.ts';
+import { findNodeRun, listNodeRuns } from '../../store/node-runs.ts';
+import {
+  type CancelResult,
+  cancelRun,
+  type RetryResult,
+  retryFailedRuns,
+  retryRun,
+} from '../../store/operate-runs.ts';
+import { defineRoute } from '../route.ts';
+import { presentNodeRun } from './present.ts';
+import {
+  nodeRunListQuerySchema,
+  nodeRunListSchema,
+  nodeRunParams,
+  nodeRunSchema,
+  retriedSchema,
+} from './schema.ts';
+
+const tags = ['Runs'] as const;
+const path = '/api/v2/admin/node-runs';
+
+const list = defineRoute({
+  id: 'listNodeRuns',
+  method: 'GET',
+  path,
+  summary: 'Runs of nodes with their attempts, the last queued first',
+  description:
+    'A run is one execution of a node instance, with all of its attempts. `state=failed,cancelled` finds those that ' +
+    'wait for an operator; `retryable` tells which of them can be tried again.',
+  tags,
+  access: access.admin,
+  query: nodeRunListQuerySchema,
+  responses: { 200: { description: 'One page.', schema: nodeRunListSchema } },
+  async handler({ services, query }) {
+    const { page, pageSize, state: states = [], ...filter } = query;
+    const found = await listNodeRuns(
+      services.database,
+      { ...filter, states },
+      { number: page, size: pageSize },
+    );
+    return {
+      status: 200,
+      body: {
+        nodeRuns: found.rows.map(presentNodeRun),
+        page,
+        pageSize,
+        totalCount: found.totalCount,
+        totalPages: Math.ceil(found.totalCount / pageSize),
+      },
+    };
+  },
+});
+
+const one = defineRoute({
+  id: 'getNodeRun',
+  method: 'GET',
+  path: `${path}/{id}`,
+  summary: 'One run with its attempts',
+  tags,
+  access: access.admin,
+  params: nodeRunParams,
+  responses: { 200: { description: 'The run.', schema: nodeRunSchema } },
+  errors: ['nodeRunNotFound'],
+  refusals: { params: 'nodeRunNotFound' },
+  async handler({ services, params }) {
+    const run = await findNodeRun(services.database, params.id);
+    if (run === undefined) throw new Problem('nodeRunNotFound');
+    return { status: 200, body: presentNodeRun(run) };
+  },
+});
+
+type RetryRefusal = Exclude<RetryResult['outcome'], 'queued' | 'unchanged' | 'invalid-configuration'>;
+const retryRefusals: Readonly<Record<RetryRefusal, ProblemKey>> = {
+  missing: 'nodeRunNotFound',
+  frozen: 'sessionFrozen',
+  open: 'nodeRunOpen',
+  'not-failed': 'nodeRunNotFailed',
+  superseded: 'nodeRunSuperseded',
+};
+
+const retry = defineRoute({
+  id: 'retryNodeRun',
+  method: 'POST',
+  path: `${path}/{id}/retry`,
+  summary: 'Has a run that failed or was cancelled tried again',
+  description:
+    'The same run gets as many further attempts as its node template allows, the first of them at once. It keeps its ' +
+    'inputs: the upper bound stays, an incremental node goes on from its watermark, and a reprocess from where its own ' +
+    'stood. Refused while the run is open, when a later run of the node has taken its place, in a frozen session, and ' +
+    'when the configuration of the node does not match the schema of its template. A repeat changes nothing: 200.',
+  tags,
+  access: access.admin,
+  params: nodeRunParams,
+  responses: {
+    202: { description: 'Queued.', schema: nodeRunSchema },
+    200: { description: 'It had been tried again already and is still open.', schema: nodeRunSchema },
+  },
+  errors: [...Object.values(retryRefusals), 'nodeConfigurationRefused'],
+  refusals: { params: 'nodeRunNotFound' },
+  async handler({ services, params, principal, log }) {
+    const result = await retryRun(services.database, params.id);
+    if (result.outcome === 'invalid-configuration') {
+      throw new Problem('nodeConfigurationRefused', { message: result.fault });
+    }
+    if (!('run' in result)) throw new Problem(retryRefusals[result.outcome]);
+    const body = presentNodeRun(result.run);
+    if (result.outcome === 'unchanged') return { status: 200, body };
+    services.workflows.afterCommit(result.effects);
+    log.info(
+      { audit: 'retryNodeRun', userId: principal.userId, nodeRunId: body.id, sessionId: body.sessionId },
+      'a run is tried again',
+    );
+    return { status: 202, body };
+  },
+});
+
+const cancelRefusals: Readonly<
+  Record<Exclude<CancelResult['outcome'], 'ended' | 'requested' | 'unchanged'>, ProblemKey>
+> = {
+  missing: 'nodeRunNotFound',
+  'ended-otherwise': 'nodeRunEnded',
+};
+
+const cancel = defineRoute({
+  id: 'cancelNodeRun',
+  method: 'POST',
+  path: `${path}/{id}/cancel`,
+  summary: 'Cancels an open run',
+  description:
+    'A run that is queued or waits ends at once: its node is Failed with statusDetails `cancelled`, what it staged is ' +
+    'dropped, and its inputs count as consumed. The holder of a run that is held learns of it by `cancelRequested` in ' +
+    'its next heartbeat; whatever it reports then, the run ends the same way.',
+  tags,
+  access: access.admin,
+  params: nodeRunParams,
+  responses: {
+    200: { description: 'The run has ended as cancelled, now or before.', schema: nodeRunSchema },
+    202: { description: 'Its holder is told.', schema: nodeRunSchema },
+  },
+  errors: Object.values(cancelRefusals),
+  refusals: { params: 'nodeRunNotFound' },
+  async handler({ services, params, principal, log }) {
+    const result = await cancelRun(services.database, params.id);
+    if (!('run' in result)) throw new Problem(cancelRefusals[result.outcome]);
+    const body = presentNodeRun(result.run);
+    if (result.outcome === 'unchanged') return { status: 200, body };
+    log.info(
+      { audit: 'cancelNodeRun', userId: principal.userId, nodeRunId: body.id, sessionId: body.sessionId },
+      'a run is cancelled',
+    );
+    if (result.outcome === 'requested') return { status: 202, body };
+    services.workflows.afterCommit(result.effects);
+    return { status: 200, body };
+  },
+});
+
+const retryFailed = defineRoute({
+  id: 'retryFailedNodeRuns',
+  method: 'POST',
+  path: '/api/v2/admin/sessions/{id}/retry-failed',
+  summary: 'Has the runs of all failed nodes of a session tried again',
+  description:
+    'As for one run, in one step for every node instance that is Failed, by a cancel too. Those whose configuration ' +
+    'does not match the schema of their template stay as they are. `retried` is 0 when there was none.',
+  tags,
+  access: access.admin,
+  params: z.object({ id: uuid() }),
+  responses: { 202: { description: 'Queued.', schema: retriedSchema } },
+  errors: ['sessionNotFound', 'sessionFrozen'],
+  refusals: { params: 'sessionNotFound' },
+  async handler({ services, params, principal, log }) {
+    const result = await retryFailedRuns(services.database, params.id);
+    if (result.outcome !== 'done') {
+      throw new Problem(result.outcome === 'frozen' ? 'sessionFrozen' : 'sessionNotFound');
+    }
+    const { retried, effects } = result;
+    services.workflows.afterCommit(effects);
+    log.info(
+      { audit: 'retryFailedNodeRuns', userId: principal.userId, sessionId: params.id, retried },
+      'the failed runs of a session are tried again',
+    );
+    return { status: 202, body: { sessionId: params.id, retried } };
+  },
+});
+
+export const nodeRunRoutes = [list, one, retry, cancel, retryFailed];
