@@ -1,0 +1,93 @@
+/** What can go wrong, as classes that a runner can tell apart. */
+
+interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly requestId?: string | null;
+  readonly retryAfterMs?: number | null;
+}
+
+/** Why a platform call was refused, or why it failed for good. */
+export class ApiError extends Error {
+  /** HTTP status. */
+  readonly status: number;
+  /** Stable code of the runner routes, for example `watermark_regression`; `''` when the reply carried none. */
+  readonly code: string;
+  /** `X-Request-Id` of the reply: what the platform's logs know the call by. */
+  readonly requestId: string | null;
+  /** The reply's `Retry-After` in milliseconds. */
+  readonly retryAfterMs: number | null;
+
+  constructor(fields: Refusal) {
+    super(fields.message);
+    this.name = 'ApiError';
+    this.status = fields.status;
+    this.code = fields.code;
+    this.requestId = fields.requestId ?? null;
+    this.retryAfterMs = fields.retryAfterMs ?? null;
+  }
+}
+
+/** No whole answer came: refused, broken or silent connections. Calls are repeated, so runners rarely see it. */
+export class NetworkError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'NetworkError';
+  }
+}
+
+/**
+ * - `error`, `memory`, `timeout`: the platform tries the run again, up to the node template's `maxAttempts`.
+ * - `validation`: the input or the configuration is wrong; never tried again.
+ */
+export type FailureCategory = 'error' | 'validation' | 'memory' | 'timeout';
+
+/** Thrown by a runner to say how its task failed. The reason is shown to operators as `<category>: <reason>`. */
+export class TaskFailure extends Error {
+  readonly category: FailureCategory;
+
+  constructor(category: FailureCategory, reason: string, options?: ErrorOptions) {
+    super(reason, options);
+    this.name = 'TaskFailure';
+    this.category = category;
+  }
+}
+
+/**
+ * - `cancelled`: an operator cancelled the run.
+ * - `lease-lost`: the task is held no more (given to another runner, timed out, or its session deleted).
+ * - `unauthorized`: the token was revoked, or its rights were taken away.
+ * - `shutdown`: this process is asked to end; the task is given back and no attempt is counted.
+ */
+export type CancelReason = 'cancelled' | 'lease-lost' | 'unauthorized' | 'shutdown';
+
+/** The reason of `task.signal`; every call for the task rejects with it from then on. Its name is `AbortError`. */
+export class TaskCancelled extends Error {
+  readonly why: CancelReason;
+
+  constructor(why: CancelReason, options?: ErrorOptions) {
+    super(sentences[why], options);
+    this.name = 'AbortError';
+    this.why = why;
+  }
+}
+
+const sentences: Readonly<Record<CancelReason, string>> = {
+  cancelled: 'The run was cancelled.',
+  'lease-lost': 'The task is held no more.',
+  unauthorized: 'The token is valid no more.',
+  shutdown: 'The runner is shutting down.',
+};
+
+/** The sentence of anything thrown. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : '';
+  return `${error.message || error.name}${cause}`;
+}
+
+/** True for the answers after which a task is not ours any more. */
+export function isEnd(error: ApiError): boolean {
+  return error.status === 401 || error.status === 403 || error.code === 'task_not_found';
+}

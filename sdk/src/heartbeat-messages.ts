@@ -1,0 +1,41 @@
+/** What the main thread and the heartbeat thread say to each other. */
+
+export interface ThreadSettings {
+  /** Address of the runner routes, without a slash at the end. */
+  readonly base: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface Progress {
+  /** What is being done, up to 255 characters. */
+  readonly phase?: string;
+  /** A sentence for operators, up to 4,000 characters. */
+  readonly message?: string;
+  readonly done?: number;
+  readonly total?: number;
+  /** What `done` and `total` count, for example `rows`. */
+  readonly unit?: string;
+}
+
+export type ToThread =
+  | {
+      readonly kind: 'keep';
+      readonly taskId: string;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly intervalMs: number;
+    }
+  | { readonly kind: 'progress'; readonly taskId: string; readonly progress: Progress }
+  | { readonly kind: 'stop'; readonly taskId: string }
+  | { readonly kind: 'close' };
+
+export type FromThread =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'cancel-requested'; readonly taskId: string }
+  /** The platform refuses the beats for good. */
+  | { readonly kind: 'refused'; readonly taskId: string; readonly status: number; readonly message: string }
+  | {
+      readonly kind: 'failing';
+      readonly taskId: string;
+      readonly failures: number;
+      readonly message: string;
+    };

@@ -1,0 +1,113 @@
+/** Inputs of a task: lists by pages, bytes as streams that survive broken connections. */
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { readResumed } from './resumed-read.ts';
+import type { TaskCalls } from './task-calls.ts';
+import type { InputMode, InputWire } from './wire.ts';
+
+const pageInputs = 100;
+const bytesDefaultMax = 256 * 1024 * 1024;
+
+/** An output of a parent node (or, as `previousOutput`, of the node itself). */
+export interface InputInfo {
+  readonly outputId: number;
+  readonly nodeInstanceId: number;
+  readonly nodeName: string;
+  readonly outputIdentifier: string;
+  readonly contentType: string | null;
+  /** `gzip` when it is stored compressed. */
+  readonly contentEncoding: string | null;
+  /** As stored. */
+  readonly sizeBytes: number;
+  /** Of the stored bytes, lower-case hexadecimal; null where none was computed. */
+  readonly sha256: string | null;
+  readonly metadata: Readonly<Record<string, unknown>> | null;
+  readonly createdAt: Date;
+}
+
+export interface ReadLimit {
+  /** More than this rejects with a RangeError; default 256 MiB, after decoding. */
+  readonly maxBytes?: number;
+}
+
+export class Input implements InputInfo {
+  readonly outputId: number;
+  readonly nodeInstanceId: number;
+  readonly nodeName: string;
+  readonly outputIdentifier: string;
+  readonly contentType: string | null;
+  readonly contentEncoding: string | null;
+  readonly sizeBytes: number;
+  readonly sha256: string | null;
+  readonly metadata: Readonly<Record<string, unknown>> | null;
+  readonly createdAt: Date;
+  readonly #calls: TaskCalls;
+
+  constructor(wire: InputWire, calls: TaskCalls) {
+    const info = inputInfo(wire);
+    this.outputId = info.outputId;
+    this.nodeInstanceId = info.nodeInstanceId;
+    this.nodeName = info.nodeName;
+    this.outputIdentifier = info.outputIdentifier;
+    this.contentType = info.contentType;
+    this.contentEncoding = info.contentEncoding;
+    this.sizeBytes = info.sizeBytes;
+    this.sha256 = info.sha256;
+    this.metadata = info.metadata;
+    this.createdAt = info.createdAt;
+    this.#calls = calls;
+  }
+
+  /**
+   * The bytes, decoded. A connection that breaks is opened again where it broke, so the reader sees one whole stream;
+   * it fails only for a definite refusal (ApiError), broken gzip, or when the task is cancelled.
+   * @param options `raw` gives the bytes as stored, compressed or not
+   */
+  stream(options: { readonly raw?: boolean } = {}): Readable {
+    const stored = readResumed(this.#calls, this);
+    if (options.raw === true || this.contentEncoding !== 'gzip') return stored;
+    // The reader sees the failure of either by the last stream.
+    return pipeline(stored, createGunzip(), () => undefined);
+  }
+
+  /** All bytes, decoded. @throws RangeError for more than the limit, and as {@link Input.stream} */
+  async bytes(limit: ReadLimit = {}): Promise<Buffer> {
+    const maxBytes = limit.maxBytes ?? bytesDefaultMax;
+    const chunks: Buffer[] = [];
+    let sizeBytes = 0;
+    for await (const chunk of this.stream()) {
+      sizeBytes += (chunk as Buffer).length;
+      if (sizeBytes > maxBytes) {
+        throw new RangeError(
+          `Input ${this.outputId} holds more than ${maxBytes} bytes; read it by stream().`,
+        );
+      }
+      chunks.push(chunk as Buffer);
+    }
+    return Buffer.concat(chunks, sizeBytes);
+  }
+
+  /** All of it as UTF-8 text, without a byte order mark. @throws as {@link Input.bytes}; TypeError for other bytes */
+  async text(limit: ReadLimit = {}): Promise<string> {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await this.bytes(limit));
+  }
+
+  /** All of it parsed as JSON. @throws SyntaxError, and as {@link Input.text} */
+  async json<T = unknown>(limit: ReadLimit = {}): Promise<T> {
+    return JSON.parse(await this.text(limit)) as T;
+  }
+}
+
+/** All inputs of a mode, oldest first; a page is fetched when the one before is used up. */
+export async function* listInputs(calls: TaskCalls, mode: InputMode): AsyncGenerator<Input, void, void> {
+  let cursor: string | null = null;
+  do {
+    const page = await calls.inputs(mode, cursor, pageInputs);
+    for (const wire of page.inputs) yield new Input(wire, calls);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+}
+
+export function inputInfo(wire: InputWire): InputInfo {
+  return { ...wire, createdAt: new Date(wire.createdAt) };
+}

@@ -1,0 +1,31 @@
+/** A runner as a process of its own. */
+import { messageOf } from './errors.ts';
+import { SettingsError, type StartOptions } from './options.ts';
+import type { Runner } from './runner.ts';
+import { startRunner } from './start.ts';
+
+/**
+ * Runs a runner until it is told to stop, and ends the process: with code 0 after SIGTERM or SIGINT, when what was
+ * unfinished is given back; with code 1 when settings are missing or the platform refuses the runner. A second signal ends
+ * the process at once.
+ */
+export async function runMain(runner: Runner, options: StartOptions = {}): Promise<never> {
+  const stop = new AbortController();
+  const onSignal = () => {
+    if (stop.signal.aborted) process.exit(1);
+    stop.abort();
+  };
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  try {
+    const running = await startRunner(runner, { ...options, signal: stop.signal });
+    await running.ended;
+  } catch (error) {
+    // Told to stop before it had begun.
+    if (error !== stop.signal.reason) {
+      const lines = error instanceof SettingsError ? error.problems : [messageOf(error)];
+      for (const line of lines) console.error(line);
+      process.exit(1);
+    }
+  }
+  process.exit(0);
+}

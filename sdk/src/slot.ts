@@ -1,0 +1,212 @@
+/** One instance of a runner: claims a task, works on it, reports, and claims the next. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { pause } from './back-off.ts';
+import type { Call, Connection } from './connection.ts';
+import { ApiError, messageOf, TaskCancelled } from './errors.ts';
+import type { Heartbeats } from './heartbeats.ts';
+import type { Settings } from './options.ts';
+import { type Report, reportOfError, reportOfResult } from './outcome.ts';
+import type { OutputLimits } from './outputs.ts';
+import { sendReport } from './report.ts';
+import type { Runner } from './runner.ts';
+import { Task } from './task.ts';
+import { TaskCalls } from './task-calls.ts';
+import type { ClaimWire } from './wire.ts';
+
+/** How long the code of an aborted task may take to end before the platform is told without it. */
+const settleMs = 5_000;
+/** A claim that comes back sooner without a task was not meant to wait. */
+const shortWaitMs = 1_000;
+const withdrawMs = 3_000;
+
+export interface SlotParts {
+  readonly runner: Runner;
+  readonly settings: Settings;
+  readonly connection: Connection;
+  readonly heartbeats: Heartbeats;
+  readonly limits: OutputLimits;
+  /** No more claims. */
+  readonly stopping: AbortSignal;
+  /** Running tasks are to end. */
+  readonly aborting: AbortSignal;
+  /** No more waiting for the platform's answers. */
+  readonly leaving: AbortSignal;
+}
+
+export class Slot {
+  readonly #parts: SlotParts;
+  readonly #instanceId: string;
+
+  constructor(parts: SlotParts, instanceId: string) {
+    this.#parts = parts;
+    this.#instanceId = instanceId;
+  }
+
+  /** Resolves after `stopping`. @throws ApiError when the platform refuses the claim for good */
+  async work(): Promise<void> {
+    const { stopping } = this.#parts;
+    while (!stopping.aborted) {
+      const beganAtMs = performance.now();
+      const claim = await this.#claim();
+      if (claim !== undefined) await this.#perform(claim);
+      else if (!stopping.aborted && performance.now() - beganAtMs < shortWaitMs) {
+        await pause(shortWaitMs * (0.5 + Math.random() / 2), stopping).catch(() => undefined);
+      }
+    }
+  }
+
+  /** Waits for a task. A task that comes when the runner is about to stop is given back. */
+  async #claim(): Promise<ClaimWire | undefined> {
+    const { stopping, settings } = this.#parts;
+    const over = new AbortController();
+    const waiting = this.#sendClaim(settings.waitSeconds, { patience: 'always', signal: over.signal });
+    let withdrawal: Promise<void> | undefined;
+    const onStopping = () => {
+      withdrawal = this.#withdraw(waiting).finally(() => over.abort());
+    };
+    stopping.addEventListener('abort', onStopping, { once: true });
+    try {
+      const claim = await waiting.catch((error) => {
+        if (stopping.aborted) return undefined;
+        throw error;
+      });
+      if (claim === undefined || !stopping.aborted) return claim;
+      await this.#giveBack(claim);
+      return undefined;
+    } finally {
+      stopping.removeEventListener('abort', onStopping);
+      await withdrawal;
+    }
+  }
+
+  /**
+   * Ends a waiting claim by a newer one that does not wait. Just hanging up might lose a task that is on its way to us:
+   * it would be held by nobody until its lease ends, and count as lost.
+   */
+  async #withdraw(waiting: Promise<unknown>): Promise<void> {
+    try {
+      const signal = AbortSignal.timeout(withdrawMs);
+      const claim = await this.#sendClaim(0, { patience: 'never', silenceMs: withdrawMs, signal });
+      if (claim !== undefined) await this.#giveBack(claim);
+      await Promise.race([waiting, delay(withdrawMs, undefined, { signal })]);
+    } catch {
+      // The platform does not answer: nothing can be given back either.
+    }
+  }
+
+  async #sendClaim(
+    waitSeconds: number,
+    how: Pick<Call, 'patience' | 'signal' | 'silenceMs'>,
+  ): Promise<ClaimWire | undefined> {
+    const { connection, runner } = this.#parts;
+    const { status, body } = await connection.call<ClaimWire | undefined>({
+      method: 'POST',
+      path: '/tasks/claim',
+      json: { instanceId: this.#instanceId, templates: runner.templates, waitSeconds },
+      silenceMs: (waitSeconds + 15) * 1_000,
+      ...how,
+    });
+    return status === 200 ? body : undefined;
+  }
+
+  async #giveBack(claim: ClaimWire): Promise<void> {
+    const signal = AbortSignal.timeout(withdrawMs);
+    const calls = this.#callsOf(claim, signal, () => undefined);
+    const report: Report = { kind: 'release', reason: new TaskCancelled('shutdown').message };
+    await sendReport(calls, report, signal).catch(() => undefined);
+  }
+
+  async #perform(claim: ClaimWire): Promise<void> {
+    const { heartbeats, aborting, settings } = this.#parts;
+    const ids = { taskId: claim.taskId, sessionId: claim.sessionId, nodeInstanceId: claim.nodeInstanceId };
+    const beganAtMs = performance.now();
+    settings.log('info', `task of ${claim.nodeTemplate} claimed`, { ...ids, attempt: claim.attempt });
+    const cancel = new AbortController();
+    const onCancel = (why: TaskCancelled['why']) => cancel.abort(new TaskCancelled(why));
+    const calls = this.#callsOf(claim, cancel.signal, onCancel);
+    const onAborting = () => onCancel('shutdown');
+    aborting.addEventListener('abort', onAborting, { once: true });
+    const intervalMs = claim.heartbeatIntervalSeconds * 1_000;
+    heartbeats.keep({ taskId: claim.taskId, headers: calls.headers, intervalMs, onCancel });
+    const running = this.#run(claim, calls);
+    try {
+      const report = await Promise.race([running, endOfPatience(cancel.signal)]);
+      await this.#report(calls, report, ids, beganAtMs);
+    } finally {
+      heartbeats.stop(claim.taskId);
+      aborting.removeEventListener('abort', onAborting);
+    }
+    await this.#untilEnded(running, ids);
+  }
+
+  /** Runs the code; never rejects. */
+  async #run(claim: ClaimWire, calls: TaskCalls): Promise<Report> {
+    const { runner, heartbeats, limits, stopping, settings } = this.#parts;
+    const report = heartbeats.report.bind(heartbeats, claim.taskId);
+    const task = new Task({ claim, calls, limits, stopping, report });
+    const cancelled = () => (calls.signal.aborted ? (calls.signal.reason as TaskCancelled) : undefined);
+    try {
+      const result = await runner.run(task);
+      const why = cancelled()?.why;
+      if (why === 'lease-lost' || why === 'unauthorized') return { kind: 'none' };
+      return reportOfResult(result, { hasMore: task.hasMore, state: task.state.unstored });
+    } catch (error) {
+      const { taskId } = claim;
+      if (!calls.signal.aborted)
+        settings.log('error', messageOf(error), { taskId, stack: (error as Error)?.stack });
+      return reportOfError(error, cancelled());
+    }
+  }
+
+  async #report(calls: TaskCalls, report: Report, ids: object, beganAtMs: number): Promise<void> {
+    const { settings, leaving } = this.#parts;
+    const seconds = Math.round(performance.now() - beganAtMs) / 1_000;
+    try {
+      const told = await sendReport(calls, report, leaving);
+      if (told.kind === 'told') {
+        settings.log('info', `task ended by ${told.how}`, { ...ids, seconds, reply: told.reply });
+      } else {
+        settings.log('warn', `task was ended before: ${told.message}`, { ...ids, seconds });
+      }
+    } catch (error) {
+      settings.log('error', `the end of the task could not be told: ${messageOf(error)}`, {
+        ...ids,
+        seconds,
+      });
+      if (error instanceof ApiError && (error.status === 401 || error.status === 403)) throw error;
+    }
+  }
+
+  /** Code that goes on after its end was told must not share the process with the next task. */
+  async #untilEnded(running: Promise<Report>, ids: object): Promise<void> {
+    const { leaving, settings } = this.#parts;
+    const tell = setTimeout(
+      () => settings.log('warn', 'the code of an aborted task goes on; no new task is claimed', { ...ids }),
+      settleMs,
+    );
+    const left = new Promise<void>((resolve) => {
+      if (leaving.aborted) resolve();
+      leaving.addEventListener('abort', () => resolve(), { once: true });
+    });
+    await Promise.race([running, left]).finally(() => clearTimeout(tell));
+  }
+
+  #callsOf(claim: ClaimWire, signal: AbortSignal, onCancel: (why: TaskCancelled['why']) => void): TaskCalls {
+    return new TaskCalls({
+      connection: this.#parts.connection,
+      claim,
+      instanceId: this.#instanceId,
+      signal,
+      onEnd: (error) => onCancel(error.status === 404 ? 'lease-lost' : 'unauthorized'),
+    });
+  }
+}
+
+/** Resolves some time after the task was aborted, with what is then to be told. */
+async function endOfPatience(signal: AbortSignal): Promise<Report> {
+  if (!signal.aborted) {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  }
+  await delay(settleMs, undefined, { ref: false });
+  return reportOfError(signal.reason, signal.reason as TaskCancelled);
+}

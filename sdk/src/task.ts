@@ -1,0 +1,160 @@
+/** A held task as the runner's code sees it. */
+import type { Progress } from './heartbeat-messages.ts';
+import { type Input, type InputInfo, inputInfo, listInputs } from './inputs.ts';
+import { NodeState } from './node-state.ts';
+import type { OutputOptions } from './output-headers.ts';
+import { type OutputLimits, type WrittenOutput, writeOutput } from './outputs.ts';
+import type { Source } from './part-reader.ts';
+import type { TaskCalls } from './task-calls.ts';
+import { Watermark } from './watermark.ts';
+import type { ClaimWire, InputMode } from './wire.ts';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export interface TaskParts {
+  readonly claim: ClaimWire;
+  readonly calls: TaskCalls;
+  readonly limits: OutputLimits;
+  /** Aborted when the process is asked to end, some time before `calls.signal`. */
+  readonly stopping: AbortSignal;
+  readonly report: (progress: Progress) => void;
+}
+
+/** How far {@link Task.eachNewInput} came. */
+export interface NewInputs {
+  /** Inputs that were handled. */
+  readonly handled: number;
+  /** True when inputs are left: the task is completed with `hasMore`, and a follow-up task comes. */
+  readonly hasMore: boolean;
+}
+
+/**
+ * @template C the node's configuration
+ * @template S the node's state between its runs
+ */
+export class Task<C = JsonObject, S = JsonObject> {
+  readonly taskId: string;
+  /** The same for all attempts at the same work. */
+  readonly runId: string;
+  /** From 1. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly reason: ClaimWire['reason'];
+  readonly projectId: number;
+  readonly sessionId: string;
+  readonly sessionName: string;
+  readonly nodeInstanceId: number;
+  readonly nodeName: string;
+  readonly nodeTemplate: string;
+  readonly runnerType: string;
+  /** Valid by the node template's schema. */
+  readonly configuration: C;
+  readonly parents: ClaimWire['parents'];
+  readonly claimedAt: Date;
+  /** Inputs that `since-watermark` gives at most to one task. */
+  readonly maxInputsPerTask: number;
+  readonly watermark: Watermark;
+  readonly state: NodeState<S>;
+  /** Aborted, with a TaskCancelled as reason, when the work is to end now: nothing of it counts any more. */
+  readonly signal: AbortSignal;
+  /** Aborted some time before `signal` when the process shuts down: a good moment to stop at a sound place. */
+  readonly stopping: AbortSignal;
+  readonly #parts: TaskParts;
+  #unnamedOutputs = 0;
+  #hasMore = false;
+
+  constructor(parts: TaskParts) {
+    const { claim, calls } = parts;
+    this.#parts = parts;
+    this.taskId = claim.taskId;
+    this.runId = claim.runId;
+    this.attempt = claim.attempt;
+    this.maxAttempts = claim.maxAttempts;
+    this.reason = claim.reason;
+    this.projectId = claim.projectId;
+    this.sessionId = claim.sessionId;
+    this.sessionName = claim.sessionName;
+    this.nodeInstanceId = claim.nodeInstanceId;
+    this.nodeName = claim.nodeName;
+    this.nodeTemplate = claim.nodeTemplate;
+    this.runnerType = claim.runnerType;
+    this.configuration = claim.configuration as C;
+    this.parents = claim.parents;
+    this.claimedAt = new Date(claim.claimedAt);
+    this.maxInputsPerTask = claim.incremental.maxInputsPerTask;
+    this.state = new NodeState<S>(calls);
+    this.watermark = new Watermark(calls, claim.incremental, this.state);
+    this.signal = calls.signal;
+    this.stopping = parts.stopping;
+  }
+
+  /** Shows operators what is being done; costs nothing and may be called as often as one likes. */
+  progress(progress: Progress): void {
+    this.#parts.report(progress);
+  }
+
+  /**
+   * The task's inputs, oldest first, fetched by pages.
+   * @param mode `since-watermark` (default): those above the watermark, up to `maxInputsPerTask`; `latest`: of each parent
+   *   those it published last together; `all`
+   * @throws ApiError; TaskCancelled
+   */
+  inputs(mode: InputMode = 'since-watermark'): AsyncGenerator<Input, void, void> {
+    return listInputs(this.#parts.calls, mode);
+  }
+
+  /**
+   * Writes an output. It is published when the task completes, or at once with `watermark`. Up to 16 MB go out in one
+   * request; more in parts of 8 MiB, several at once, within 64 MiB of memory. Calls without an answer are repeated.
+   * @param source bytes, text, or any stream or generator of them; not read to its end when the output stands already
+   * @throws ApiError, for example `watermark_regression`; RangeError for options out of bounds; what the source throws
+   */
+  async write(source: Source, options: OutputOptions = {}): Promise<WrittenOutput> {
+    if (options.identifier === undefined) this.#unnamedOutputs += 1;
+    const identifier = options.identifier ?? `${this.runId}.${this.#unnamedOutputs}`;
+    const output = await writeOutput(this.#parts.calls, this.#parts.limits, source, options, identifier);
+    if (options.watermark !== undefined) this.watermark.noteOutput(options.watermark);
+    return output;
+  }
+
+  /** Writes a value as JSON, `application/json`. @throws as {@link Task.write} */
+  writeJson(value: unknown, options: OutputOptions = {}): Promise<WrittenOutput> {
+    const text = JSON.stringify(value);
+    if (text === undefined) return Promise.reject(new TypeError('This value has no JSON form.'));
+    return this.write(Buffer.from(text, 'utf8'), { contentType: 'application/json', ...options });
+  }
+
+  /** The node's own newest output, as it stood when this was asked first; null before the first. */
+  async previousOutput(): Promise<InputInfo | null> {
+    const { previousOutput } = await this.state.read();
+    return previousOutput === null ? null : inputInfo(previousOutput);
+  }
+
+  /**
+   * The loop of an incremental node: handles each input above the watermark, oldest first, and moves the watermark (with
+   * `state`) past it. It ends at the cap, or early at a shutdown; what is left comes in a follow-up task, because the task
+   * is then completed with `hasMore`.
+   * @param options `advance: 'by-hand'` leaves moving the watermark to the handler, for example with an output
+   * @throws what the handler throws: that input and those after it stay new
+   */
+  async eachNewInput(
+    handle: (input: Input) => unknown,
+    options: { readonly advance?: 'each' | 'by-hand' } = {},
+  ): Promise<NewInputs> {
+    let handled = 0;
+    for await (const input of this.inputs('since-watermark')) {
+      if (this.stopping.aborted) break;
+      this.signal.throwIfAborted();
+      await handle(input);
+      if (options.advance !== 'by-hand') await this.watermark.advance(input);
+      handled += 1;
+    }
+    this.#hasMore = this.watermark.hasMoved && (await this.watermark.pendingInputs()) > 0;
+    return { handled, hasMore: this.#hasMore };
+  }
+
+  /** Whether a loop over new inputs left some. */
+  get hasMore(): boolean {
+    return this.#hasMore;
+  }
+}
