@@ -46,8 +46,13 @@ export interface TestProcesses {
 export function testProcesses(environment: Readonly<Record<string, string>>): TestProcesses {
   const folder = mkdtempSync(join(tmpdir(), 'sdp-processes-'));
   const started: Child[] = [];
-  afterAll(async () => {
+  const killAll = () => {
     for (const child of started) child.kill('SIGKILL');
+  };
+  process.once('exit', killAll);
+  afterAll(async () => {
+    process.off('exit', killAll);
+    killAll();
     await Promise.all(started.map(({ ended }) => ended));
     rmSync(folder, { recursive: true, force: true });
   });
@@ -114,11 +119,8 @@ class Child implements TestProcess {
         this.#log = (this.#log + text).slice(-keptLogCharacters);
       });
     }
-    const killWithUs = () => child.kill('SIGKILL');
-    process.once('exit', killWithUs);
     this.ended = new Promise((resolve) => {
       child.once('exit', (code, signal) => {
-        process.off('exit', killWithUs);
         this.#end = signal ?? code ?? 0;
         resolve(this.#end);
       });

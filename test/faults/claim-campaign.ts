@@ -1,0 +1,250 @@
+/**
+ * The claim campaign: 32 runners in 4 processes call two API processes, while runners and servers are stopped and
+ * killed; then what each run's calls were answered is judged against a lock with expiry.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { advanceSession } from '../../store/advance.ts';
+import type { Database } from '../../store/database.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Graph, makeGraph, outsideTemplate, upload } from '../support/graph.ts';
+import type { ApiProcess, TestProcess, TestProcesses } from '../support/processes.ts';
+import { type Histories, historiesOf } from './campaign-histories.ts';
+import { RecordReader } from './campaign-record.ts';
+import type { CampaignPlan } from './campaign-runner.ts';
+import { judge, type LockCall, type LockRules } from './lock-history.ts';
+
+export const campaignRules: LockRules = { leaseMs: 2_000, maxAttempts: 4, maxLost: 3, slackMs: 5 };
+const templates = ['campaign-a', 'campaign-b'] as const;
+const processCount = 4;
+const runnersPerProcess = 8;
+const sessionCount = 8;
+const nodesPerSession = 40;
+const queuedAtLeast = 80;
+
+export interface CampaignReport {
+  readonly calls: number;
+  readonly unanswered: number;
+  readonly serverErrors: number;
+  readonly runs: number;
+  readonly claims: number;
+  /** How the claims ended, by the database. */
+  readonly endings: Readonly<Record<string, number>>;
+  readonly refusedWrites: number;
+  readonly faults: Readonly<Record<string, number>>;
+  readonly seconds: number;
+  readonly violations: readonly string[];
+}
+
+export interface CampaignWorld {
+  readonly database: Database;
+  readonly processes: TestProcesses;
+  readonly token: string;
+  readonly apis: readonly ApiProcess[];
+}
+
+/** @param calls it ends when so many have been made and all runs are done */
+export async function claimCampaign(world: CampaignWorld, calls: number): Promise<CampaignReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'sdp-campaign-'));
+  try {
+    return await new Campaign(world, folder).run(calls);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+class Campaign {
+  readonly #world: CampaignWorld;
+  readonly #folder: string;
+  readonly #readers: RecordReader[] = [];
+  readonly #runners: TestProcess[] = [];
+  readonly #apis: ApiProcess[];
+  readonly #ended: ApiProcess[] = [];
+  readonly #faults: Record<string, number> = {};
+  readonly #over = new AbortController();
+
+  constructor(world: CampaignWorld, folder: string) {
+    this.#world = world;
+    this.#folder = folder;
+    this.#apis = [...world.apis];
+  }
+
+  async run(calls: number): Promise<CampaignReport> {
+    const startedAt = performance.now();
+    for (const template of templates)
+      await outsideTemplate(this.#world.database, template, {
+        leaseSeconds: campaignRules.leaseMs / 1_000,
+        maxAttempts: campaignRules.maxAttempts,
+      });
+    const graphs = await this.#makeGraphs();
+    for (let place = 0; place < processCount; place++) this.#startRunners(place);
+    const isEnough = async () => {
+      while (this.#callCount() < calls && (await this.#pause(100)));
+      this.#over.abort();
+    };
+    const parts = [isEnough(), this.#feed(graphs), this.#disturbRunners(), this.#disturbApis()];
+    // When one fails, the others end too.
+    await Promise.all(parts.map((part) => part.finally(() => this.#over.abort())));
+    await this.#drain(graphs);
+    const histories = await this.#histories();
+    return this.#report(histories, (performance.now() - startedAt) / 1_000);
+  }
+
+  async #makeGraphs(): Promise<Graph[]> {
+    const graphs: Graph[] = [];
+    for (let session = 0; session < sessionCount; session++) {
+      const children = Array.from({ length: nodesPerSession }, (_, at) => ({
+        name: `n${at}`,
+        parents: ['input'],
+        template: templates[at % templates.length]!,
+      }));
+      graphs.push(await makeGraph(this.#world.database, [{ name: 'input', parents: [] }, ...children]));
+    }
+    return graphs;
+  }
+
+  /** Keeps runs queued: each upload makes one for each node of its session that has none open. */
+  async #feed(graphs: readonly Graph[]): Promise<void> {
+    const { database } = this.#world;
+    for (let next = 0; !this.#over.signal.aborted; ) {
+      const [row] = await database.query<{ queued: number }>(
+        `select count(*) as queued from node_run where state = 'queued'`,
+      );
+      if (row!.queued < queuedAtLeast) await upload(database, graphs[next++ % graphs.length]!, 'input');
+      else await this.#pause(100);
+    }
+  }
+
+  #startRunners(place: number): void {
+    const recordFile = join(this.#folder, `${this.#readers.length}.jsonl`);
+    const plan: CampaignPlan = {
+      ports: this.#apis.map(({ port }) => port),
+      token: this.#world.token,
+      templates,
+      instances: Array.from({ length: runnersPerProcess }, (_, at) => `runner-${place}-${at}`),
+      leaseMs: campaignRules.leaseMs,
+      recordFile,
+    };
+    this.#readers.push(new RecordReader(recordFile));
+    const variables = { CAMPAIGN_PLAN: JSON.stringify(plan) };
+    this.#runners[place] = this.#world.processes.startScript('test/faults/campaign-runner.ts', variables);
+  }
+
+  async #disturbRunners(): Promise<void> {
+    while (await this.#pause(300 + 900 * Math.random())) {
+      const place = Math.floor(Math.random() * processCount);
+      const victim = this.#runners[place]!;
+      if (Math.random() < 0.5) {
+        victim.kill('SIGKILL');
+        await victim.ended;
+        this.#startRunners(place);
+        this.#count('runner processes killed');
+      } else {
+        await this.#stopFor(victim, campaignRules.leaseMs * (0.8 + 0.7 * Math.random()));
+        this.#count('runner processes stopped');
+      }
+    }
+  }
+
+  /** One of the two at a time: with none up, no lease would end. */
+  async #disturbApis(): Promise<void> {
+    for (let at = 0; await this.#pause(500 + 1_500 * Math.random()); at = 1 - at) {
+      const victim = this.#apis[at]!;
+      if (Math.random() < 0.5) {
+        victim.kill('SIGKILL');
+        await victim.ended;
+        this.#ended.push(victim);
+        this.#apis[at] = await this.#world.processes.startApi({ port: victim.port });
+        this.#count('API processes killed');
+      } else {
+        await this.#stopFor(victim, campaignRules.leaseMs * (0.2 + 1.1 * Math.random()));
+        this.#count('API processes stopped');
+      }
+    }
+  }
+
+  async #stopFor(victim: TestProcess, ms: number): Promise<void> {
+    victim.kill('SIGSTOP');
+    await delay(ms);
+    victim.kill('SIGCONT');
+  }
+
+  /** False when the campaign is over. */
+  async #pause(ms: number): Promise<boolean> {
+    await delay(ms, undefined, { signal: this.#over.signal }).catch(() => undefined);
+    return !this.#over.signal.aborted;
+  }
+
+  #count(fault: string): void {
+    this.#faults[fault] = (this.#faults[fault] ?? 0) + 1;
+  }
+
+  #callCount(): number {
+    for (const reader of this.#readers) reader.readOn();
+    return this.#readers.reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** From now on the runners behave; they end when nothing is left to do. Retries wait no longer. */
+  async #drain(graphs: readonly Graph[]): Promise<void> {
+    const { database } = this.#world;
+    for (const runner of this.#runners) runner.kill('SIGUSR2');
+    await database.query(`update node_run set due_at = clock_timestamp() where state = 'waiting'`);
+    for (const { sessionId } of graphs) await advanceSession(database, sessionId);
+    await eventually(
+      'all runs are done',
+      async () => (await database.query(`select 1 from node_run where state <> 'done' limit 1`)).length === 0,
+      90_000,
+    );
+    for (const runner of this.#runners) runner.kill('SIGTERM');
+    const codes = await Promise.all(this.#runners.map(({ ended }) => ended));
+    const broken = this.#runners.filter((_, at) => codes[at] !== 0);
+    if (broken.length > 0) throw new Error(`Runners ended badly:\n${broken[0]!.log()}`);
+    this.#callCount();
+  }
+
+  #histories(): Promise<Histories> {
+    const recorded = this.#readers.flatMap(({ calls }) => calls);
+    return historiesOf(this.#world.database, recorded, this.#prolongedAtMs());
+  }
+
+  /** Leases are prolonged when no API process was heard of for seconds, as on a machine that stalls. */
+  #prolongedAtMs(): number[] {
+    const logs = [...this.#ended, ...this.#apis].map((api) => api.log()).join('\n');
+    return logs
+      .split('\n')
+      .filter((line) => line.includes('leases prolonged'))
+      .map((line) => (JSON.parse(line) as { time: number }).time);
+  }
+
+  async #report(histories: Histories, seconds: number): Promise<CampaignReport> {
+    const calls = this.#readers.flatMap((reader) => reader.calls);
+    for (const reader of this.#readers) reader.close();
+    const endings = await this.#world.database.query<{ ending: string; count: number }>(
+      'select ending, count(*) as count from node_claim group by ending order by ending',
+    );
+    const wrong = [...histories.byRun].flatMap(([runId, history]) => complaint(runId, history));
+    return {
+      calls: calls.length,
+      unanswered: calls.filter(({ answer }) => answer === undefined || answer.status === 'lost').length,
+      serverErrors: calls.filter(({ answer }) => Number(answer?.status) >= 500).length,
+      runs: histories.byRun.size,
+      claims: endings.reduce((sum, { count }) => sum + count, 0),
+      endings: Object.fromEntries(endings.map(({ ending, count }) => [ending, count])),
+      refusedWrites: calls.filter(({ answer }) => answer?.status === 404).length,
+      faults: this.#faults,
+      seconds,
+      violations: [...histories.violations, ...wrong],
+    };
+  }
+}
+
+function complaint(runId: string, history: readonly LockCall[]): string[] {
+  const verdict = judge(history, campaignRules);
+  if (verdict.fits) return [];
+  const lines = (calls: readonly LockCall[]) => calls.map((call) => `  ${JSON.stringify(call)}`).join('\n');
+  return [
+    `Run ${runId} cannot have been held by one at a time. In order:\n${lines(verdict.ordered)}\nNot in order:\n${lines(verdict.left)}`,
+  ];
+}
