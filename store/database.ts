@@ -6,6 +6,7 @@
  * of effects outside the database.
  */
 import { createHash } from 'node:crypto';
+import type { Socket } from 'node:net';
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
 import { CompiledQuery, type Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
@@ -63,6 +64,13 @@ class PreparingClient extends pg.Client {
       return super.query({ name: statementName(config), text: config, values: parameters }, callback);
     }
     return super.query(config, values, callback);
+  }
+
+  /** What is sent from now to the end of this turn of the event loop goes out in one write. */
+  gather(): void {
+    const { stream } = (this as unknown as { readonly connection: { readonly stream: Socket } }).connection;
+    stream.cork();
+    process.nextTick(() => stream.uncork());
   }
 }
 
@@ -255,6 +263,7 @@ class Pipeline implements Tx {
   }
 
   ahead<R>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
+    (this.client as unknown as PreparingClient).gather();
     const rows = this.query<R>(statement, parameters);
     // Told by `failure`, if by nobody else.
     rows.catch(() => {});

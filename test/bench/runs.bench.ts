@@ -172,7 +172,8 @@ async function claimRate(platform: BenchPlatform): Promise<void> {
   const wide = 100;
   await register(client, 'wide-node');
   const template = await importTemplate(client, 'wide-node', wide, 1);
-  for (const runners of [1, 8, 32]) {
+  // The first round warms up: PostgreSQL plans a statement anew for the first five uses on each connection.
+  for (const [round, runners] of [32, 1, 8, 32].entries()) {
     for (let session = 0; session < 10; session++) {
       await upload(client, (await createSession(client, template, 'input')).inputId);
     }
@@ -190,6 +191,7 @@ async function claimRate(platform: BenchPlatform): Promise<void> {
       }),
     );
     const seconds = (performance.now() - started) / 1_000;
+    if (round === 0) continue;
     console.log(
       `claim + complete, ${String(runners).padStart(2)} runners, ${done} runs`.padEnd(58),
       `${(done / seconds).toFixed(0)} a second`,
@@ -203,10 +205,22 @@ async function throughput(platform: BenchPlatform): Promise<void> {
   const { client } = platform;
   await register(client, 'graph-node');
   const template = await importTemplate(client, 'graph-node', 5, 10);
-  const sessions = await Promise.all(
-    Array.from({ length: 20 }, () => createSession(client, template, 'input')),
+  // The first round warms up.
+  await throughGraphs(platform, template, 4);
+  const { total, seconds, before } = await throughGraphs(platform, template, 20);
+  console.log(
+    'node runs through graphs, 8 runners, 20 sessions'.padEnd(58),
+    `${(total / seconds).toFixed(0)} a second`,
   );
-  const total = 20 * 50;
+  tellCpu(platform, before, total);
+}
+
+async function throughGraphs(platform: BenchPlatform, template: Template, sessionCount: number) {
+  const { client } = platform;
+  const sessions = await Promise.all(
+    Array.from({ length: sessionCount }, () => createSession(client, template, 'input')),
+  );
+  const total = sessionCount * 50;
   let done = 0;
   const before = cpuSeconds(platform);
   const started = performance.now();
@@ -223,12 +237,7 @@ async function throughput(platform: BenchPlatform): Promise<void> {
       }
     }),
   );
-  const seconds = (performance.now() - started) / 1_000;
-  console.log(
-    'node runs through graphs, 8 runners, 20 sessions'.padEnd(58),
-    `${(total / seconds).toFixed(0)} a second`,
-  );
-  tellCpu(platform, before, total);
+  return { total, seconds: (performance.now() - started) / 1_000, before };
 }
 
 const benches = { latency, claimRate, throughput };
