@@ -38,8 +38,12 @@ export interface TestProcesses {
   startApi(options?: ProcessOptions): Promise<ApiProcess>;
   /** `worker/main.ts`; resolves when it takes tasks. */
   startWorker(queue: 'workflows' | 'builtin', options?: ProcessOptions): Promise<TestProcess>;
-  /** A script of the tests, given as a path in the checkout. */
-  startScript(path: string, variables: Readonly<Record<string, string>>): TestProcess;
+  /** A script, given as a path in the checkout; by Node unless another program is named. */
+  startScript(
+    path: string,
+    variables: Readonly<Record<string, string>>,
+    how?: { readonly program?: string; readonly args?: readonly string[] },
+  ): TestProcess;
 }
 
 /** All processes are gone after the file's last test, whatever state they are in. */
@@ -62,8 +66,9 @@ export function testProcesses(environment: Readonly<Record<string, string>>): Te
     args: string[],
     options: ProcessOptions,
     extra: Readonly<Record<string, string>>,
+    program = process.execPath,
   ) {
-    const child = new Child(name, args, {
+    const child = new Child(name, [program, ...args], {
       ...environment,
       ...extra,
       ...(options.failpoint === undefined ? {} : { FAILPOINT: options.failpoint }),
@@ -92,7 +97,8 @@ export function testProcesses(environment: Readonly<Record<string, string>>): Te
       await child.until(() => existsSync(readyFile));
       return child;
     },
-    startScript: (path, variables) => start(path, [path], {}, variables),
+    startScript: (path, variables, { program, args = [] } = {}) =>
+      start(path, [path, ...args], {}, variables, program),
   };
 }
 
@@ -104,9 +110,9 @@ class Child implements TestProcess {
   #log = '';
   #end: NodeJS.Signals | number | undefined;
 
-  constructor(name: string, args: string[], environment: Record<string, string>) {
+  constructor(name: string, [program, ...args]: [string, ...string[]], environment: Record<string, string>) {
     this.#name = name;
-    const child = spawn(process.execPath, args, {
+    const child = spawn(program, args, {
       cwd: checkout,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...environment },
