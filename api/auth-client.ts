@@ -44,6 +44,8 @@ export type AuthCall = {
   readonly json?: unknown;
   readonly requestId: string;
 };
+/** An active user, as the platform itself may know them. */
+export type ActiveUser = z.output<typeof activeSchema>['users'][number];
 export type AuthAnswer = { readonly status: number; readonly body: unknown };
 
 export type AuthClient = {
@@ -60,6 +62,11 @@ export type AuthClient = {
   findPeople(bearer: string, userIds: readonly string[], requestId: string): Promise<Person[]>;
   /** All users, oldest first, page by page; for callers who may list them. Throws `unavailable`. */
   allPeople(bearer: string, requestId: string): AsyncGenerator<readonly Person[]>;
+  /**
+   * Those of these users that are active, asked in the platform's own name; at most `limits.usersLookup` ids. Throws
+   * `unavailable`, also when the service does not know the platform's credential.
+   */
+  findActive(userIds: readonly string[], requestId: string): Promise<readonly ActiveUser[]>;
   /** Any call in the caller's name, its answer as it stands. Throws `unavailable` for 5xx and no answer. */
   call(call: AuthCall): Promise<AuthAnswer>;
 };
@@ -90,6 +97,18 @@ const personSchema = z.object({
 });
 const userPageSchema = z.object({ users: z.array(personSchema), totalPages: z.int() });
 const peopleSchema = z.object({ users: z.array(personSchema) });
+const activeSchema = z.object({
+  users: z.array(
+    z.object({
+      userId: z.string(),
+      role: z.enum(roles),
+      tokensRevokedAt: z
+        .string()
+        .transform((text) => new Date(text))
+        .nullable(),
+    }),
+  ),
+});
 const validationSchema = personSchema.extend({ isOfflineToken: z.boolean() });
 
 /** Calls the service's own routes without a socket. */
@@ -129,14 +148,15 @@ export function httpTransport(authUrl: string): AuthTransport {
     } catch (error) {
       // A kept connection may end just as it is used again; what changes nothing is asked once more.
       const changesNothing =
-        call.method === 'GET' || /^\/(validate|users\/(resolve|lookup))$/.test(call.path);
+        call.method === 'GET' || /^\/(validate|users\/(resolve|lookup|active))$/.test(call.path);
       if (changesNothing && error instanceof TypeError) return await once(call);
       throw error;
     }
   };
 }
 
-export function createAuthClient(transport: AuthTransport): AuthClient {
+/** @param serviceKey the platform's own credential (`AUTH_SERVICE_KEY`) */
+export function createAuthClient(transport: AuthTransport, serviceKey: string): AuthClient {
   const underWay = new Map<string, Promise<Principal | null>>();
 
   async function call(wanted: AuthCall): Promise<AuthAnswer> {
@@ -194,6 +214,13 @@ export function createAuthClient(transport: AuthTransport): AuthClient {
         yield users;
         pages = totalPages;
       }
+    },
+    async findActive(userIds, requestId) {
+      const json = { ids: userIds };
+      const path = '/users/active';
+      const answer = await call({ method: 'POST', path, bearer: serviceKey, json, requestId });
+      if (answer.status !== 200) refusedOrThrow(answer, []);
+      return parsed(activeSchema, answer).users;
     },
     async findPeople(bearer, userIds, requestId) {
       const found: Person[] = [];

@@ -47,7 +47,7 @@ async function forward(base: string, incoming: Incoming): Promise<Reply> {
     headers,
     ...(json === undefined ? {} : { body: JSON.stringify(json) }),
     redirect: 'error',
-    signal: AbortSignal.any([incoming.signal, AbortSignal.timeout(deadlineMs)]),
+    signal: AbortSignal.any([incoming.life.signal, AbortSignal.timeout(deadlineMs)]),
   });
   const returned: Record<string, string> = {};
   for (const name of returnedHeaders) {

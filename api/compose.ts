@@ -53,15 +53,16 @@ export async function compose(environment: Environment): Promise<Composed> {
   const platformStore = openObjectStore(objects.platformAccess);
   const workflows = new WorkflowClient(settings.temporal, log);
   const series = new SeriesService(settings.series);
+  const auth = createAuthClient(transport, settings.api.AUTH_SERVICE_KEY);
   const services: OpenServices = {
     settings: settings.api,
     log,
-    auth: createAuthClient(transport),
+    auth,
     database,
     objects,
     pending: new PendingObjects(database, objects),
     workflows,
-    runners: new RunnerDesk(database, workflows, log),
+    runners: new RunnerDesk({ database, workflows, auth, secrets: objects.secrets, log }),
     series,
     probes: {
       async database() {

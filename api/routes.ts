@@ -12,6 +12,7 @@ import { offlineTokenRoutes } from './offline-tokens/routes.ts';
 import { projectRoutes } from './projects/routes.ts';
 import type { ApiRoute } from './route.ts';
 import { runnerRoutes } from './runner/routes.ts';
+import { runnerTokenRoutes } from './runner-tokens/routes.ts';
 import { scenarioRoutes } from './scenarios/routes.ts';
 import { sessionQueryRoutes } from './session-query/routes.ts';
 import { sessionTemplateRoutes } from './session-templates/routes.ts';
@@ -37,5 +38,6 @@ export const routes: readonly ApiRoute[] = [
   ...dataSourceRoutes,
   ...offlineTokenRoutes,
   ...docsRoutes,
+  ...runnerTokenRoutes,
   ...runnerRoutes,
 ];

@@ -22,6 +22,8 @@ export const apiSettings = z.object({
   AUTH_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
   /** Key of the one-way participant keys (`anon:...`). It must never change. */
   PARTICIPANT_KEY: z.string().min(32, 'must hold at least 32 characters'),
+  /** The platform's own credential at the authentication service, which has the same one. */
+  AUTH_SERVICE_KEY: z.string().min(32, 'must hold at least 32 characters'),
   /** Largest upload. */
   MAX_UPLOAD_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER, limits.uploadBytesDefault),
   /** Inputs that one task of an incremental node gets at the most. */

@@ -1,4 +1,5 @@
 /** A listening platform server from services. Processes and tests start it alike. */
+import { tokenPrefixes } from '../domain/token-format.ts';
 import { createApp, type Fallback } from '../http/app.ts';
 import { createDispatcher, type Dispatcher, withPrefix } from '../http/dispatcher.ts';
 import { type OpenApiDocument, openApiDocument } from '../http/openapi.ts';
@@ -34,7 +35,10 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
   const shutdown = new AbortController();
   const platform = createDispatcher(options.routes ?? allRoutes, {
     services,
-    identify: (bearer, call) => services.auth.identify(bearer, call.requestId),
+    identify: (bearer, call) =>
+      bearer.startsWith(tokenPrefixes.runner)
+        ? services.runners.tokens.identify(bearer, call)
+        : services.auth.identify(bearer, call.requestId),
     responseChecks: settings.RESPONSE_CHECKS,
     codedPrefixes: ['/api/v2/runner/', '/api/v2.0/runner/'],
   });

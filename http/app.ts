@@ -4,6 +4,7 @@ import Koa from 'koa';
 import helmet from 'koa-helmet';
 import type { Logger } from 'pino';
 import { Problem } from '../domain/errors.ts';
+import { CallLife } from './call-life.ts';
 import type { Dispatcher, Outcome } from './dispatcher.ts';
 import { errorReply, toProblem } from './errors.ts';
 import { readJsonBody } from './json-body.ts';
@@ -65,7 +66,10 @@ async function answer(
   const log = options.log.child({ requestId });
   response.setHeader('x-request-id', requestId);
   if (options.shutdown.aborted) response.setHeader('connection', 'close');
-  const outcome = await findOutcome(request, response, requestId, log, options);
+  const life = new CallLife(() => {
+    if (response.headersSent) response.destroy();
+  });
+  const outcome = await findOutcome(request, response, { requestId, log, life }, options);
   let delivered = false;
   try {
     delivered = await sendReply(request, response, outcome.reply, log);
@@ -75,6 +79,7 @@ async function answer(
       () => false,
     );
   }
+  life.end();
   try {
     await outcome.reply.settled?.(delivered);
   } catch (error) {
@@ -94,17 +99,19 @@ async function answer(
   else log.info(line, 'request');
 }
 
+type CallParts = { readonly requestId: string; readonly log: Logger; readonly life: CallLife };
+
 async function findOutcome(
   request: IncomingMessage,
   response: ServerResponse,
-  requestId: string,
-  log: Logger,
+  call: CallParts,
   options: AppOptions,
 ): Promise<Outcome> {
+  const { log } = call;
   if (request.headers.host === undefined && request.httpVersion !== '1.0') {
     return { reply: errorReply(new Problem('malformedRequest'), 'common'), routeId: null, problem: null };
   }
-  const outcome = await dispatchSocket(request, response, requestId, log, options);
+  const outcome = await dispatchSocket(request, response, call, options);
   if (outcome.routeId !== null || options.fallback === undefined) return outcome;
   if (request.method !== 'GET' && request.method !== 'HEAD') return outcome;
   try {
@@ -119,13 +126,11 @@ async function findOutcome(
 async function dispatchSocket(
   request: IncomingMessage,
   response: ServerResponse,
-  requestId: string,
-  log: Logger,
+  { requestId, log, life }: CallParts,
   options: AppOptions,
 ): Promise<Outcome> {
-  const hangUp = new AbortController();
   response.once('close', () => {
-    if (!response.writableFinished) hangUp.abort();
+    if (!response.writableFinished) life.hangUp();
   });
   const onSlow = async (problem: Problem) => {
     // The stream is about to be destroyed with its socket, so the answer goes out first.
@@ -141,7 +146,7 @@ async function dispatchSocket(
     remoteAddress: request.socket.remoteAddress ?? '',
     requestId,
     log,
-    signal: hangUp.signal,
+    life,
     shutdown: options.shutdown,
     readJson: () => readJsonBody(open, request.headers),
     upload: { open, declaredBytes: declaredBytes(request) },

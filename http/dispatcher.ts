@@ -1,6 +1,7 @@
 /** Routes by path, and one call through its route to an outcome. Serves sockets and calls within the process alike. */
 import type { Logger } from 'pino';
 import { Problem } from '../domain/errors.ts';
+import { CallLife } from './call-life.ts';
 import { type ErrorStyle, errorReply, toProblem } from './errors.ts';
 import { type Call, type GuardOptions, runRoute } from './guard.ts';
 import { parseJsonBytes } from './json-body.ts';
@@ -107,7 +108,6 @@ export type LocalCall = {
   readonly requestId?: string;
   readonly remoteAddress?: string;
   readonly log: Logger;
-  readonly signal?: AbortSignal;
 };
 const never = new AbortController().signal;
 
@@ -119,6 +119,7 @@ export async function callLocally(
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
 }> {
+  const life = new CallLife();
   const authorization = call.bearer === undefined ? {} : { authorization: `Bearer ${call.bearer}` };
   const { reply } = await dispatcher.dispatch({
     method: call.method,
@@ -127,7 +128,7 @@ export async function callLocally(
     remoteAddress: call.remoteAddress ?? '',
     requestId: requestIdFrom(call.requestId),
     log: call.log,
-    signal: call.signal ?? never,
+    life,
     shutdown: never,
     // Through text, as over a socket: what JSON cannot carry must not arrive here either.
     readJson: async () =>
@@ -139,5 +140,6 @@ export async function callLocally(
       declaredBytes: 0,
     },
   });
+  life.end();
   return { status: reply.status, body: reply.body, headers: reply.headers ?? {} };
 }

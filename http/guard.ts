@@ -2,12 +2,14 @@
  * What happens between a matched route and its handler, in this order: token (401), access table (401/403), path
  * (404), query and headers (400), body (400, 408, 413, 415); and after it: the reply against the route's own words.
  */
+import { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { type Caller, decideAccess } from '../domain/access.ts';
 import { Problem, type ProblemKey } from '../domain/errors.ts';
 import { isStorableText } from '../domain/text.ts';
 import { readBearer } from './bearer.ts';
+import type { CallLife } from './call-life.ts';
 import { refusedInput } from './errors.ts';
 import { withPascalNames } from './names.ts';
 import { checkProblem, checkReply } from './response-check.ts';
@@ -23,14 +25,17 @@ export type Call = {
   readonly remoteAddress: string;
   readonly requestId: string;
   readonly log: Logger;
-  readonly signal: AbortSignal;
+  readonly life: CallLife;
   readonly shutdown: AbortSignal;
   /** Parsed JSON of the body, undefined for none; throws the problems of `readJsonBody`. */
   readonly readJson: () => Promise<unknown>;
   readonly upload: UploadBody;
 };
 
-/** Maps a bearer token to its caller; null when it is unknown, expired or revoked. Throws `unavailable`. */
+/**
+ * Maps a bearer token to its caller; null when it is unknown, expired or revoked. Throws `unavailable`. It may cut the
+ * call when the token ends before the call does.
+ */
 export type Identify = (bearer: string, call: Call) => Promise<Caller | null>;
 
 export type GuardOptions<Services> = {
@@ -48,8 +53,14 @@ export async function runRoute<Services>(
 ): Promise<Reply> {
   try {
     const reply = await callHandler(route, call, options);
+    if (call.life.refusal !== undefined) {
+      await drop(reply);
+      throw call.life.refusal;
+    }
     return checked(route, reply, call, options.responseChecks);
   } catch (thrown) {
+    // Whatever the handler made of being cut short.
+    if (call.life.refusal !== undefined) throw call.life.refusal;
     const fault = thrown instanceof Problem ? checkProblem(route as unknown as Route, thrown) : null;
     if (fault === null) throw thrown;
     call.log.error({ route: route.id, fault }, 'undeclared error');
@@ -69,7 +80,8 @@ async function callHandler<Services>(
   const query = parse('query', route.query, readQuery(call.query), route.refusals?.query);
   const headers = parse('headers', route.headers, call.headers, route.refusals?.headers);
   const body = await readBody(route, call);
-  const { method, url, remoteAddress, requestId, log, signal, shutdown } = call;
+  const { method, url, remoteAddress, requestId, log, shutdown } = call;
+  const { signal } = call.life;
   return await route.handler({
     params,
     query,
@@ -83,6 +95,12 @@ async function callHandler<Services>(
     signal,
     shutdown,
   });
+}
+
+/** A reply that nobody is to get. */
+async function drop(reply: Reply): Promise<void> {
+  if (reply.stream instanceof Readable) reply.stream.destroy();
+  await reply.settled?.(false);
 }
 
 async function admit<Services>(

@@ -255,7 +255,12 @@ export async function undoClaim(database: Database, taskId: string): Promise<Eff
   return database.transaction((tx) => endClaimAndRequeue(tx, taskId, 'undone'));
 }
 
-async function endClaimAndRequeue(tx: Tx, taskId: string, ending: 'given-up' | 'undone') {
+/** Gives back what a token held that is no longer to hold it. Counts as nothing. */
+export async function giveBackTask(database: Database, taskId: string): Promise<Effects | undefined> {
+  return database.transaction((tx) => endClaimAndRequeue(tx, taskId, 'token-ended'));
+}
+
+async function endClaimAndRequeue(tx: Tx, taskId: string, ending: 'given-up' | 'undone' | 'token-ended') {
   const session = await lockSession(tx, 'task', taskId);
   if (!session) return undefined;
   const [claim] = await tx.query<{ runId: string; used: boolean }>(

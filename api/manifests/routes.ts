@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import type { ManifestCheck } from '../../domain/manifest.ts';
-import { publishManifest } from '../../store/node-templates.ts';
+import { publishManifest, validateManifest } from '../../store/node-templates.ts';
 import { defineRoute } from '../route.ts';
 
 const issueSchema = z
@@ -27,6 +27,9 @@ const manifestSchema = z.unknown().meta({
   description:
     'manifestVersion 1; feature (name, version, ownershipType ThirdParty); runnerTypes (name, runtime sdk or external, entrypoint, description); nodeTemplates (name, runnerType, type, description, configurationSchema, trigger, incremental, reprocess, maxAttempts, timeoutSeconds, leaseSeconds).',
 });
+
+/** The host of deployed runners is not part of the platform yet. */
+const sdkHostIsOn = false;
 
 /** The reply's form of a check. */
 function presentCheck(check: ManifestCheck, published: boolean): z.input<typeof manifestReplySchema> {
@@ -52,14 +55,32 @@ const publish = defineRoute({
   responses: { 200: { description: 'The manifest is published.', schema: manifestReplySchema } },
   errors: ['invalidManifest'],
   async handler({ body, principal, services }) {
-    const check = await publishManifest(services.database, body, {
-      publishedBy: principal.userId,
-      // The host of deployed runners is not part of the platform yet.
-      sdkHostIsOn: false,
-    });
+    const options = { publishedBy: principal.userId, sdkHostIsOn };
+    const check = await publishManifest(services.database, body, options);
     if (check.manifest === null) throw new Problem('invalidManifest', { fields: presentCheck(check, false) });
     return { status: 200, body: presentCheck(check, true) };
   },
 });
 
-export const manifestRoutes = [publish];
+const validate = defineRoute({
+  id: 'validateRunnerManifest',
+  method: 'POST',
+  path: '/api/v2/runner/manifests/validate',
+  summary: 'Checks a runner manifest and changes nothing',
+  description:
+    'The same checks and the same reply as publishing, with `published` false. Any scope of a runner token will do.',
+  tags: ['Runner'],
+  access: access.runnerAny,
+  body: manifestSchema,
+  responses: { 200: { description: 'Nothing is wrong with the manifest.', schema: manifestReplySchema } },
+  errors: ['invalidManifest'],
+  errorStyle: 'coded',
+  async handler({ body, services }) {
+    const check = await validateManifest(services.database, body, sdkHostIsOn);
+    const reply = presentCheck(check, false);
+    if (check.manifest === null) throw new Problem('invalidManifest', { fields: reply });
+    return { status: 200, body: reply };
+  },
+});
+
+export const manifestRoutes = [publish, validate];

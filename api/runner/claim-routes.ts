@@ -1,10 +1,14 @@
 /** Who the caller is, and the way to a task (contract: Runner routes). */
 import { access } from '../../domain/access.ts';
 import { limits } from '../../domain/limits.ts';
-import { listRunnerTypeNames } from '../../store/claimable-templates.ts';
+import { runnerScopes } from '../../domain/runner-token.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import { listRunnerTypeNames, type RunnerTemplate } from '../../store/claimable-templates.ts';
 import { defineRoute } from '../route.ts';
+import type { RunnerPrincipal } from '../runner-tokens/principal.ts';
+import type { Services } from '../services.ts';
 import { claimTask, coverageFor, takeBack } from './claim.ts';
-import { holderOf } from './identity.ts';
+import { holderOf, type RunnerCaller } from './identity.ts';
 import { heartbeatIntervalSeconds, presentClaim } from './present.ts';
 import { claimRequestSchema, claimSchema, whoamiSchema } from './schema.ts';
 
@@ -20,30 +24,47 @@ const whoami = defineRoute({
   responses: { 200: { description: 'The caller.', schema: whoamiSchema } },
   errorStyle: 'coded',
   async handler({ principal, services }) {
-    const [snapshot, runnerTypes] = await Promise.all([
-      services.runners.templates.load(0),
-      listRunnerTypeNames(services.database, 'external'),
-    ]);
-    const templates = snapshot.external.map((name) => {
-      const { runnerType, type } = snapshot.byName.get(name)!;
-      return { name, runnerType, type };
-    });
-    return {
-      status: 200,
-      body: {
-        kind: 'account',
-        // An account's token is the authentication service's: the platform knows neither its id nor its end.
-        tokenId: null,
-        label: principal.username,
-        runnerTypes,
-        scopes: ['tasks', 'debug:read'],
-        expiresAt: null,
-        templates,
-        limits: serverLimits(services.settings.INCREMENTAL_MAX_INPUTS),
-      },
-    };
+    const limitsNow = serverLimits(services.settings.INCREMENTAL_MAX_INPUTS);
+    const body =
+      principal.kind === 'runner' ? await tokenOf(services, principal) : await accountOf(services, principal);
+    return { status: 200, body: { ...body, limits: limitsNow } };
   },
 });
+
+async function tokenOf(services: Services, principal: RunnerPrincipal) {
+  const { templates } = services.runners;
+  await templates.load(0);
+  return {
+    kind: 'runner' as const,
+    tokenId: principal.tokenId,
+    label: principal.label,
+    runnerTypes: principal.runnerTypes,
+    scopes: principal.scopes,
+    expiresAt: formatTimestamp(principal.expiresAt),
+    templates: templates.claimableOf(principal.runnerTypes).map(presentTemplate),
+  };
+}
+
+async function accountOf(services: Services, { username }: { readonly username: string }) {
+  const [snapshot, runnerTypes] = await Promise.all([
+    services.runners.templates.load(0),
+    listRunnerTypeNames(services.database, 'external'),
+  ]);
+  return {
+    kind: 'account' as const,
+    // An account's token is the authentication service's: the platform knows neither its id nor its end.
+    tokenId: null,
+    label: username,
+    runnerTypes,
+    scopes: runnerScopes,
+    expiresAt: null,
+    templates: snapshot.external.map((name) => presentTemplate(snapshot.byName.get(name)!)),
+  };
+}
+
+function presentTemplate({ name, runnerType, type }: RunnerTemplate) {
+  return { name, runnerType, type };
+}
 
 function serverLimits(maxInputsPerTask: number) {
   return {
@@ -81,11 +102,14 @@ const claim = defineRoute({
   errorStyle: 'coded',
   async handler({ body, principal, services, signal, shutdown }) {
     const identity = { holder: holderOf(principal), instanceId: body.instanceId };
-    const coverage = await coverageFor(services, body.templates ?? []);
+    const coverage = await coverageFor(services, principal, body.templates ?? []);
     const { waitSeconds } = body;
-    const task = await claimTask(services, { identity, coverage, waitSeconds, signal, shutdown });
+    const isStillAllowed = () => isUnchanged(services, principal);
+    const request = { identity, coverage, waitSeconds, isStillAllowed, signal, shutdown };
+    const task = await claimTask(services, request);
     if (task === undefined) return { status: 204 };
-    services.runners.holders.taken(task, { instance: identity.instanceId, kind: 'account' });
+    const kind = principal.kind === 'runner' ? 'runner' : 'account';
+    services.runners.holders.taken(task, { instance: identity.instanceId, kind });
     return {
       status: 200,
       body: presentClaim(task, services.settings.INCREMENTAL_MAX_INPUTS),
@@ -95,5 +119,12 @@ const claim = defineRoute({
     };
   },
 });
+
+/** Whether a runner token, read again, still reaches what it did; throws the refusal of one that has ended meanwhile. */
+async function isUnchanged({ runners }: Services, principal: RunnerCaller): Promise<boolean> {
+  if (principal.kind !== 'runner') return true;
+  const { runnerTypes } = await runners.tokens.identifyAgain(principal);
+  return principal.runnerTypes.every((name) => runnerTypes.includes(name));
+}
 
 export const claimRoutes = [whoami, claim];

@@ -11,6 +11,7 @@ import {
   undoClaim,
 } from '../../store/claims.ts';
 import type { Services } from '../services.ts';
+import type { RunnerCaller } from './identity.ts';
 import type { TaskWaiter } from './task-waiters.ts';
 import { type Coverage, coverageOf, type TemplateSnapshot } from './template-catalogue.ts';
 
@@ -21,33 +22,51 @@ export interface ClaimRequest {
   readonly identity: RunnerIdentity;
   readonly coverage: Coverage;
   readonly waitSeconds: number;
+  /** Looked at when a waiting claim wakes; false, or what it throws, ends the wait. */
+  readonly isStillAllowed: () => Promise<boolean>;
   readonly signal: AbortSignal;
   readonly shutdown: AbortSignal;
 }
 
 /**
- * The templates that an account's claim covers: those of runtime `external` alone.
+ * The templates that a claim covers: of an account those of runtime `external` alone, of a runner token those of its
+ * runner types.
  * @param wanted names from the request; empty: all
  * @throws Problem `templateUnknown`, `templateNotAllowed`
  */
-export async function coverageFor(services: Services, wanted: readonly string[]): Promise<Coverage> {
+export async function coverageFor(
+  services: Services,
+  principal: RunnerCaller,
+  wanted: readonly string[],
+): Promise<Coverage> {
   const { templates } = services.runners;
   let snapshot = await templates.load();
-  if (wanted.length === 0) return templates.allExternal;
+  if (wanted.length === 0) {
+    return principal.kind === 'runner' ? templates.allOfTypes(principal.runnerTypes) : templates.allExternal;
+  }
   // Registered a moment ago, perhaps: only a fresh look may refuse.
-  if (firstRefused(snapshot, wanted) !== undefined) snapshot = await templates.load(0);
-  const refused = firstRefused(snapshot, wanted);
+  if (firstRefused(snapshot, principal, wanted) !== undefined) snapshot = await templates.load(0);
+  const refused = firstRefused(snapshot, principal, wanted);
   if (refused !== undefined) throw refused;
   return coverageOf(wanted);
 }
 
-function firstRefused(snapshot: TemplateSnapshot, wanted: readonly string[]): Problem | undefined {
+function firstRefused(
+  snapshot: TemplateSnapshot,
+  principal: RunnerCaller,
+  wanted: readonly string[],
+): Problem | undefined {
   for (const name of wanted) {
     const template = snapshot.byName.get(name);
     if (template === undefined) {
       return new Problem('templateUnknown', { message: `Node template '${name}' is not registered.` });
     }
-    if (template.runtime !== 'external') return new Problem('templateNotAllowed');
+    const { runtime, runnerType } = template;
+    const isReached =
+      principal.kind === 'runner'
+        ? runtime !== 'system' && principal.runnerTypes.includes(runnerType)
+        : runtime === 'external';
+    if (!isReached) return new Problem('templateNotAllowed');
   }
   return undefined;
 }
@@ -101,7 +120,8 @@ async function lastTry(
   const { templates } = services.runners;
   if (!request.coverage.isOpen || templates.current.loadedAtMs >= startedAtMs) return undefined;
   const known = new Set(request.coverage.names());
-  const fresh = (await templates.load(0)).external.filter((name) => !known.has(name));
+  await templates.load(0);
+  const fresh = request.coverage.names().filter((name) => !known.has(name));
   if (fresh.length === 0) return undefined;
   return await tryClaim(services, { ...request, coverage: coverageOf(fresh) }, claimSeq);
 }
@@ -116,7 +136,7 @@ async function waitForTask(
     const task = await tryClaim(services, request, claimSeq);
     if (task !== undefined) return task;
     waiter.foundNothing();
-    if (!(await waiter.next())) return undefined;
+    if (!(await waiter.next()) || !(await request.isStillAllowed())) return undefined;
   }
   return undefined;
 }

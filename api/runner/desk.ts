@@ -1,23 +1,37 @@
 /** What the runner routes keep for a whole process; nothing that another process would need. */
 import type { Logger } from 'pino';
 import type { Database } from '../../store/database.ts';
+import type { SecretBox } from '../../store/secrets.ts';
 import type { WorkflowClient } from '../../workflows/client.ts';
+import type { AuthClient } from '../auth-client.ts';
+import { RunnerTokens } from '../runner-tokens/tokens.ts';
 import { AliveBeat } from './alive.ts';
 import { HolderNotices } from './holder-notices.ts';
 import { TaskWaiters } from './task-waiters.ts';
 import { TemplateCatalogue } from './template-catalogue.ts';
 
+export interface RunnerDeskParts {
+  readonly database: Database;
+  readonly workflows: WorkflowClient;
+  readonly auth: AuthClient;
+  readonly secrets: SecretBox;
+  readonly log: Logger;
+}
+
 export class RunnerDesk {
   readonly templates: TemplateCatalogue;
   readonly waiters: TaskWaiters;
   readonly holders: HolderNotices;
+  readonly tokens: RunnerTokens;
   readonly #alive: AliveBeat;
 
   /** Connects to nothing yet. */
-  constructor(database: Database, workflows: WorkflowClient, log: Logger) {
+  constructor(parts: RunnerDeskParts) {
+    const { database, workflows, log } = parts;
     this.templates = new TemplateCatalogue(database);
     this.waiters = new TaskWaiters(database, this.templates, log);
     this.holders = new HolderNotices(workflows);
+    this.tokens = new RunnerTokens(parts);
     this.#alive = new AliveBeat(database, log);
   }
 
@@ -25,11 +39,12 @@ export class RunnerDesk {
   async open(): Promise<void> {
     await this.#alive.start();
     this.waiters.listen();
+    this.tokens.start();
   }
 
   /** To be called before the database is closed. */
   async close(): Promise<void> {
     this.holders.close();
-    await Promise.all([this.waiters.stop(), this.#alive.stop()]);
+    await Promise.all([this.waiters.stop(), this.#alive.stop(), this.tokens.stop()]);
   }
 }

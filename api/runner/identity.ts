@@ -5,6 +5,8 @@ import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { uuid } from '../../http/schemas.ts';
 import type { RunnerIdentity } from '../../store/claims.ts';
+import type { Principal } from '../auth-client.ts';
+import type { RunnerPrincipal } from '../runner-tokens/principal.ts';
 
 export const instanceIdForm = new RegExp(`^[A-Za-z0-9._:-]{1,${limits.runnerInstanceCharacters}}$`);
 const header = 'x-platform-runner-instance';
@@ -21,14 +23,17 @@ export const taskRoute = {
   refusals: { params: 'taskNotFound', headers: 'instanceHeaderMissing' },
 } as const;
 
-/** The holder of an account's tasks: the same for all of its access tokens, so that a new sign-in keeps them. */
-export function holderOf(principal: { readonly userId: string }): string {
-  return `user:${principal.userId}`;
+/** Who calls the runner routes. */
+export type RunnerCaller = RunnerPrincipal | (Principal & { readonly kind: 'access' });
+
+/** The holder of tasks: the runner token, or the account, the same for all of its access tokens, so that a new sign-in keeps them. */
+export function holderOf(principal: RunnerCaller): string {
+  return principal.kind === 'runner' ? `token:${principal.tokenId}` : `user:${principal.userId}`;
 }
 
 /** The caller of a task's route. Throws for a header that no instance can have. */
 export function identityOf(context: {
-  readonly principal: { readonly userId: string };
+  readonly principal: RunnerCaller;
   readonly headers: { readonly [header]: string };
 }): RunnerIdentity {
   const instanceId = context.headers[header];

@@ -55,6 +55,34 @@ export class TemplateCatalogue {
     };
   }
 
+  /** The templates that a token of these runner types may claim. The platform's own are in no token. */
+  claimableOf(runnerTypes: readonly string[]): readonly RunnerTemplate[] {
+    const own = new Set(runnerTypes);
+    return [...this.#snapshot.byName.values()].filter(
+      (template) => own.has(template.runnerType) && isClaimable(template),
+    );
+  }
+
+  /** Every template of these runner types, as registered at the time of asking. */
+  allOfTypes(runnerTypes: readonly string[]): Coverage {
+    const own = new Set(runnerTypes);
+    let known: { readonly snapshot: TemplateSnapshot; readonly names: readonly string[] } | undefined;
+    return {
+      names: () => {
+        if (known?.snapshot !== this.#snapshot) {
+          const names = this.claimableOf(runnerTypes).map((template) => template.name);
+          known = { snapshot: this.#snapshot, names };
+        }
+        return known.names;
+      },
+      covers: (name) => {
+        const template = this.#snapshot.byName.get(name);
+        return template !== undefined && own.has(template.runnerType) && isClaimable(template);
+      },
+      isOpen: true,
+    };
+  }
+
   async #read(): Promise<void> {
     const loadedAtMs = performance.now();
     const templates = await listRunnerTemplates(this.#database);
@@ -66,6 +94,10 @@ export class TemplateCatalogue {
 
 function isExternal(template: RunnerTemplate | undefined): boolean {
   return template !== undefined && template.runtime === 'external' && template.type !== 'Input';
+}
+
+function isClaimable(template: RunnerTemplate): boolean {
+  return template.runtime !== 'system' && template.type !== 'Input';
 }
 
 /** Exactly these templates. */

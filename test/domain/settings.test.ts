@@ -6,6 +6,7 @@ import { readSettings, SettingsError } from '../../domain/settings.ts';
 const parts = { api: apiSettings, auth: authSettings };
 const good = {
   PARTICIPANT_KEY: 'p'.repeat(32),
+  AUTH_SERVICE_KEY: 's'.repeat(32),
   TOKEN_KEY: 't'.repeat(32),
   DATABASE_URL: 'postgres://u:p@127.0.0.1:5432/d',
 };
@@ -30,7 +31,7 @@ describe('settings', () => {
       expect(error).toBeInstanceOf(SettingsError);
       const { lines } = error as SettingsError;
       expect(lines.map((line) => line.split(/[ :]/)[0]).sort()).toEqual(
-        ['AUTH_URL', 'DATABASE_URL', 'PARTICIPANT_KEY', 'PORT', 'TOKEN_KEY'].sort(),
+        ['AUTH_SERVICE_KEY', 'AUTH_URL', 'DATABASE_URL', 'PARTICIPANT_KEY', 'PORT', 'TOKEN_KEY'].sort(),
       );
       expect(lines).toContain('PARTICIPANT_KEY is required.');
       expect(lines.join()).not.toContain('short-secret');

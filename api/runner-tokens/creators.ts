@@ -1,0 +1,98 @@
+/**
+ * What the authentication service says of those who made runner tokens, asked every fifteen seconds: a token never
+ * reaches further than its creator's present role, and ends with its creator, or when all of the creator's tokens are
+ * revoked together (decisions 3). Of several processes one asks; any may ask sooner.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import { limits } from '../../domain/limits.ts';
+import type { Database } from '../../store/database.ts';
+import {
+  type CreatorState,
+  giveBackCreatorsToAsk,
+  noteCreators,
+  readRuntimes,
+  takeCreatorsToAsk,
+} from '../../store/runner-tokens.ts';
+import type { AuthClient } from '../auth-client.ts';
+
+/** A question may come this much before its time, so that none comes after it. */
+const earlySeconds = 2;
+/** After a question without an answer nobody asks for so long: those who need one are refused meanwhile. */
+const pauseMs = 1_000;
+
+export interface TokenCreatorsParts {
+  readonly database: Database;
+  readonly auth: AuthClient;
+  readonly log: Logger;
+}
+
+export class TokenCreators {
+  readonly #database: Database;
+  readonly #auth: AuthClient;
+  readonly #log: Logger;
+  readonly #underWay = new Map<string, Promise<void>>();
+  #pausedUntilMs = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: TokenCreatorsParts) {
+    this.#database = parts.database;
+    this.#auth = parts.auth;
+    this.#log = parts.log;
+  }
+
+  /** What the service says of one user now. Throws `unavailable`. */
+  async stateOf(userId: string, requestId: string): Promise<CreatorState> {
+    const [state] = await this.#ask([userId], requestId);
+    return state!;
+  }
+
+  /** Asks about those whose time has come. Throws when there is no answer; the next round asks again. */
+  async askDue(): Promise<void> {
+    const due = await takeCreatorsToAsk(this.#database, limits.runnerCreatorCheckSeconds - earlySeconds);
+    if (due === undefined) return;
+    try {
+      await this.#askAndNote(due.userIds, due.askedAt);
+    } catch (error) {
+      await giveBackCreatorsToAsk(this.#database, due.userIds);
+      throw error;
+    }
+  }
+
+  /** Asks about one now, because nobody has for too long; calls at the same moment share the question. */
+  async askNow(userId: string): Promise<void> {
+    if (performance.now() < this.#pausedUntilMs) return;
+    let asking = this.#underWay.get(userId);
+    if (asking === undefined) {
+      asking = this.#askAlone(userId).finally(() => this.#underWay.delete(userId));
+      this.#underWay.set(userId, asking);
+    }
+    await asking;
+  }
+
+  async #askAlone(userId: string): Promise<void> {
+    try {
+      const { now } = await readRuntimes(this.#database, []);
+      await this.#askAndNote([userId], now);
+    } catch (error) {
+      this.#pausedUntilMs = performance.now() + pauseMs;
+      this.#log.warn({ err: error }, 'nobody tells whether the creator of a runner token is active');
+    }
+  }
+
+  async #askAndNote(userIds: readonly string[], askedAt: Date): Promise<void> {
+    const states = await this.#ask(userIds, randomUUID());
+    const { ended } = await noteCreators(this.#database, states, askedAt);
+    if (ended > 0) this.#log.info({ tokens: ended }, 'runner tokens ended with their creators');
+  }
+
+  async #ask(userIds: readonly string[], requestId: string): Promise<CreatorState[]> {
+    const active = new Map<string, CreatorState>();
+    for (const user of await this.#auth.findActive(userIds, requestId)) {
+      active.set(user.userId.toLowerCase(), user);
+    }
+    return userIds.map((userId) => {
+      const found = active.get(userId);
+      return { userId, role: found?.role ?? null, tokensRevokedAt: found?.tokensRevokedAt ?? null };
+    });
+  }
+}

@@ -1,0 +1,43 @@
+/** Tasks of runner tokens that ended, or reach them no more, go to others without counting as an attempt (decisions 9). */
+import type { Logger } from 'pino';
+import { giveBackTask } from '../../store/claims.ts';
+import type { Database } from '../../store/database.ts';
+import { listTasksOfEndedTokens, settleEndedTokens } from '../../store/runner-tokens.ts';
+import type { WorkflowClient } from '../../workflows/client.ts';
+
+const tasksPerRead = 200;
+/** A few connections of the pool; tasks of one session wait for each other anyway. */
+const tasksAtOnce = 4;
+
+interface Parts {
+  readonly database: Database;
+  readonly workflows: WorkflowClient;
+  readonly log: Logger;
+}
+
+/** Safe in several processes at once: each task is given back by one of them. */
+export async function giveBackEndedTasks(parts: Parts): Promise<void> {
+  for (let isMore = true; isMore; ) {
+    const taskIds = await listTasksOfEndedTokens(parts.database, tasksPerRead);
+    const given = await giveBackAll(parts, [...taskIds]);
+    if (given > 0) parts.log.info({ tasks: given }, 'gave back tasks of runner tokens that ended');
+    // Where nothing could be given back the next round tries again.
+    isMore = taskIds.length === tasksPerRead && given > 0;
+  }
+  await settleEndedTokens(parts.database);
+}
+
+/** @returns how many were still held */
+async function giveBackAll({ database, workflows }: Parts, waiting: string[]): Promise<number> {
+  let given = 0;
+  async function work(): Promise<void> {
+    for (let taskId = waiting.pop(); taskId !== undefined; taskId = waiting.pop()) {
+      const effects = await giveBackTask(database, taskId);
+      if (effects === undefined) continue;
+      workflows.afterCommit(effects);
+      given += 1;
+    }
+  }
+  await Promise.all(Array.from({ length: tasksAtOnce }, work));
+  return given;
+}

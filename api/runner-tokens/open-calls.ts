@@ -1,0 +1,28 @@
+/** Calls under way with runner tokens, so that those of a token that ended do not outlive it (decisions 9). */
+import type { Problem } from '../../domain/errors.ts';
+import type { CallLife } from '../../http/call-life.ts';
+
+export class OpenCalls {
+  readonly #lives = new Map<string, Set<CallLife>>();
+
+  /** Until the call is over. */
+  add(tokenId: string, life: CallLife): void {
+    const own = this.#lives.get(tokenId) ?? new Set();
+    this.#lives.set(tokenId, own);
+    own.add(life);
+    life.onEnd(() => {
+      own.delete(life);
+      if (own.size === 0 && this.#lives.get(tokenId) === own) this.#lives.delete(tokenId);
+    });
+  }
+
+  /** Tokens with calls under way. */
+  get tokenIds(): readonly string[] {
+    return [...this.#lives.keys()];
+  }
+
+  /** Ends the calls under way of a token. */
+  cut(tokenId: string, refusal: Problem): void {
+    for (const life of this.#lives.get(tokenId) ?? []) life.cut(refusal);
+  }
+}

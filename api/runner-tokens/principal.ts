@@ -1,0 +1,23 @@
+/** The caller behind a runner token (contract: Authentication 7). */
+import type { Role, RunnerScope } from '../../domain/access.ts';
+import { reachesRuntime } from '../../domain/runner-token.ts';
+import type { RunnerTokenRow } from '../../store/runner-tokens.ts';
+
+/** A program whose runner token was found valid just now; it reaches no further than its creator's present role. */
+export type RunnerPrincipal = {
+  readonly kind: 'runner';
+  /** Its creator's, now. */
+  readonly role: Role;
+  readonly tokenId: string;
+  readonly label: string;
+  readonly scopes: readonly RunnerScope[];
+  /** Those that it reaches now, by name. */
+  readonly runnerTypes: readonly string[];
+  readonly expiresAt: Date;
+};
+
+export function principalOf(row: RunnerTokenRow, role: Role): RunnerPrincipal {
+  const { id: tokenId, label, scopes, expiresAt } = row;
+  const runnerTypes = reachesRuntime(role, 'sdk') ? row.runnerTypes : row.externalTypes;
+  return { kind: 'runner', role, tokenId, label, scopes, runnerTypes, expiresAt };
+}

@@ -1,0 +1,140 @@
+/** Making, listing and revoking runner tokens (contract: Runner administration; decisions 3 and 9). */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import { refuseTokenRequest } from '../../domain/runner-token.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import { uuid } from '../../http/schemas.ts';
+import {
+  type CreatorState,
+  createRunnerToken,
+  listRunnerTokens,
+  type RunnerTokenItem,
+  readRuntimes,
+  revokeRunnerToken,
+} from '../../store/runner-tokens.ts';
+import type { Principal } from '../auth-client.ts';
+import { defineRoute } from '../route.ts';
+import type { Services } from '../services.ts';
+import { createdTokenSchema, newTokenSchema, tokenItemSchema } from './schema.ts';
+import { newTokenValue } from './secret.ts';
+
+const path = '/api/v2/admin/runner-tokens';
+const tags = ['Runner administration'];
+
+const create = defineRoute({
+  id: 'createRunnerToken',
+  method: 'POST',
+  path,
+  summary: 'Makes a runner token; its value is shown once',
+  description:
+    'The token reaches the node templates of its runner types, and no further than its creator’s present role: a ' +
+    'Developer’s tokens only runner types with the runtime `external`. It ends with its creator, and when all tokens ' +
+    'of its creator are revoked together.',
+  tags,
+  access: access.runnerTokens,
+  body: newTokenSchema,
+  responses: { 201: { description: 'The token.', schema: createdTokenSchema } },
+  errors: ['forbidden'],
+  async handler({ body, principal, services, requestId, log }) {
+    const { now, runtimes } = await readRuntimes(services.database, body.runnerTypes);
+    const creator = await creatorOf(services, principal, requestId);
+    const refusal = refuseTokenRequest(creator.role, body, runtimes);
+    if (refusal !== null) {
+      const key = refusal.why === 'forbidden' ? 'forbidden' : 'invalidRequest';
+      throw new Problem(key, { message: refusal.message });
+    }
+    const { value, digest, hint } = newTokenValue(services.objects.secrets);
+    const made = await createRunnerToken(services.database, { ...body, digest, hint }, creator, now);
+    log.info({ audit: 'runner token made', tokenId: made.id, by: principal.userId }, 'runner token made');
+    return {
+      status: 201,
+      body: {
+        token: value,
+        id: made.id,
+        expiresAt: formatTimestamp(made.expiresAt),
+        scopes: body.scopes,
+      },
+      headers: { 'cache-control': 'no-store' },
+    };
+  },
+});
+
+/**
+ * The caller as the authentication service tells the platform itself. Asked before the caller's own token is looked at
+ * once more: had all of their tokens been revoked in between, the new one would not know of it.
+ */
+async function creatorOf(
+  { runners, auth }: Services,
+  principal: Principal,
+  requestId: string,
+): Promise<CreatorState & { readonly role: Principal['role'] }> {
+  const { role, ...state } = await runners.tokens.creators.stateOf(principal.userId, requestId);
+  const caller = await auth.identify(principal.bearer, requestId);
+  if (role === null || caller === null) throw new Problem('unauthorized');
+  return { ...state, role };
+}
+
+const list = defineRoute({
+  id: 'listRunnerTokens',
+  method: 'GET',
+  path,
+  summary: 'Runner tokens without their values, oldest first',
+  description:
+    'Developers see their own, Administrators all. A token stays in the list for some months after its end.',
+  tags,
+  access: access.runnerTokens,
+  responses: { 200: { description: 'The tokens.', schema: z.array(tokenItemSchema) } },
+  async handler({ principal, services }) {
+    const rows = await listRunnerTokens(services.database, ownersSeenBy(principal));
+    return { status: 200, body: rows.map(present) };
+  },
+});
+
+const revoke = defineRoute({
+  id: 'revokeRunnerToken',
+  method: 'DELETE',
+  path: `${path}/{id}`,
+  summary: 'Revokes one runner token',
+  description:
+    'It is refused from now on, its calls under way are ended within seconds, and the tasks that it holds are given ' +
+    'back without counting as an attempt. Revoking it again is fine.',
+  tags,
+  access: access.runnerTokens,
+  params: z.object({ id: uuid() }),
+  responses: { 204: { description: 'Revoked.' } },
+  errors: ['tokenNotFound'],
+  refusals: { params: 'tokenNotFound' },
+  async handler({ params, principal, services, log }) {
+    const isKnown = await revokeRunnerToken(services.database, params.id, ownersSeenBy(principal));
+    if (!isKnown) throw new Problem('tokenNotFound');
+    log.info(
+      { audit: 'runner token revoked', tokenId: params.id, by: principal.userId },
+      'runner token revoked',
+    );
+    await services.runners.tokens.giveBack();
+    return { status: 204 };
+  },
+});
+
+/** Whose tokens somebody sees: null for all. */
+function ownersSeenBy(principal: Principal): string | null {
+  return principal.role === 'Administrator' ? null : principal.userId;
+}
+
+function present(row: RunnerTokenItem): z.input<typeof tokenItemSchema> {
+  return {
+    id: row.id,
+    label: row.label,
+    runnerTypes: [...row.runnerTypes],
+    scopes: [...row.scopes],
+    createdBy: row.createdBy,
+    createdAt: formatTimestamp(row.createdAt),
+    expiresAt: formatTimestamp(row.expiresAt),
+    lastUsedAt: row.lastUsedAt === null ? null : formatTimestamp(row.lastUsedAt),
+    revoked: row.revoked,
+    tokenHint: row.hint,
+  };
+}
+
+export const runnerTokenRoutes = [create, list, revoke];

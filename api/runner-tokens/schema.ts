@@ -1,0 +1,67 @@
+/** Wire forms of runner tokens (contract: Runner token request; decisions 9). */
+import { z } from 'zod';
+import { limits } from '../../domain/limits.ts';
+import { runnerScopes } from '../../domain/runner-token.ts';
+import { nameText, timestampOut } from '../../http/schemas.ts';
+
+const { runnerTokenTypes, runnerTokenAdministratorMaxHours: longestHours } = limits;
+
+/** Each once, in the order given. */
+const distinct = <T>(values: readonly T[]): T[] => [...new Set(values)];
+
+export const newTokenSchema = z
+  .object({
+    runnerTypes: z
+      .array(nameText())
+      .min(1, 'runnerTypes must name at least one runner type.')
+      .max(runnerTokenTypes, `runnerTypes must name at most ${runnerTokenTypes} runner types.`)
+      .transform(distinct),
+    scopes: z
+      .array(z.enum(runnerScopes, { error: `scopes must be among ${runnerScopes.join(', ')}.` }))
+      .min(1, 'scopes must name at least one scope.')
+      .max(limits.queryListValues)
+      .transform(distinct)
+      .nullish()
+      .transform((scopes) => scopes ?? ['tasks' as const])
+      .meta({ description: 'Default: `tasks` alone.' }),
+    ttlHours: z
+      .number({ error: `ttlHours must be a whole number from 1 to ${longestHours}.` })
+      .int(`ttlHours must be a whole number from 1 to ${longestHours}.`)
+      .min(1, `ttlHours must be between 1 and ${longestHours}.`)
+      .max(longestHours, `ttlHours must be between 1 and ${longestHours}.`)
+      .nullish()
+      .transform((hours) => hours ?? limits.runnerTokenDefaultHours)
+      .meta({
+        description: `1 to ${limits.runnerTokenDeveloperMaxHours} for Developers, to ${longestHours} for Administrators; default ${limits.runnerTokenDefaultHours}.`,
+      }),
+    label: z
+      .union([z.literal(''), nameText()])
+      .nullish()
+      .transform((label) => label ?? '')
+      .meta({ description: 'For people: where the token is used.' }),
+  })
+  .meta({ id: 'RunnerTokenRequest' });
+
+const scopes = z.array(z.enum(runnerScopes));
+
+export const createdTokenSchema = z
+  .object({ token: z.string(), id: z.guid(), expiresAt: timestampOut(), scopes })
+  .meta({ id: 'RunnerTokenCreated' });
+
+export const tokenItemSchema = z
+  .object({
+    id: z.guid(),
+    label: z.string(),
+    runnerTypes: z.array(z.string()),
+    scopes,
+    createdBy: z
+      .guid()
+      .nullable()
+      .meta({ description: 'Id of the user; null: the platform itself, for a runner that it deployed.' }),
+    createdAt: timestampOut(),
+    expiresAt: timestampOut(),
+    lastUsedAt: timestampOut().nullable(),
+    revoked: z.boolean().meta({ description: 'True also when it ended with its creator.' }),
+    tokenHint: z.string().meta({ description: 'Last four characters of the token.' }),
+  })
+  .meta({ id: 'RunnerToken' });

@@ -1,0 +1,50 @@
+/** The life of one call: it may be cut short by its caller, who hangs up, or by us, with a refusal. */
+import type { Problem } from '../domain/errors.ts';
+
+export class CallLife {
+  readonly #over = new AbortController();
+  readonly #breakOff: () => void;
+  readonly #atEnd: (() => void)[] = [];
+  #refusal: Problem | undefined;
+  #isEnded = false;
+
+  /** @param breakOff ends a reply that is going out already */
+  constructor(breakOff: () => void = () => undefined) {
+    this.#breakOff = breakOff;
+  }
+
+  /** Aborted when the call is cut short. */
+  get signal(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  /** Why we cut the call short; it is answered with that when nothing has gone out yet. */
+  get refusal(): Problem | undefined {
+    return this.#refusal;
+  }
+
+  /** The caller is gone. */
+  hangUp(): void {
+    this.#over.abort();
+  }
+
+  /** Ends the call from our side, whatever it is doing. */
+  cut(refusal: Problem): void {
+    if (this.#isEnded || this.#over.signal.aborted) return;
+    this.#refusal = refusal;
+    this.#over.abort(refusal);
+    this.#breakOff();
+  }
+
+  /** Runs when the call is over, whatever came of it. */
+  onEnd(work: () => void): void {
+    if (this.#isEnded) work();
+    else this.#atEnd.push(work);
+  }
+
+  /** The reply is out, or the caller gone. */
+  end(): void {
+    this.#isEnded = true;
+    for (const work of this.#atEnd.splice(0)) work();
+  }
+}
