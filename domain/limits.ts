@@ -53,6 +53,7 @@ export const limits = {
   uploadPartMinBytes: 5 * mebibytes,
   uploadPartMaxBytes: 100 * mebibytes,
   uploadParts: 10_000,
+  taskUploadDays: 7,
   latestJsonBytes: 4 * mebibytes,
   bundledUploadBytes: 1 * mebibytes,
   bundleBytes: 64 * mebibytes,

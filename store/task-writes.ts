@@ -1,7 +1,7 @@
 /** What the holder of a task writes: outputs and the watermark. Each write repeats the fence in its own transaction. */
 import { judgeWatermark } from '../domain/watermark.ts';
 import type { RunnerIdentity } from './claims.ts';
-import type { Database, Tx } from './database.ts';
+import type { Database, Queryable, Tx } from './database.ts';
 import { failpoint } from './failpoint.ts';
 import { findOutputByIdentifier, insertOutput, type NodeOutputRow, outputColumns } from './outputs.ts';
 import { takePendingObject } from './pending-objects.ts';
@@ -10,10 +10,14 @@ import type { UploadedObject } from './publish.ts';
 import { type Effects, type LockedSession, lockSession, nextPosition, saveSession } from './session-lock.ts';
 import { countPendingInputs, findInput, type HeldTask, touchTask } from './task-reads.ts';
 
-export type WriteRefusal = 'task-not-found' | 'watermark-regression' | 'watermark-unknown-input';
+export type WriteRefusal =
+  | 'task-not-found'
+  | 'upload-not-found'
+  | 'watermark-regression'
+  | 'watermark-unknown-input';
 
 /** Thrown inside the transaction: a refused write leaves nothing behind. */
-class Refusal extends Error {
+export class Refusal extends Error {
   readonly why: WriteRefusal;
   constructor(why: WriteRefusal) {
     super(why);
@@ -21,7 +25,8 @@ class Refusal extends Error {
   }
 }
 
-async function refusable<T>(
+/** Tells a {@link Refusal} that `work` throws as a result. */
+export async function refusable<T>(
   work: () => Promise<T>,
 ): Promise<T | { readonly kind: 'refused'; readonly why: WriteRefusal }> {
   try {
@@ -63,22 +68,34 @@ export async function writeTaskOutput(
       database.transaction(async (tx): Promise<OutputWrite> => {
         const session = watermarkInputId === undefined ? undefined : await lockSession(tx, 'task', taskId);
         const task = await fence(tx, identity, taskId);
-        const outputIdentifier = upload.outputIdentifier ?? (await nextIdentifier(tx, task));
-        const existing = await findOutputByIdentifier(tx, task.nodeInstanceId, outputIdentifier);
-        const output = existing ?? (await stage(tx, task, { ...upload, outputIdentifier }));
-        await tx.query('update node_run set wrote_output = true where id = $1 and not wrote_output', [
-          task.runId,
-        ]);
-        const kind = existing ? 'existing' : 'created';
-        if (!session || watermarkInputId === undefined) return { kind, output };
-        const published = await publishOne(tx, session, task, output);
-        await moveWatermark(tx, task, watermarkInputId, undefined);
-        await planSession(tx, session, task.nodeInstanceId);
-        return { kind, output: published, effects: await saveSession(tx, session) };
+        return writeWithin(tx, session, task, upload, watermarkInputId);
       }),
     ));
   failpoint('task-output-committed');
   return written;
+}
+
+/**
+ * As {@link writeTaskOutput}, in a transaction that holds the task.
+ * @param session locked; needed with a watermark
+ */
+export async function writeWithin(
+  tx: Tx,
+  session: LockedSession | undefined,
+  task: HeldTask,
+  upload: TaskOutput,
+  watermarkInputId: number | undefined,
+): Promise<Exclude<OutputWrite, { kind: 'refused' }>> {
+  const outputIdentifier = upload.outputIdentifier ?? (await nextIdentifier(tx, task));
+  const existing = await findOutputByIdentifier(tx, task.nodeInstanceId, outputIdentifier);
+  const output = existing ?? (await stage(tx, task, { ...upload, outputIdentifier }));
+  await tx.query('update node_run set wrote_output = true where id = $1 and not wrote_output', [task.runId]);
+  const kind = existing ? 'existing' : 'created';
+  if (!session || watermarkInputId === undefined) return { kind, output };
+  const published = await publishOne(tx, session, task, output);
+  await moveWatermark(tx, task, watermarkInputId, undefined);
+  await planSession(tx, session, task.nodeInstanceId);
+  return { kind, output: published, effects: await saveSession(tx, session) };
 }
 
 /** $4 is the identifier, or null for the next one that the platform makes. */
@@ -161,7 +178,8 @@ export async function writeWatermark(
   );
 }
 
-async function fence(tx: Tx, identity: RunnerIdentity, taskId: string): Promise<HeldTask> {
+/** The held task, its claim locked until the transaction ends. Throws the refusal when the caller does not hold it. */
+export async function fence(tx: Tx, identity: RunnerIdentity, taskId: string): Promise<HeldTask> {
   const task = await touchTask(tx, identity, taskId);
   if (!task) throw new Refusal('task-not-found');
   return task;
@@ -224,17 +242,23 @@ async function moveWatermark(
   inputId: number,
   state: Record<string, unknown> | undefined,
 ): Promise<number> {
-  const input = await findInput(tx, task, inputId);
-  const present = { position: task.watermarkPosition, outputId: task.watermarkOutputId };
-  const step = judgeWatermark(present, input?.position);
-  if (step === 'unknown-input') throw new Refusal('watermark-unknown-input');
-  if (step === 'regression') throw new Refusal('watermark-regression');
+  const position = await checkWatermark(tx, task, inputId);
   await tx.query(moveStatement, [
     task.nodeInstanceId,
-    input!.position,
+    position,
     inputId,
     state === undefined ? null : JSON.stringify(state),
     task.runId,
   ]);
-  return input!.position;
+  return position;
+}
+
+/** The position of an input to which the watermark may go. Throws the refusal when it may not. */
+export async function checkWatermark(database: Queryable, task: HeldTask, inputId: number): Promise<number> {
+  const input = await findInput(database, task, inputId);
+  const present = { position: task.watermarkPosition, outputId: task.watermarkOutputId };
+  const step = judgeWatermark(present, input?.position);
+  if (input === undefined || step === 'unknown-input') throw new Refusal('watermark-unknown-input');
+  if (step === 'regression') throw new Refusal('watermark-regression');
+  return input.position;
 }

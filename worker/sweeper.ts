@@ -4,6 +4,7 @@ import type { Database } from '../store/database.ts';
 import type { ObjectStores } from '../store/objects.ts';
 import { sweepAbandonedObjects } from '../store/pending-objects.ts';
 import { sweepSupersededOutputs } from '../store/superseded.ts';
+import { sweepTaskUploads } from '../store/sweep-task-uploads.ts';
 import { type Loop, startLoop } from './loop.ts';
 
 const everyMs = 60_000;
@@ -18,11 +19,12 @@ export function startSweeper(database: Database, objects: ObjectStores, log: Log
     let removed = 0;
     for (let found = 1; found > 0; ) {
       const superseded = await sweepSupersededOutputs(database, { olderThanSeconds: supersededAfterSeconds });
+      const uploads = await sweepTaskUploads(database, objects);
       const swept = await sweepAbandonedObjects(database, objects, {
         olderThanSeconds: abandonedAfterSeconds,
       });
       removed += swept.deleted;
-      found = superseded + swept.abandoned + swept.deleted;
+      found = superseded + uploads + swept.abandoned + swept.deleted;
     }
     if (removed > 0) log.info({ objects: removed }, 'removed objects that nothing refers to');
   });

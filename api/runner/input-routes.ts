@@ -25,7 +25,11 @@ import { cursorAt, inputsQuerySchema, inputsSchema, stateSchema } from './schema
 const keepLeaseFromBytes = 1024 * 1024;
 
 /** The task, its lease renewed; throws the 404 when the caller does not hold it (any more). */
-async function heldTask(services: Services, identity: RunnerIdentity, taskId: string): Promise<HeldTask> {
+export async function heldTask(
+  services: Services,
+  identity: RunnerIdentity,
+  taskId: string,
+): Promise<HeldTask> {
   const task = await touchTask(services.database, identity, taskId);
   if (task === undefined) throw new Problem('taskNotFound');
   return task;

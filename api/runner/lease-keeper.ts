@@ -6,6 +6,7 @@ import { touchTask } from '../../store/task-reads.ts';
 
 /** Less than a third of the shortest lease. */
 const renewEveryMs = 3_000;
+const lookEveryMs = 500;
 
 export class LeaseKeeper {
   readonly #database: Database;
@@ -45,6 +46,16 @@ export class LeaseKeeper {
         this.#isRenewing = false;
       });
   };
+
+  /** Keeps the lease while something is done for the task in which no bytes are seen. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    const timer = setInterval(this.onBytes, lookEveryMs);
+    try {
+      return await work();
+    } finally {
+      clearInterval(timer);
+    }
+  }
 
   /** The same bytes; the stream breaks off when the task is lost. */
   watch(stream: Readable): Readable {

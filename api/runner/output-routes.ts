@@ -21,7 +21,7 @@ import { writeProblem } from './write-problem.ts';
 
 const outputHeader = (description: string) => z.string().optional().meta({ description });
 /** For the reference; the values are read by the rules that uploads share. */
-const outputHeaders = taskRoute.headers.extend({
+export const outputHeaders = taskRoute.headers.extend({
   'x-platform-output-identifier': outputHeader(
     '1 to 100 letters, digits, `.`, `_`, `-`; unique in the node.',
   ),
@@ -88,7 +88,7 @@ const writeOutput = defineRoute({
 });
 
 /** The id in `X-Platform-Watermark`; throws for what is no id. */
-function readWatermark(value: string | undefined): number | undefined {
+export function readWatermark(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   const id = pathId().safeParse(value.trim());
   if (id.success) return id.data;
@@ -132,7 +132,8 @@ async function keep(
   return result;
 }
 
-function written(services: Services, write: OutputWrite) {
+/** The reply to a write; throws its refusal. */
+export function written(services: Services, write: OutputWrite) {
   if (write.kind === 'refused') throw writeProblem(write.why);
   if (write.effects !== undefined) services.workflows.afterCommit(write.effects);
   const status = write.kind === 'created' ? (201 as const) : (200 as const);

@@ -3,5 +3,6 @@ import { claimRoutes } from './claim-routes.ts';
 import { inputRoutes } from './input-routes.ts';
 import { outputRoutes } from './output-routes.ts';
 import { taskRoutes } from './task-routes.ts';
+import { uploadRoutes } from './upload-routes.ts';
 
-export const runnerRoutes = [...claimRoutes, ...inputRoutes, ...outputRoutes, ...taskRoutes];
+export const runnerRoutes = [...claimRoutes, ...inputRoutes, ...outputRoutes, ...uploadRoutes, ...taskRoutes];

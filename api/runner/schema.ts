@@ -150,6 +150,20 @@ export const writtenOutputSchema = z
   })
   .meta({ id: 'RunnerOutput' });
 
+export const uploadSchema = z
+  .object({
+    handle: z.guid(),
+    minPartBytes: z.int().meta({ description: 'Every part but the last holds at least this much.' }),
+    maxPartBytes: z.int(),
+    maxParts: z.int(),
+    expiresAt: timestampOut().meta({ description: 'It ends earlier with the task.' }),
+  })
+  .meta({ id: 'RunnerUpload' });
+
+export const partSchema = z
+  .object({ part: z.int(), sizeBytes: z.int(), sha256: z.string() })
+  .meta({ id: 'RunnerUploadPart' });
+
 export const watermarkRequestSchema = z
   .object({ inputId: bodyId(), state: runnerState })
   .meta({ id: 'RunnerWatermarkRequest' });

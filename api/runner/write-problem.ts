@@ -3,6 +3,7 @@ import type { WriteRefusal } from '../../store/task-writes.ts';
 
 const problems: Readonly<Record<WriteRefusal, ProblemKey>> = {
   'task-not-found': 'taskNotFound',
+  'upload-not-found': 'uploadNotFound',
   'watermark-regression': 'watermarkRegression',
   'watermark-unknown-input': 'watermarkUnknownInput',
 };

@@ -1,0 +1,216 @@
+/** Outputs of a task that come in parts (contract: Runner routes; decisions 9). */
+import { z } from 'zod';
+import { Problem } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+import { readContentEncoding, readOutputHeaders } from '../../domain/output-headers.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import { safeMediaType } from '../../http/headers.ts';
+import { uuid } from '../../http/schemas.ts';
+import { newId } from '../../store/ids.ts';
+import { newOutputKey } from '../../store/objects.ts';
+import { outputDataSource } from '../../store/output-target.ts';
+import { findOutputByIdentifier } from '../../store/outputs.ts';
+import { abandonTaskUpload, finishTaskUpload } from '../../store/task-uploads.ts';
+import { writeTaskOutput } from '../../store/task-writes.ts';
+import { defineRoute } from '../route.ts';
+import { identityOf, taskRoute } from './identity.ts';
+import { heldTask } from './input-routes.ts';
+import { outputHeaders, readWatermark, written } from './output-routes.ts';
+import { partSchema, uploadSchema, writtenOutputSchema } from './schema.ts';
+import { abortAtStore, beginUpload, completeUpload, heldUpload, openUpload, receivePart } from './uploads.ts';
+
+const path = '/api/v2/runner/tasks/{taskId}/outputs/uploads';
+/** A handle of another form is none of the task's; its refusal is said by the handlers. */
+const uploadParams = z.object({
+  taskId: uuid(),
+  handle: z.string().meta({ description: 'From the start of the upload.' }),
+});
+const { headers: taskHeaders } = taskRoute;
+const checksumHeader = (description: string) => z.string().optional().meta({ description });
+const partHeaders = taskHeaders.extend({
+  'content-md5': checksumHeader('MD5 of the part in base64.'),
+  'x-amz-checksum-sha256': checksumHeader('SHA-256 of the part in base64.'),
+});
+const completeHeaders = taskHeaders.extend({
+  'x-platform-watermark': z.string().optional().meta({
+    description: 'As at the start; takes the place of what was said there.',
+  }),
+});
+
+const start = defineRoute({
+  ...taskRoute,
+  headers: outputHeaders,
+  id: 'startTaskUpload',
+  method: 'POST',
+  path,
+  summary: 'Starts an output that comes in parts',
+  description:
+    'For outputs above 16 MB. The request has no body: its headers tell of the output as those of a single-request ' +
+    'write do, `Content-Type` and `Content-Encoding` included. Send parts, then complete; `X-Platform-Watermark` acts ' +
+    'at the completion. An identifier that the node has already gets the existing output with 200, and the watermark ' +
+    'acts at once. The handle ends with the task, however that ends.',
+  responses: {
+    201: { description: 'Started.', schema: uploadSchema },
+    200: { description: 'The output that has this identifier already.', schema: writtenOutputSchema },
+  },
+  errors: [
+    'invalidOutputIdentifier',
+    'invalidOutputMetadata',
+    'unsupportedMediaType',
+    'dataSourceNotFound',
+    'watermarkRegression',
+    'watermarkUnknownInput',
+  ],
+  async handler(context) {
+    const { params, services, request } = context;
+    const { headers } = request;
+    const identity = identityOf(context);
+    const said = readOutputHeaders(headers);
+    const contentEncoding = readContentEncoding(headers['content-encoding']);
+    const contentType = headers['content-type'] === undefined ? null : safeMediaType(headers['content-type']);
+    const watermarkInputId = readWatermark(headers['x-platform-watermark']);
+    const { database } = services;
+    const task = await heldTask(services, identity, params.taskId);
+    const existing =
+      said.outputIdentifier === null
+        ? undefined
+        : await findOutputByIdentifier(database, task.nodeInstanceId, said.outputIdentifier);
+    if (existing !== undefined) {
+      const write = await writeTaskOutput(database, identity, params.taskId, existing, watermarkInputId);
+      return { ...written(services, write), status: 200 };
+    }
+    const dataSource = await outputDataSource(database, task.nodeInstanceId);
+    if (dataSource === undefined) throw new Problem('dataSourceNotFound');
+    const handle = newId();
+    const expiresAt = await beginUpload(services, dataSource, identity, params.taskId, {
+      ...said,
+      handle,
+      dataSourceId: dataSource.id,
+      objectKey: newOutputKey(),
+      contentType,
+      contentEncoding,
+      watermarkInputId: watermarkInputId ?? null,
+    });
+    const {
+      uploadPartMinBytes: minPartBytes,
+      uploadPartMaxBytes: maxPartBytes,
+      uploadParts: maxParts,
+    } = limits;
+    const body = { handle, minPartBytes, maxPartBytes, maxParts, expiresAt: formatTimestamp(expiresAt) };
+    return { status: 201, body };
+  },
+});
+
+const put = defineRoute({
+  ...taskRoute,
+  id: 'putTaskUploadPart',
+  method: 'PUT',
+  path: `${path}/{handle}/parts/{n}`,
+  summary: 'Sends one part, in place of an earlier one of its number',
+  description:
+    'Parts are numbered 1 to 10,000 and may come in any order, also several at once. Each holds up to 100 MB and, but ' +
+    'for the last, at least 5 MB, which is looked at when the upload is completed. A part that is refused leaves an ' +
+    'earlier one of its number as it is.',
+  params: uploadParams.extend({
+    n: z.string().meta({ type: 'integer', minimum: 1, maximum: limits.uploadParts }),
+  }),
+  headers: partHeaders,
+  body: 'stream',
+  responses: { 200: { description: 'Stored.', schema: partSchema } },
+  errors: ['uploadNotFound', 'checksumMismatch', 'bodyTooLarge'],
+  async handler(context) {
+    const { params, services, request, body, signal } = context;
+    const identity = identityOf(context);
+    const part = readPartNumber(params.n);
+    const upload = await openUpload(services, identity, params.taskId, params.handle);
+    const { sizeBytes, sha256 } = await receivePart(services, {
+      identity,
+      taskId: params.taskId,
+      upload,
+      part,
+      headers: request.headers,
+      body,
+      signal,
+    });
+    return { status: 200, body: { part, sizeBytes, sha256 } };
+  },
+});
+
+/** A number of another range is a wrong request; what is no integer at all leads nowhere. */
+function readPartNumber(text: string): number {
+  if (!/^(0|-?[1-9]\d*)$/.test(text)) throw new Problem('uploadNotFound');
+  const part = Number(text);
+  if (part >= 1 && part <= limits.uploadParts) return part;
+  throw new Problem('invalidRequest', { message: `Part numbers go from 1 to ${limits.uploadParts}.` });
+}
+
+const complete = defineRoute({
+  ...taskRoute,
+  headers: completeHeaders,
+  id: 'completeTaskUpload',
+  method: 'POST',
+  path: `${path}/{handle}/complete`,
+  summary: 'Makes the output of its parts',
+  description:
+    'The request has no body. The output is staged until the task completes; with a watermark it is published and the ' +
+    'watermark advances at once. A repeat gets the same output with 200, and so does an identifier that the node has ' +
+    'got meanwhile. After a refusal the upload stays open. `sha256` is null; the `ETag` of the data is the store’s.',
+  params: uploadParams,
+  responses: {
+    201: { description: 'Written.', schema: writtenOutputSchema },
+    200: {
+      description: 'The output that this upload, or its identifier, has already.',
+      schema: writtenOutputSchema,
+    },
+  },
+  errors: [
+    'uploadNotFound',
+    'uploadIncomplete',
+    'partTooSmall',
+    'outputTooLarge',
+    'watermarkRegression',
+    'watermarkUnknownInput',
+  ],
+  async handler(context) {
+    const { params, services, request } = context;
+    const identity = identityOf(context);
+    const said = readWatermark(request.headers['x-platform-watermark']);
+    const task = await heldTask(services, identity, params.taskId);
+    const upload = await heldUpload(services, params.taskId, params.handle);
+    const finish = (object: Parameters<typeof finishTaskUpload>[4], watermarkInputId: number | undefined) =>
+      finishTaskUpload(services.database, identity, params.taskId, upload.handle, object, watermarkInputId);
+    // A repeat: the watermark of the start has acted.
+    if (upload.outputId !== null) return written(services, await finish(null, said));
+    if (upload.state !== 'open' || upload.isExpired) throw new Problem('uploadNotFound');
+    const watermarkInputId = said ?? upload.watermarkInputId ?? undefined;
+    const existing =
+      upload.outputIdentifier !== null &&
+      (await findOutputByIdentifier(services.database, task.nodeInstanceId, upload.outputIdentifier));
+    if (existing) return written(services, await finish(null, watermarkInputId));
+    const object = await completeUpload(services, identity, task, upload, watermarkInputId);
+    return written(services, await finish(object, watermarkInputId));
+  },
+});
+
+const abort = defineRoute({
+  ...taskRoute,
+  id: 'abortTaskUpload',
+  method: 'DELETE',
+  path: `${path}/{handle}`,
+  summary: 'Gives an upload up',
+  params: uploadParams,
+  responses: { 204: { description: 'Given up; its parts are removed.' } },
+  errors: ['uploadNotFound'],
+  async handler(context) {
+    const { params, services } = context;
+    const identity = identityOf(context);
+    const upload = await openUpload(services, identity, params.taskId, params.handle);
+    const { database } = services;
+    const isOver = await abandonTaskUpload(database, identity, params.taskId, upload.handle);
+    if (!isOver) throw new Problem('uploadNotFound');
+    await abortAtStore(services, upload);
+    return { status: 204 };
+  },
+});
+
+export const uploadRoutes = [start, put, complete, abort];

@@ -1,0 +1,231 @@
+/** What the routes of uploads in parts do at the object store, always between two looks at the rows. */
+import { Problem } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+import { type HeaderValues, readSentDigests } from '../../domain/output-headers.ts';
+import type { UploadBody } from '../../http/route.ts';
+import { uuid } from '../../http/schemas.ts';
+import type { RunnerIdentity } from '../../store/claims.ts';
+import { type DataSourceRow, findDataSource } from '../../store/data-sources.ts';
+import {
+  abortMultipart,
+  beginMultipart,
+  completeMultipart,
+  MultipartGone,
+  PartsDiffer,
+  putPart,
+} from '../../store/object-multipart.ts';
+import { ObjectStoreError, ObjectTooLarge, SourceBroken } from '../../store/objects.ts';
+import { type HeldTask, touchTask } from '../../store/task-reads.ts';
+import {
+  beginTaskUpload,
+  findTaskUpload,
+  forgetParts,
+  giveUpTaskUpload,
+  keepPart,
+  listParts,
+  type NewTaskUpload,
+  nameTaskUpload,
+  type TaskUpload,
+  type TaskUploadPart,
+} from '../../store/task-uploads.ts';
+import { checkWatermark, refusable } from '../../store/task-writes.ts';
+import type { Services } from '../services.ts';
+import { LeaseKeeper } from './lease-keeper.ts';
+import { writeProblem } from './write-problem.ts';
+
+/** An upload of the task, be it open or over; throws the 404 when there is none of this handle. */
+export async function heldUpload(services: Services, taskId: string, handle: string): Promise<TaskUpload> {
+  const id = uuid().safeParse(handle);
+  const upload = id.success ? await findTaskUpload(services.database, taskId, id.data) : undefined;
+  if (upload === undefined) throw new Problem('uploadNotFound');
+  return upload;
+}
+
+/** An upload that takes parts, together with what the store calls it. */
+export type OpenUpload = TaskUpload & { readonly storeUploadId: string };
+
+/** @throws Problem `taskNotFound`, `uploadNotFound` */
+export async function openUpload(
+  services: Services,
+  identity: RunnerIdentity,
+  taskId: string,
+  handle: string,
+): Promise<OpenUpload> {
+  if ((await touchTask(services.database, identity, taskId)) === undefined) throw new Problem('taskNotFound');
+  const upload = await heldUpload(services, taskId, handle);
+  if (upload.state !== 'open' || upload.isExpired || !isNamed(upload)) throw new Problem('uploadNotFound');
+  return upload;
+}
+
+function isNamed(upload: TaskUpload): upload is OpenUpload {
+  return upload.storeUploadId !== null;
+}
+
+/** Row first, then the store, then the store's name for it: whatever breaks off leaves a row that tells of it. */
+export async function beginUpload(
+  services: Services,
+  dataSource: DataSourceRow,
+  identity: RunnerIdentity,
+  taskId: string,
+  upload: NewTaskUpload,
+): Promise<Date> {
+  const { database, objects } = services;
+  const expiresAt = await beginTaskUpload(database, identity, taskId, upload, limits.taskUploadDays * 86_400);
+  if (expiresAt === undefined) throw new Problem('taskNotFound');
+  const place = objects.of(dataSource).multipart(upload.objectKey);
+  try {
+    const storeUploadId = await beginMultipart(place, upload.contentType ?? 'application/octet-stream');
+    if (await nameTaskUpload(database, upload.handle, storeUploadId)) return expiresAt;
+    // The task ended in this moment, and the sweeper has come by already.
+    await abortMultipart(place, storeUploadId);
+  } catch (error) {
+    await giveUpTaskUpload(database, upload.handle).catch(() => undefined);
+    throw storeProblem(error);
+  }
+  throw new Problem('taskNotFound');
+}
+
+export interface PartJob {
+  readonly identity: RunnerIdentity;
+  readonly taskId: string;
+  readonly upload: OpenUpload;
+  readonly part: number;
+  readonly headers: HeaderValues;
+  readonly body: UploadBody;
+  /** Aborted when the caller hangs up. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Stores a part. The task is looked at before the bytes, while they flow, before any of them goes to the store, and
+ * with the row: a part whose task is lost changes nothing that counts.
+ */
+export async function receivePart(services: Services, job: PartJob): Promise<TaskUploadPart> {
+  const { identity, taskId, upload, body } = job;
+  const { database, objects } = services;
+  const sent = readSentDigests(job.headers);
+  const maxBytes = limits.uploadPartMaxBytes;
+  if ((body.declaredBytes ?? 0) > maxBytes) throw partTooLarge();
+  const place = objects.of(await dataSourceOf(services, upload)).multipart(upload.objectKey);
+  const keeper = new LeaseKeeper(database, identity, taskId);
+  try {
+    const stored = await putPart(place, upload.storeUploadId, job.part, body.open(), {
+      maxBytes,
+      withMd5: sent.md5 !== null,
+      signal: AbortSignal.any([job.signal, keeper.lost]),
+      onBytes: keeper.onBytes,
+      async admit(bytes) {
+        if (sent.sha256 !== null && sent.sha256 !== bytes.sha256) throw new Problem('checksumMismatch');
+        if (sent.md5 !== null && sent.md5 !== bytes.md5) throw new Problem('checksumMismatch');
+        await openUpload(services, identity, taskId, upload.handle);
+      },
+    });
+    const part = { ...stored, number: job.part };
+    if (await keepPart(database, identity, taskId, upload.handle, part)) return part;
+  } catch (error) {
+    if (keeper.lost.aborted) throw new Problem('taskNotFound');
+    if (!(error instanceof MultipartGone)) throw partProblem(error, job.signal);
+  }
+  // Task or upload ended meanwhile; which of them, the rows tell.
+  await openUpload(services, identity, taskId, upload.handle);
+  throw new Problem('uploadNotFound');
+}
+
+function partTooLarge(): Problem {
+  return new Problem('bodyTooLarge', { message: `A part holds at most ${limits.uploadPartMaxBytes} bytes.` });
+}
+
+function partProblem(error: unknown, signal: AbortSignal): unknown {
+  if (error instanceof ObjectTooLarge) return partTooLarge();
+  if (error instanceof SourceBroken || signal.aborted) {
+    const cause = (error as Error).cause;
+    // Too slow, and told so already; or gone, so that nobody reads this.
+    return cause instanceof Problem ? cause : new Problem('malformedRequest', { cause: error });
+  }
+  return storeProblem(error);
+}
+
+function storeProblem(error: unknown): unknown {
+  return error instanceof ObjectStoreError ? new Problem('unavailable', { cause: error }) : error;
+}
+
+async function dataSourceOf(services: Services, upload: TaskUpload): Promise<DataSourceRow> {
+  const dataSource = await findDataSource(services.database, upload.dataSourceId);
+  if (dataSource === undefined) throw new Problem('uploadNotFound');
+  return dataSource;
+}
+
+/**
+ * Makes the object in the store, after everything that could refuse it was looked at.
+ * @returns null when the store has neither parts nor object: the rows then tell whether another completion had them
+ * @throws Problem `uploadIncomplete`, `partTooSmall`, `outputTooLarge`, `watermarkRegression`,
+ *   `watermarkUnknownInput`, `taskNotFound`, `unavailable`
+ */
+export async function completeUpload(
+  services: Services,
+  identity: RunnerIdentity,
+  task: HeldTask,
+  upload: TaskUpload,
+  watermarkInputId: number | undefined,
+): Promise<{ readonly sizeBytes: number; readonly etag: string } | null> {
+  const { database, objects, settings } = services;
+  if (!isNamed(upload)) return null;
+  const parts = await listParts(database, upload.handle);
+  const sizeBytes = wholeSize(parts);
+  if (sizeBytes > settings.MAX_UPLOAD_BYTES) throw new Problem('outputTooLarge');
+  if (watermarkInputId !== undefined) {
+    const checked = await refusable(() => checkWatermark(database, task, watermarkInputId));
+    if (typeof checked !== 'number') throw writeProblem(checked.why);
+  }
+  const place = objects.of(await dataSourceOf(services, upload)).multipart(upload.objectKey);
+  const keeper = new LeaseKeeper(database, identity, task.taskId);
+  try {
+    // Not given up when the caller is: the repeated call then finds it done.
+    const etag = await keeper.during(() =>
+      completeMultipart(place, upload.storeUploadId, parts, sizeBytes, keeper.lost),
+    );
+    return { sizeBytes, etag };
+  } catch (error) {
+    if (keeper.lost.aborted) throw new Problem('taskNotFound');
+    if (error instanceof PartsDiffer && error.numbers.length > 0) {
+      await forgetParts(database, upload.handle, error.numbers);
+      throw partsMissing(error.numbers);
+    }
+    if (error instanceof PartsDiffer) throw new Problem('unavailable', { cause: error });
+    if (!(error instanceof MultipartGone)) throw storeProblem(error);
+    await giveUpTaskUpload(database, upload.handle);
+    return null;
+  }
+}
+
+/** The sum of the parts. Throws when they are not 1 to n, or one but the last is too small. */
+function wholeSize(parts: readonly TaskUploadPart[]): number {
+  const last = parts.at(-1)?.number ?? 1;
+  if (parts.length < last) {
+    const present = new Set(parts.map(({ number }) => number));
+    const missing: number[] = [];
+    for (let number = 1; number <= last; number += 1) if (!present.has(number)) missing.push(number);
+    throw partsMissing(missing);
+  }
+  for (const { number, sizeBytes } of parts.slice(0, -1)) {
+    if (sizeBytes >= limits.uploadPartMinBytes) continue;
+    const message = `Part ${number} holds ${sizeBytes} bytes; but for the last, parts hold at least ${limits.uploadPartMinBytes}.`;
+    throw new Problem('partTooSmall', { message });
+  }
+  return parts.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+}
+
+function partsMissing(numbers: readonly number[]): Problem {
+  const shown = `${numbers.slice(0, 20).join(', ')}${numbers.length > 20 ? ' ...' : ''}`;
+  return new Problem('uploadIncomplete', { message: `Parts are missing: ${shown}.` });
+}
+
+/** Removes the parts at once where the store answers; the sweeper makes sure of it. */
+export async function abortAtStore(services: Services, upload: OpenUpload): Promise<void> {
+  try {
+    const dataSource = await dataSourceOf(services, upload);
+    await abortMultipart(services.objects.of(dataSource).multipart(upload.objectKey), upload.storeUploadId);
+  } catch (error) {
+    services.log.warn({ err: error, handle: upload.handle }, 'parts of an upload are left to the sweeper');
+  }
+}
