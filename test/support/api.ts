@@ -4,6 +4,7 @@ import type { ApiRoute } from '../../api/route.ts';
 import { startApi } from '../../api/start.ts';
 import { type Role, roles } from '../../domain/access.ts';
 import type { RunningServer } from '../../http/server.ts';
+import { spawnAuth } from './processes.ts';
 import type { TestEnvironment } from './stack.ts';
 
 export type TestApi = {
@@ -13,13 +14,27 @@ export type TestApi = {
   stop(): Promise<void>;
 };
 
+/**
+ * With `TEST_SEPARATE_AUTH=true` every test API works with an authentication service in a process of its own, reached
+ * over HTTP, as an installation with `AUTH_URL` does (`npm run test:separate-auth`).
+ */
+export const isAuthSeparate = () => process.env.TEST_SEPARATE_AUTH === 'true';
+/** What the platform does not know when the authentication service is another's. */
+const authOnlyVariables = ['TOKEN_KEY', 'TRUSTED_PROXIES'];
+
 /** Starts the API on a free port with strict response checks. Call `stop` in `afterAll`. */
 export async function startTestApi(
   environment: Readonly<Record<string, string>>,
   options: { readonly routes?: readonly ApiRoute[] } = {},
 ): Promise<TestApi> {
+  const auth =
+    isAuthSeparate() && environment.AUTH_URL === undefined ? await spawnAuth(environment) : undefined;
+  const known = Object.entries(environment).filter(
+    ([name]) => auth === undefined || !authOnlyVariables.includes(name),
+  );
   const composed = await compose({
-    ...environment,
+    ...Object.fromEntries(known),
+    ...(auth === undefined ? {} : { AUTH_URL: auth.url }),
     PORT: '0',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     RESPONSE_CHECKS: 'strict',
@@ -32,6 +47,8 @@ export async function startTestApi(
     async stop() {
       await server.stop(5);
       await composed.close();
+      auth?.kill('SIGTERM');
+      await auth?.ended;
     },
   };
 }

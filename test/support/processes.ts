@@ -17,6 +17,10 @@ export interface ProcessOptions {
   readonly failpoint?: Failpoint;
   /** The API's port; default: a free one. */
   readonly port?: number;
+  /** Beside and above the environment's and the process's own. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Keeps all that it writes, and not only the end. */
+  readonly keepsWholeLog?: boolean;
 }
 
 export interface TestProcess {
@@ -36,6 +40,8 @@ export interface ApiProcess extends TestProcess {
 export interface TestProcesses {
   /** `api/main.ts`; resolves when it listens. */
   startApi(options?: ProcessOptions): Promise<ApiProcess>;
+  /** `auth/main.ts`, the authentication service alone; resolves when it listens. */
+  startAuth(options?: ProcessOptions): Promise<ApiProcess>;
   /** `worker/main.ts`; resolves when it takes tasks. */
   startWorker(queue: 'workflows' | 'builtin', options?: ProcessOptions): Promise<TestProcess>;
   /** A script, given as a path in the checkout; by Node unless another program is named. */
@@ -68,26 +74,26 @@ export function testProcesses(environment: Readonly<Record<string, string>>): Te
     extra: Readonly<Record<string, string>>,
     program = process.execPath,
   ) {
-    const child = new Child(name, [program, ...args], {
-      ...environment,
-      ...extra,
-      ...(options.failpoint === undefined ? {} : { FAILPOINT: options.failpoint }),
-    });
+    const child = new Child(
+      name,
+      [program, ...args],
+      {
+        ...environment,
+        ...extra,
+        ...options.variables,
+        ...(options.failpoint === undefined ? {} : { FAILPOINT: options.failpoint }),
+      },
+      options.keepsWholeLog === true ? Number.POSITIVE_INFINITY : keptLogCharacters,
+    );
     started.push(child);
     return child;
   }
 
   return {
-    async startApi(options = {}) {
-      const child = start('API', ['api/main.ts'], options, {
-        PORT: String(options.port ?? 0),
-        HOST: '127.0.0.1',
-        LOG_LEVEL: 'info',
-        RESPONSE_CHECKS: 'strict',
-      });
-      const port = await child.until(() => /"port":(\d+),"msg":"listening"/.exec(child.log())?.[1]);
-      return Object.assign(child, { port: Number(port), url: `http://127.0.0.1:${port}` });
-    },
+    startApi: (options = {}) =>
+      listening(start('API', ['api/main.ts'], options, serverVariables(options.port))),
+    startAuth: (options = {}) =>
+      listening(start('authentication', ['auth/main.ts'], options, serverVariables(options.port))),
     async startWorker(queue, options = {}) {
       const readyFile = join(folder, `ready-${started.length}`);
       const child = start(`worker ${queue}`, ['worker/main.ts', '--queue', queue], options, {
@@ -102,6 +108,38 @@ export function testProcesses(environment: Readonly<Record<string, string>>): Te
   };
 }
 
+/**
+ * The authentication service as a process of its own, for whoever ends it itself. It is given its own variables and no
+ * other part's secrets; one proxy, the platform, stands in front of it beside those of the environment.
+ */
+export async function spawnAuth(environment: Readonly<Record<string, string>>): Promise<ApiProcess> {
+  const given = ['DATABASE_URL', 'TOKEN_KEY', 'AUTH_SERVICE_KEY'].flatMap((name) =>
+    environment[name] === undefined ? [] : [[name, environment[name]]],
+  );
+  const variables = {
+    ...Object.fromEntries(given),
+    TRUSTED_PROXIES: String(Number(environment.TRUSTED_PROXIES ?? '0') + 1),
+    ...serverVariables(),
+  };
+  const child = new Child('authentication', [process.execPath, 'auth/main.ts'], variables);
+  const killWithUs = () => child.kill('SIGKILL');
+  process.once('exit', killWithUs);
+  void child.ended.then(() => process.off('exit', killWithUs));
+  return await listening(child);
+}
+
+const serverVariables = (port = 0) => ({
+  PORT: String(port),
+  HOST: '127.0.0.1',
+  LOG_LEVEL: 'info',
+  RESPONSE_CHECKS: 'strict',
+});
+
+async function listening(child: Child): Promise<ApiProcess> {
+  const port = await child.until(() => /"port":(\d+),"msg":"listening"/.exec(child.log())?.[1]);
+  return Object.assign(child, { port: Number(port), url: `http://127.0.0.1:${port}` });
+}
+
 class Child implements TestProcess {
   readonly pid: number;
   readonly ended: Promise<NodeJS.Signals | number>;
@@ -110,7 +148,12 @@ class Child implements TestProcess {
   #log = '';
   #end: NodeJS.Signals | number | undefined;
 
-  constructor(name: string, [program, ...args]: [string, ...string[]], environment: Record<string, string>) {
+  constructor(
+    name: string,
+    [program, ...args]: [string, ...string[]],
+    environment: Record<string, string>,
+    keptCharacters = keptLogCharacters,
+  ) {
     this.#name = name;
     const child = spawn(program, args, {
       cwd: checkout,
@@ -122,7 +165,7 @@ class Child implements TestProcess {
     this.pid = child.pid;
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
-        this.#log = (this.#log + text).slice(-keptLogCharacters);
+        this.#log = (this.#log + text).slice(-keptCharacters);
       });
     }
     this.ended = new Promise((resolve) => {
