@@ -10,6 +10,7 @@ import type { ApiRoute } from './route.ts';
 import { routes as allRoutes } from './routes.ts';
 import type { OpenServices, Services } from './services.ts';
 
+const runnerPrefixes = ['/api/v2/runner/', '/api/v2.0/runner/'];
 const consoleFolder = new URL('../web/dist/', import.meta.url);
 
 export type StartOptions = {
@@ -35,12 +36,15 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
   const shutdown = new AbortController();
   const platform = createDispatcher(options.routes ?? allRoutes, {
     services,
-    identify: (bearer, call) =>
-      bearer.startsWith(tokenPrefixes.runner)
-        ? services.runners.tokens.identify(bearer, call)
-        : services.auth.identify(bearer, call.requestId),
+    async identify(bearer, call) {
+      // After a standstill of this process, too, leases that nobody could renew are prolonged first.
+      if (runnerPrefixes.some((prefix) => call.url.startsWith(prefix))) await services.runners.caughtUp();
+      return bearer.startsWith(tokenPrefixes.runner)
+        ? await services.runners.tokens.identify(bearer, call)
+        : await services.auth.identify(bearer, call.requestId);
+    },
     responseChecks: settings.RESPONSE_CHECKS,
-    codedPrefixes: ['/api/v2/runner/', '/api/v2.0/runner/'],
+    codedPrefixes: runnerPrefixes,
   });
   const dispatcher = withPrefix('/api/authorization', options.authDispatcher, platform);
   const app = createApp({

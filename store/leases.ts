@@ -48,29 +48,52 @@ export async function beatAlive(database: Database, processId: string): Promise<
   });
 }
 
+/** Somebody keeps a session locked: its claims are for the next round, and hold up nobody else's. */
+class SessionBusy extends Error {}
+const lockTimeoutCode = '55P03';
+
 /**
  * Ends the claims whose lease or time is over, at most `limit`, each in a transaction of its own.
- * Leases of outside runners are left alone while no API process beats.
+ * Leases of outside runners are left alone while no API process beats. A session that stays locked, as by a process
+ * that stands still in a transaction, is left out.
  */
 export async function endOverdueClaims(
   database: Database,
   limit: number,
   jitter: () => number,
 ): Promise<Effects[]> {
-  const overdue = await database.query<{ taskId: string }>(
-    `select task_id as "taskId" from node_claim
-      where ended_at is null and (lease_until < clock_timestamp() or timeout_at < clock_timestamp())
-        and (holder = '${builtinHolder}' or exists (
+  const overdue = await database.query<{ taskId: string; sessionId: string }>(
+    `select c.task_id as "taskId", r.session_id as "sessionId" from node_claim c join node_run r on r.id = c.run_id
+      where c.ended_at is null and (c.lease_until < clock_timestamp() or c.timeout_at < clock_timestamp())
+        and (c.holder = '${builtinHolder}' or exists (
           select 1 from platform_alive where beat_at > clock_timestamp() - make_interval(secs => $2)))
-      order by lease_until limit $1`,
+      order by c.lease_until limit $1`,
     [limit, gapSeconds],
   );
   const effects: Effects[] = [];
-  for (const { taskId } of overdue) {
-    const effect = await database.transaction((tx) => endOverdueClaim(tx, taskId, jitter()));
-    if (effect) effects.push(effect);
+  const busy = new Set<string>();
+  for (const { taskId, sessionId } of overdue) {
+    if (busy.has(sessionId)) continue;
+    try {
+      const effect = await database.transaction((tx) => endUnlessBusy(tx, taskId, jitter()));
+      if (effect) effects.push(effect);
+    } catch (error) {
+      if (!(error instanceof SessionBusy)) throw error;
+      busy.add(sessionId);
+    }
   }
   return effects;
+}
+
+/** Waits for locks only as long as a session with much traffic takes to give way. */
+async function endUnlessBusy(tx: Tx, taskId: string, jitter: number): Promise<Effects | undefined> {
+  void tx.ahead(`set local lock_timeout = '200ms'`);
+  try {
+    return await endOverdueClaim(tx, taskId, jitter);
+  } catch (error) {
+    if ((error as { code?: string }).code === lockTimeoutCode) throw new SessionBusy();
+    throw error;
+  }
 }
 
 async function endOverdueClaim(tx: Tx, taskId: string, jitter: number): Promise<Effects | undefined> {

@@ -9,6 +9,9 @@ import type { Database } from '../../store/database.ts';
 import { beatAlive } from '../../store/leases.ts';
 
 const beatEveryMs = 1_000;
+/** Less than the gap after which no process counts as up. */
+const standstillMs = 4_000;
+const catchUpLimitMs = 2_000;
 
 export class AliveBeat {
   readonly #database: Database;
@@ -16,6 +19,8 @@ export class AliveBeat {
   readonly #processId = randomUUID();
   readonly #over = new AbortController();
   #beats: Promise<void> | undefined;
+  #beatAtMs = Number.NEGATIVE_INFINITY;
+  #catchingUp: Promise<unknown> | undefined;
 
   constructor(database: Database, log: Logger) {
     this.#database = database;
@@ -27,6 +32,19 @@ export class AliveBeat {
     if (this.#beats !== undefined) return;
     while (!(await this.#beat()) && !this.#over.signal.aborted) await this.#pause();
     this.#beats = this.#goOn();
+  }
+
+  /**
+   * Resolves at once while this process beats. When it stood still, or the database did, it resolves after the next
+   * beat, so that nobody is refused for a lease that could not be renewed; but soon in any case.
+   */
+  async caughtUp(): Promise<void> {
+    // By the clock that also counts the time in which a whole machine was suspended.
+    if (Date.now() - this.#beatAtMs < standstillMs) return;
+    this.#catchingUp ??= this.#beat().finally(() => {
+      this.#catchingUp = undefined;
+    });
+    await Promise.race([this.#catchingUp, sleep(catchUpLimitMs, undefined, { ref: false })]);
   }
 
   async stop(): Promise<void> {
@@ -46,8 +64,10 @@ export class AliveBeat {
   }
 
   async #beat(): Promise<boolean> {
+    const startedAtMs = Date.now();
     try {
       const prolonged = await beatAlive(this.#database, this.#processId);
+      this.#beatAtMs = startedAtMs;
       if (prolonged > 0) this.#log.warn({ leases: prolonged }, 'leases prolonged: no process was up');
       return true;
     } catch (error) {

@@ -42,6 +42,11 @@ export class RunnerDesk {
     this.tokens.start();
   }
 
+  /** To be awaited before a runner is answered. */
+  caughtUp(): Promise<void> {
+    return this.#alive.caughtUp();
+  }
+
   /** To be called before the database is closed. */
   async close(): Promise<void> {
     this.holders.close();

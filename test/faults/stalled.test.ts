@@ -1,0 +1,77 @@
+/** Processes that stand still and go on: what they held meanwhile holds up nobody else, and no lease is lost by it. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, expect, test } from 'vitest';
+import { Database } from '../../store/database.ts';
+import { beatAlive, endOverdueClaims } from '../../store/leases.ts';
+import { tokenOf } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
+import { chain, claim, type Graph, makeGraph, upload } from '../support/graph.ts';
+import { testProcesses } from '../support/processes.ts';
+import { testEnvironment } from '../support/stack.ts';
+import { HttpRunner, outsideChain } from './http-runner.ts';
+
+const platform = await testEnvironment();
+const processes = testProcesses(platform.environment);
+const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 4 });
+afterAll(() => database.close());
+
+/** A graph whose first node was held; the lease is over since the given time. */
+async function overdueGraph(seconds: number): Promise<Graph> {
+  const graph = await makeGraph(database, chain(1));
+  await upload(database, graph, 'input');
+  const task = await claim(database, { holder: 'user:someone', instanceId: randomUUID() });
+  await database.query(
+    `update node_claim set lease_until = clock_timestamp() - make_interval(secs => $2) where task_id = $1`,
+    [task!.taskId, seconds],
+  );
+  return graph;
+}
+
+async function runState(graph: Graph): Promise<string> {
+  const [run] = await database.query<{ state: string }>('select state from node_run where session_id = $1', [
+    graph.sessionId,
+  ]);
+  return run!.state;
+}
+
+test('a process that stands still inside a transaction keeps no lease of another session from ending', async () => {
+  await beatAlive(database, randomUUID());
+  const locked = await overdueGraph(20);
+  const others = await Promise.all([overdueGraph(10), overdueGraph(10)]);
+  await database.transaction(async (tx) => {
+    await tx.query('select 1 from session where id = $1 for no key update', [locked.sessionId]);
+    const startedAt = performance.now();
+    const effects = await endOverdueClaims(database, 100, () => 0);
+    expect(effects.map(({ session }) => session.sessionId).sort()).toEqual(
+      others.map(({ sessionId }) => sessionId).sort(),
+    );
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+  });
+  expect(await Promise.all(others.map(runState))).toEqual(['queued', 'queued']);
+  expect(await runState(locked)).toBe('held');
+  await endOverdueClaims(database, 100, () => 0);
+  expect(await runState(locked)).toBe('queued');
+});
+
+test('when the only server stood still past a lease, the first call of each holder is answered as before', async () => {
+  const api = await processes.startApi();
+  const { username, password } = platform.administrator;
+  const token = await tokenOf(api.url, username, password);
+  const holders = await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      const graph = await outsideChain(database, 1, { leaseSeconds: 3 });
+      await upload(database, graph, 'input');
+      const runner = new HttpRunner(api.url, token);
+      return { runner, task: await runner.take(graph.template) };
+    }),
+  );
+  await Promise.all(holders.map(({ runner, task }) => runner.beat(task)));
+  api.kill('SIGSTOP');
+  const stoppedAt = performance.now();
+  const beats = holders.map(({ runner, task }) => runner.beat(task));
+  // Longer than the lease, and than the gap after which no server counts as up.
+  await eventually('time passes', () => performance.now() - stoppedAt > 6_500);
+  api.kill('SIGCONT');
+  const answers = await Promise.all(beats);
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+});
