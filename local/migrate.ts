@@ -16,8 +16,8 @@ const SCRIPTS = ['store/migrate.ts', 'auth/migrate.ts'];
 const TAIL_LINES = 20;
 
 /**
- * Brings the platform's and the authentication service's tables up to date. Returns the first administrator when
- * this made one. Throws PlainError with the end of a script's output when it fails.
+ * Brings the platform's and the authentication service's tables up to date; with a separate authentication service
+ * (`AUTH_URL`) the platform's alone. Returns the first administrator when this made one. Throws PlainError with the end of a script's output when it fails.
  */
 export async function migrate(
   environment: Record<string, string>,
@@ -25,7 +25,9 @@ export async function migrate(
   adminPassword: string | undefined,
 ): Promise<FirstAdministrator | undefined> {
   let administrator: FirstAdministrator | undefined;
+  const isAuthElsewhere = (environment.AUTH_URL ?? '') !== '';
   for (const script of SCRIPTS) {
+    if (isAuthElsewhere && script.startsWith('auth/')) continue;
     const isPassword = script.startsWith('auth/') && adminPassword !== undefined;
     const env = isPassword ? { ...environment, ADMIN_PASSWORD: adminPassword } : environment;
     administrator = (await runScript(script, env, logFile)) ?? administrator;
