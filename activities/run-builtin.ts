@@ -12,7 +12,8 @@ import { type ClaimedTask, claimRun, type RunnerIdentity } from '../store/claims
 import { isDatabaseAway } from '../store/database.ts';
 import { isRunFrozen } from '../store/freeze-session.ts';
 import { builtinHolder } from '../store/leases.ts';
-import { type EndResult, endTask, type TaskEnd } from '../store/outcomes.ts';
+import { isStoreAway } from '../store/objects.ts';
+import { type EndRefusal, type EndResult, endTask, type TaskEnd } from '../store/outcomes.ts';
 import { beatTask, isClaimOpen } from '../store/task-reads.ts';
 import { dashboardNode } from './builtin/dashboard-node.ts';
 import { type BuiltinNode, type BuiltinServices, ClaimLostError, InvalidInputError } from './builtin/node.ts';
@@ -45,8 +46,10 @@ export function createBuiltinActivities(services: BuiltinServices): BuiltinActiv
         if (!task) return await outcomeElsewhere(services, runId, attempt);
         const end = await execute(task, identity, services);
         const ended = await endHeld(services, identity, task.taskId, end);
-        if (ended.kind === 'refused') return await outcomeElsewhere(services, runId, attempt);
-        return { outcome: String(ended.reply.outcome ?? end.kind) };
+        if (ended.kind !== 'refused') return { outcome: String(ended.reply.outcome ?? end.kind) };
+        if (ended.why === 'task-not-found') return await outcomeElsewhere(services, runId, attempt);
+        await endHeld(services, identity, task.taskId, failAfterRefusal(ended.why));
+        return await outcomeElsewhere(services, runId, attempt);
       } finally {
         slots.give(identity.instanceId);
       }
@@ -72,6 +75,15 @@ async function endHeld(
     }
     await delay(endAgainMs);
   }
+}
+
+/** The task is still held: left alone, it would only end with its lease, and be tried again in vain. */
+function failAfterRefusal(why: EndRefusal): TaskEnd {
+  const reason =
+    why === 'output-missing'
+      ? 'The node finished without writing an output.'
+      : `The end of the run was refused: ${why}.`;
+  return { kind: 'fail', category: 'validation', reason };
 }
 
 /**
@@ -129,8 +141,10 @@ function parseConfiguration(text: string): Record<string, unknown> {
 function endAfter(error: unknown, signal: AbortSignal): TaskEnd {
   if (error instanceof InvalidInputError)
     return { kind: 'fail', category: 'validation', reason: error.message };
-  // That the database was away is no fault of the run.
-  if (error instanceof ClaimLostError || signal.aborted || isDatabaseAway(error)) return { kind: 'release' };
+  if (error instanceof ClaimLostError || signal.aborted) return { kind: 'release' };
+  // What the run works with was away: that is no fault of the run, and uses up none of its attempts.
+  if (isDatabaseAway(error)) return { kind: 'release', reason: 'The database does not answer.' };
+  if (isStoreAway(error)) return { kind: 'release', reason: 'The object store does not answer.' };
   const reason = error instanceof Error ? error.message : String(error);
   const category = /out of memory/i.test(reason) ? 'memory' : 'error';
   return { kind: 'fail', category, reason: reason.slice(0, 2_000) };

@@ -35,6 +35,25 @@ export function isWorthAnotherTry(error: unknown): boolean {
   return status === null || status === 408 || status === 429 || status >= 500;
 }
 
+const networkCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ERR_STREAM_PREMATURE_CLOSE',
+]);
+
+/** Whether an error of a read or write tells that the store was not there, and not that it refused something. */
+export function isStoreAway(error: unknown): boolean {
+  if (error instanceof ObjectStoreError) return error.kind === 'failed' && isWorthAnotherTry(error.cause);
+  // Bytes that were under way when the connection broke.
+  return networkCodes.has((error as { readonly code?: string } | null)?.code ?? '');
+}
+
 const maxTries = 4;
 const firstPauseMs = 100;
 

@@ -24,7 +24,7 @@ import { uploadObject } from './object-upload.ts';
 import { SecretBox } from './secrets.ts';
 
 export { ObjectTooLarge, SourceBroken } from './object-intake.ts';
-export { ObjectStoreError } from './object-retry.ts';
+export { isStoreAway, ObjectStoreError } from './object-retry.ts';
 export { type ObjectVariables, objectSettings } from './object-settings.ts';
 
 const shortCallMs = 30_000;

@@ -35,7 +35,7 @@ export type TaskEnd =
       readonly state?: Record<string, unknown> | undefined;
     }
   | { readonly kind: 'fail'; readonly category: FailureCategory; readonly reason: string }
-  | { readonly kind: 'release' };
+  | { readonly kind: 'release'; readonly reason?: string | undefined };
 
 export type EndRefusal = 'task-not-found' | 'task-finished' | 'output-missing' | 'not-incremental';
 
@@ -164,7 +164,7 @@ async function applyEnd(
     case 'fail':
       return applyFailure(tx, session, run, end, jitter);
     case 'release': {
-      const ended = await requeueRun(tx, session, run.runId, { kind: 'released' });
+      const ended = await requeueRun(tx, session, run.runId, { kind: 'released', reason: end.reason });
       return { reply: { taskId: run.taskId, nodeState: ended.length > 0 ? 'Failed' : 'Pending' }, ended };
     }
   }

@@ -10,8 +10,8 @@ import { taskReadyChannel } from './task-ready-channel.ts';
 export type Requeue =
   /** The claim was never used: as if it had not been made. */
   | { readonly kind: 'unused' }
-  /** The holder gave it back; waits from the third time on. */
-  | { readonly kind: 'released' }
+  /** The holder gave it back, and may have said why; waits from the third time on. */
+  | { readonly kind: 'released'; readonly reason?: string | undefined }
   /** The lease ended: counts as an attempt. */
   | { readonly kind: 'lost' };
 
@@ -46,17 +46,19 @@ export async function requeueRun(
   if (how.kind === 'lost' || run.cancelRequested) return [await endLost(tx, session, run)];
   const releases = run.releaseCount + (how.kind === 'released' ? 1 : 0);
   const delayMs = how.kind === 'released' ? releaseDelayMs(releases) : 0;
+  const details = how.kind === 'released' && how.reason ? `Given back: ${how.reason}` : null;
   await tx.query(
     `with run as (
        update node_run
-          set state = $2, release_count = $3,
+          set state = $2, release_count = $3, status_details = coalesce($5, status_details),
               due_at = case when $2 = 'waiting' then clock_timestamp() + make_interval(secs => $4) end
         where id = $1 returning template_name, runner_type, node_instance_id
      ), node as (
-       update node_instance set state = ${nodeStateCodes.Pending} where id = (select node_instance_id from run)
+       update node_instance set state = ${nodeStateCodes.Pending}, status_details = coalesce($5, status_details)
+        where id = (select node_instance_id from run)
      )
      select pg_notify('${taskReadyChannel}', template_name) from run where $2 = 'queued' and runner_type <> 'system'`,
-    [runId, delayMs > 0 ? 'waiting' : 'queued', releases, delayMs / 1_000],
+    [runId, delayMs > 0 ? 'waiting' : 'queued', releases, delayMs / 1_000, details],
   );
   return [];
 }

@@ -110,13 +110,15 @@ const release = defineRoute({
   method: 'PUT',
   path: '/api/v2/runner/tasks/{taskId}/release',
   summary: 'Gives an unfinished task back',
+  description:
+    'Counts as no attempt. From the third time on the run waits, up to a minute; `reason` shows in statusDetails.',
   body: releaseRequestSchema,
   responses: { 200: { description: 'Given back.', schema: releaseSchema } },
   errors: ['taskFinished'],
   async handler(context) {
     const { taskId } = context.params;
-    const end = { kind: 'release' } as const;
-    const reply = await endHeld(context.services, identityOf(context), taskId, end, context.body.reason);
+    const end = { kind: 'release', reason: context.body.reason } as const;
+    const reply = await endHeld(context.services, identityOf(context), taskId, end);
     return { status: 200, body: reply as z.input<typeof releaseSchema> };
   },
 });
@@ -134,11 +136,8 @@ async function endHeld(
   identity: RunnerIdentity,
   taskId: string,
   end: TaskEnd,
-  releaseReason?: string,
 ): Promise<unknown> {
-  const digest = createHash('sha256')
-    .update(canonicalJson({ ...end, releaseReason }))
-    .digest('base64url');
+  const digest = createHash('sha256').update(canonicalJson(end)).digest('base64url');
   const result = await endTask(services.database, identity, taskId, end, digest, Math.random());
   if (result.kind === 'refused') {
     const message = 'hasMore needs an incremental node template.';
