@@ -147,6 +147,7 @@ export class Slot {
     const cancelled = () => (calls.signal.aborted ? (calls.signal.reason as TaskCancelled) : undefined);
     try {
       const result = await runner.run(task);
+      await task.written();
       const why = cancelled()?.why;
       if (why === 'lease-lost' || why === 'unauthorized') return { kind: 'none' };
       return reportOfResult(result, { hasMore: task.hasMore, state: task.state.unstored });
@@ -179,7 +180,9 @@ export class Slot {
 
   /** Code that goes on after its end was told must not share the process with the next task. */
   async #untilEnded(running: Promise<Report>, ids: object): Promise<void> {
-    const { leaving, settings } = this.#parts;
+    const { aborting, leaving, settings } = this.#parts;
+    // The process is about to end.
+    if (aborting.aborted) return;
     const tell = setTimeout(
       () => settings.log('warn', 'the code of an aborted task goes on; no new task is claimed', { ...ids }),
       settleMs,

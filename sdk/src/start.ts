@@ -91,6 +91,7 @@ function work(parts: Parts, signal: AbortSignal | undefined): RunningRunner {
   const onStopping = () => {
     const graceMs = graceSeconds * 1_000;
     const reason = new Error('The runner had to leave before the platform answered.');
+    log('info', `${runner.name} stops taking tasks`, { graceSeconds });
     timers.push(setTimeout(() => aborting.abort(), graceMs));
     timers.push(setTimeout(() => leaving.abort(reason), graceMs + abortMs));
   };

@@ -60,6 +60,7 @@ export class Task<C = JsonObject, S = JsonObject> {
   /** Aborted some time before `signal` when the process shuts down: a good moment to stop at a sound place. */
   readonly stopping: AbortSignal;
   readonly #parts: TaskParts;
+  readonly #writing = new Set<Promise<unknown>>();
   #unnamedOutputs = 0;
   #hasMore = false;
 
@@ -109,7 +110,15 @@ export class Task<C = JsonObject, S = JsonObject> {
    * @param source bytes, text, or any stream or generator of them; not read to its end when the output stands already
    * @throws ApiError, for example `watermark_regression`; RangeError for options out of bounds; what the source throws
    */
-  async write(source: Source, options: OutputOptions = {}): Promise<WrittenOutput> {
+  write(source: Source, options: OutputOptions = {}): Promise<WrittenOutput> {
+    const writing = this.#write(source, options);
+    this.#writing.add(writing);
+    const done = () => this.#writing.delete(writing);
+    writing.then(done, done);
+    return writing;
+  }
+
+  async #write(source: Source, options: OutputOptions): Promise<WrittenOutput> {
     if (options.identifier === undefined) this.#unnamedOutputs += 1;
     const identifier = options.identifier ?? `${this.runId}.${this.#unnamedOutputs}`;
     const output = await writeOutput(this.#parts.calls, this.#parts.limits, source, options, identifier);
@@ -151,6 +160,11 @@ export class Task<C = JsonObject, S = JsonObject> {
     }
     this.#hasMore = this.watermark.hasMoved && (await this.watermark.pendingInputs()) > 0;
     return { handled, hasMore: this.#hasMore };
+  }
+
+  /** Resolves when no output is being written; for code that did not wait for its outputs. @throws what a write throws */
+  async written(): Promise<void> {
+    await Promise.all(this.#writing);
   }
 
   /** Whether a loop over new inputs left some. */

@@ -1,14 +1,18 @@
-/** A runner of the kit on the platform: tasks in, outputs out. */
+/** What a runner's code returns and throws, and what the platform makes of it. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { defineRunner, TaskFailure } from '../../sdk/index.ts';
+import { defineRunner, type RunResult, type Task, TaskFailure } from '../../sdk/index.ts';
 import { eventually } from '../support/eventually.ts';
-import { stateOf } from '../support/graph.ts';
 import { kitStage } from './support/kit-stage.ts';
 
 const stage = await kitStage();
-const { database } = stage;
-const succeeded = 3;
-const failed = 2;
+
+/** A graph of one node below its input, and a runner for it. */
+async function oneNode(run: (task: Task) => Promise<RunResult> | RunResult, concurrency = 1) {
+  const graph = await stage.chainOf(1, { leaseSeconds: 10, maxAttempts: 1 });
+  await stage.start(defineRunner({ templates: [graph.template], run }), { concurrency });
+  return graph;
+}
 
 describe('a runner', () => {
   test('works through a chain of nodes: each reads what its parent wrote', async () => {
@@ -18,31 +22,123 @@ describe('a runner', () => {
         templates: [graph.template],
         async run(task) {
           for await (const input of task.inputs('latest')) {
-            await task.write(`${await input.text()}+${task.nodeName}`, { contentType: 'text/plain' });
+            await task.write(`${await input.text()}+${task.nodeName}`);
           }
         },
       }),
     );
-    await stage.upload(graph, 'input', 'bytes', { 'content-type': 'text/plain' });
-    await eventually(
-      'the last node is done',
-      async () => (await stateOf(database, graph, 'n3')) === succeeded,
-    );
+    await stage.upload(graph, 'input', 'bytes');
+    await stage.until(graph, 'n3', 'Succeeded');
     expect(await stage.latest(graph, 'n3')).toBe('bytes+n1+n2+n3');
   });
 
-  test('fails a task by the category that its code throws, and nobody tries a validation again', async () => {
-    const graph = await stage.chainOf(1);
-    await stage.start(
-      defineRunner({
-        templates: [graph.template],
-        run() {
-          throw new TaskFailure('validation', 'line 7: no number');
-        },
-      }),
-    );
+  test('fails a task by the category that its code throws', async () => {
+    const graph = await oneNode(() => {
+      throw new TaskFailure('validation', 'line 7: no number');
+    });
     await stage.upload(graph, 'input', 'bytes');
-    await eventually('the node failed', async () => (await stateOf(database, graph, 'n1')) === failed);
-    expect(await stage.detailsOf(graph, 'n1')).toBe('validation: line 7: no number');
+    await stage.until(graph, 'n1', 'Failed');
+    expect((await stage.node(graph, 'n1')).statusDetails).toBe('validation: line 7: no number');
+  });
+
+  test('fails a task whose reason the platform could not store as it is', async () => {
+    const graph = await oneNode(() => {
+      throw new Error(`a\u0000b\ud800${'x'.repeat(10_000)}`);
+    });
+    await stage.upload(graph, 'input', 'bytes');
+    await stage.until(graph, 'n1', 'Failed');
+    expect((await stage.node(graph, 'n1')).statusDetails).toMatch(/^error: ab.x{3000,4000}…$/u);
+  });
+
+  test('finishes without an output when nothing was written and nothing else is said', async () => {
+    const graph = await oneNode(() => undefined);
+    await stage.upload(graph, 'input', 'bytes');
+    await stage.until(graph, 'n1', 'Succeeded');
+    expect((await stage.node(graph, 'n1')).statusDetails).toBe('Finished without an output.');
+  });
+
+  test('fails, and says why, when it claims to have completed without an output', async () => {
+    const graph = await oneNode(() => 'completed');
+    await stage.upload(graph, 'input', 'bytes');
+    await stage.until(graph, 'n1', 'Failed');
+    expect((await stage.node(graph, 'n1')).statusDetails).toMatch(/The run has written no output/);
+  });
+
+  test('completes only when its outputs are written, also those that its code did not wait for', async () => {
+    const graph = await oneNode((task) => {
+      async function* slowly() {
+        yield 'first, ';
+        await sleep(300);
+        yield 'last';
+      }
+      void task.write(slowly());
+    });
+    await stage.upload(graph, 'input', 'bytes');
+    await stage.until(graph, 'n1', 'Succeeded');
+    expect(await stage.latest(graph, 'n1')).toBe('first, last');
+  });
+
+  test('suspends, with a sentence for operators', async () => {
+    const graph = await oneNode(() => ({ outcome: 'suspended', statusDetails: 'needs a calibration file' }));
+    await stage.upload(graph, 'input', 'bytes');
+    await stage.until(graph, 'n1', 'Suspended');
+    expect((await stage.node(graph, 'n1')).statusDetails).toBe('needs a calibration file');
+  });
+
+  test('shows operators what it is doing', async () => {
+    let goOn = () => {};
+    const graph = await oneNode(async (task) => {
+      task.progress({ phase: 'reading', message: 'part one', done: 1, total: 4 });
+      await new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+    });
+    await stage.upload(graph, 'input', 'bytes');
+    await eventually('it is shown', async () =>
+      /reading.*part one/.test((await stage.node(graph, 'n1')).statusDetails),
+    );
+    goOn();
+    await stage.until(graph, 'n1', 'Succeeded');
+  });
+
+  test('works on as many tasks at once as it is told to', async () => {
+    const together: (() => void)[] = [];
+    const run = async () => {
+      await new Promise<void>((resolve) => {
+        together.push(resolve);
+        if (together.length === 3) for (const goOn of together) goOn();
+      });
+    };
+    const graph = await stage.chainOf(1);
+    const more = await Promise.all([1, 2].map(() => stage.chainOf(1)));
+    const templates = [graph, ...more].map(({ template }) => template);
+    await stage.start(defineRunner({ templates, run }), { concurrency: 3 });
+    for (const one of [graph, ...more]) await stage.upload(one, 'input', 'bytes');
+    for (const one of [graph, ...more]) await stage.until(one, 'n1', 'Succeeded');
+    const instances = new Set<string>();
+    for (const one of [graph, ...more]) instances.add((await stage.claims(one, 'n1'))[0]!.instanceId);
+    expect(instances.size).toBe(3);
+  });
+
+  test('keeps state between its runs, and is told what it wrote last', async () => {
+    const seen: unknown[] = [];
+    const graph = await oneNode(async (task) => {
+      const state = (await task.state.get()) as { runs: number } | null;
+      seen.push([state, (await task.previousOutput())?.metadata ?? null]);
+      const runs = (state?.runs ?? 0) + 1;
+      task.state.set({ runs });
+      await task.writeJson({ runs }, { metadata: { run: runs, name: 'größe €' } });
+    });
+    for (const runs of [1, 2]) {
+      await stage.upload(graph, 'input', `bytes ${runs}`);
+      await eventually(
+        'the run is done',
+        async () => (await stage.latest(graph, 'n1')) === `{"runs":${runs}}`,
+      );
+    }
+    expect(seen).toEqual([
+      [null, null],
+      [{ runs: 1 }, { run: 1, name: 'größe €' }],
+    ]);
   });
 });

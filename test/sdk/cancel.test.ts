@@ -1,0 +1,74 @@
+/** How a task learns that its work counts no more. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { defineRunner, type Task, TaskCancelled } from '../../sdk/index.ts';
+import { ask } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
+import { kitStage } from './support/kit-stage.ts';
+
+const stage = await kitStage();
+const { database } = stage;
+
+/** A runner at work on a task, and what its code is told. */
+async function atWork(options: { readonly token?: string } = {}) {
+  const graph = await stage.chainOf(1, { leaseSeconds: 10 });
+  const told = Promise.withResolvers<TaskCancelled>();
+  let task: Task | undefined;
+  const running = await stage.start(
+    defineRunner({
+      templates: [graph.template],
+      async run(held) {
+        task = held;
+        try {
+          await sleep(60_000, undefined, { signal: held.signal });
+        } catch (error) {
+          told.resolve(held.signal.reason as TaskCancelled);
+          throw error;
+        }
+      },
+    }),
+    options,
+  );
+  running.ended.catch(() => undefined);
+  await stage.upload(graph, 'input', 'bytes');
+  await eventually('it works', () => task !== undefined);
+  return { graph, running, told: told.promise, task: task! };
+}
+
+describe('the signal of a task', () => {
+  test('tells of an operator who cancels the run, and the node ends as cancelled', async () => {
+    const { graph, told } = await atWork();
+    await database.query('update node_run set cancel_requested = true where node_instance_id = $1', [
+      graph.nodes.n1,
+    ]);
+    expect(await told).toMatchObject({ name: 'AbortError', why: 'cancelled' });
+    await stage.until(graph, 'n1', 'Failed');
+    expect((await stage.node(graph, 'n1')).statusDetails).toBe('cancelled');
+  });
+
+  test('tells that the task is held no more, also when a call finds it first', async () => {
+    const { told, task } = await atWork();
+    await database.query(
+      "update node_claim set lease_until = now() - interval '1 second' where task_id = $1",
+      [task.taskId],
+    );
+    await expect(task.write('too late')).rejects.toBeInstanceOf(TaskCancelled);
+    expect(await told).toMatchObject({ why: 'lease-lost' });
+  });
+
+  test('tells of a token that is valid no more, and the runner ends', async () => {
+    const token = await stage.tokenOfDeveloper();
+    const { running, told } = await atWork({ token });
+    await ask(stage.api.url, 'POST', '/api/authorization/logout', { token });
+    expect(await told).toMatchObject({ why: 'unauthorized' });
+    await expect(running.ended).rejects.toMatchObject({ status: 401, code: 'unauthorized' });
+  });
+
+  test('tells of a session that is deleted', async () => {
+    const { graph, told } = await atWork();
+    const token = stage.people.adminToken;
+    const answer = await ask(stage.api.url, 'DELETE', `/api/v2/sessions/${graph.sessionId}`, { token });
+    expect(answer.status).toBe(204);
+    expect(await told).toMatchObject({ why: 'lease-lost' });
+  });
+});

@@ -1,0 +1,115 @@
+/** The orderly end of a runner process. */
+import { describe, expect, test } from 'vitest';
+import { defineRunner } from '../../sdk/index.ts';
+import { eventually } from '../support/eventually.ts';
+import { kitStage } from './support/kit-stage.ts';
+
+const stage = await kitStage();
+
+async function process(BEHAVIOUR: string, variables: Record<string, string> = {}) {
+  const graph = await stage.chainOf(1);
+  const child = await stage.startProcess('test/sdk/support/runners/behaviours.ts', {
+    TEMPLATE: graph.template,
+    BEHAVIOUR,
+    ...variables,
+  });
+  await stage.upload(graph, 'input', 'bytes');
+  await eventually('it works', () => child.log().includes('waiting'));
+  return { graph, child };
+}
+
+describe('a runner process that gets SIGTERM', () => {
+  test('gives its unfinished task back, which counts as no attempt, and ends with code 0', async () => {
+    const { graph, child } = await process('waits');
+    child.kill('SIGTERM');
+    expect(await child.ended).toBe(0);
+    expect(await stage.node(graph, 'n1')).toMatchObject({ state: 'Pending' });
+    await stage.start(
+      defineRunner({
+        templates: [graph.template],
+        async run(task) {
+          await task.write(`attempt ${task.attempt}`);
+        },
+      }),
+    );
+    await stage.until(graph, 'n1', 'Succeeded');
+    expect(await stage.claims(graph, 'n1')).toMatchObject([
+      { attempt: 1, ending: 'release' },
+      { attempt: 1, ending: 'complete' },
+    ]);
+  });
+
+  test('finishes what is done within the grace', async () => {
+    const { graph, child } = await process('soon', { SDP_RUNNER_GRACE_SECONDS: '20' });
+    child.kill('SIGTERM');
+    expect(await child.ended).toBe(0);
+    expect(await stage.latest(graph, 'n1')).toBe('done in the time of grace');
+  });
+
+  test('gives the task back also when its code hears no signal', async () => {
+    const { graph, child } = await process('stubborn');
+    child.kill('SIGTERM');
+    expect(await child.ended).toBe(0);
+    expect(await stage.claims(graph, 'n1')).toMatchObject([{ ending: 'release' }]);
+  });
+
+  test('ends at once at a second signal', async () => {
+    const { child } = await process('stubborn', { SDP_RUNNER_GRACE_SECONDS: '600' });
+    child.kill('SIGTERM');
+    await eventually('it has heard', () => child.log().includes('stops taking tasks'));
+    child.kill('SIGINT');
+    expect(await child.ended).toBe(1);
+  });
+});
+
+test('a runner that stops loses no task that comes in that moment', async () => {
+  const graph = await stage.chainOf(1);
+  const runner = defineRunner({ templates: [graph.template], run: () => 'no-output' });
+  for (let round = 0; round < 10; round += 1) {
+    const running = await stage.start(runner, { waitSeconds: 30 });
+    await eventually('its claim waits', () => stage.api.composed.services.runners.waiters.idleCount === 1);
+    await Promise.all([running.stop(), stage.upload(graph, 'input', `bytes ${round}`)]);
+    expect((await stage.claims(graph, 'n1')).filter(({ ending }) => ending === null)).toEqual([]);
+  }
+  const attempts = await stage.database.query<{ lost: number }>(
+    'select lost_count as lost from node_run where node_instance_id = $1',
+    [graph.nodes.n1],
+  );
+  expect(new Set(attempts.map(({ lost }) => lost))).toEqual(new Set([0]));
+});
+
+test('a process that is told to stop before the platform answers ends with code 0', async () => {
+  const child = stage.spawn('test/sdk/support/runners/behaviours.ts', {
+    SDP_URL: 'http://127.0.0.1:9',
+    TEMPLATE: 'some',
+    BEHAVIOUR: 'waits',
+    SDP_RUNNER_LOG: 'debug',
+  });
+  await eventually('it tries', () => child.log().includes('trying again'));
+  child.kill('SIGTERM');
+  expect(await child.ended).toBe(0);
+});
+
+test('a process without settings says each of them, and ends with code 1', async () => {
+  const child = stage.spawn('test/sdk/support/runners/behaviours.ts', {
+    SDP_URL: 'nowhere',
+    SDP_RUNNER_TOKEN: '',
+    SDP_RUNNER_CONCURRENCY: '-1',
+    TEMPLATE: 'some',
+    BEHAVIOUR: 'waits',
+  });
+  expect(await child.ended).toBe(1);
+  for (const name of ['SDP_URL', 'SDP_RUNNER_TOKEN', 'SDP_RUNNER_CONCURRENCY']) {
+    expect(child.log()).toContain(name);
+  }
+});
+
+test('a process whose token is refused ends with code 1', async () => {
+  const child = stage.spawn('test/sdk/support/runners/behaviours.ts', {
+    SDP_RUNNER_TOKEN: 'hat_nobody',
+    TEMPLATE: 'some',
+    BEHAVIOUR: 'waits',
+  });
+  expect(await child.ended).toBe(1);
+  expect(child.log()).toContain('A valid bearer token is required.');
+});

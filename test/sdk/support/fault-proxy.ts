@@ -1,0 +1,120 @@
+/** An HTTP proxy before the platform that spoils chosen requests the way networks do. */
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll } from 'vitest';
+
+export type Fault =
+  /** Breaks the connection before anything is passed on. */
+  | 'refuse'
+  /** Passes the request on, and breaks the connection when the platform has answered. */
+  | 'no-answer'
+  /** Passes on so many bytes of the request's body, then breaks both connections. */
+  | { readonly requestBytes: number }
+  /** Passes on so many bytes of the answer's body, then breaks the connection. */
+  | { readonly answerBytes: number }
+  /** Answers by itself. */
+  | { readonly status: number; readonly headers?: Record<string, string> };
+
+export interface Seen {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+}
+
+export interface FaultProxy {
+  readonly url: string;
+  /** All requests, spoilt or not. */
+  readonly seen: readonly Seen[];
+  /** How many of those whose `<method> <path>` fits the pattern. */
+  count(pattern: RegExp): number;
+  /** Spoils the next requests whose `<method> <path>` fits the pattern, one for each fault, in order. */
+  spoil(pattern: RegExp, ...faults: Fault[]): void;
+}
+
+/** Ends after the file's last test. */
+export async function faultProxy(platformUrl: string): Promise<FaultProxy> {
+  const seen: Seen[] = [];
+  const plans: { readonly pattern: RegExp; readonly faults: Fault[] }[] = [];
+  const server = createServer((request, response) => {
+    const { method = '', url: path = '', headers } = request;
+    seen.push({ method, path, headers });
+    const line = `${method} ${path}`;
+    const plan = plans.find(({ pattern, faults }) => faults.length > 0 && pattern.test(line));
+    pass(platformUrl, request, response, plan?.faults.shift());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    count: (pattern) => seen.filter(({ method, path }) => pattern.test(`${method} ${path}`)).length,
+    spoil: (pattern, ...faults) => void plans.push({ pattern, faults }),
+  };
+}
+
+function pass(
+  platformUrl: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  fault: Fault | undefined,
+): void {
+  if (fault === 'refuse') {
+    request.socket.destroy();
+    return;
+  }
+  if (typeof fault === 'object' && 'status' in fault) {
+    request.resume();
+    response.writeHead(fault.status, fault.headers).end();
+    return;
+  }
+  const onward = httpRequest(platformUrl + request.url, { method: request.method, headers: request.headers });
+  onward.on('error', () => response.destroy());
+  response.on('close', () => {
+    if (!response.writableFinished) onward.destroy();
+  });
+  const requestBytes = typeof fault === 'object' && 'requestBytes' in fault ? fault.requestBytes : undefined;
+  if (requestBytes === undefined) request.pipe(onward);
+  else
+    void cutAfter(request, requestBytes, (chunk) => onward.write(chunk)).then(() => {
+      onward.destroy();
+      request.socket.destroy();
+    });
+  onward.on('response', (answer) => void passAnswer(answer, response, fault));
+}
+
+async function passAnswer(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  fault: Fault | undefined,
+): Promise<void> {
+  answer.on('error', () => response.destroy());
+  if (fault === 'no-answer') {
+    answer.resume().once('end', () => response.destroy());
+    return;
+  }
+  response.writeHead(answer.statusCode ?? 502, answer.headers);
+  if (typeof fault !== 'object' || !('answerBytes' in fault)) {
+    answer.pipe(response);
+    return;
+  }
+  await cutAfter(answer, fault.answerBytes, (chunk) => response.write(chunk));
+  // What was written is to arrive first.
+  response.socket?.end();
+  answer.destroy();
+}
+
+async function cutAfter(
+  stream: IncomingMessage,
+  bytes: number,
+  write: (chunk: Buffer) => unknown,
+): Promise<void> {
+  let left = bytes;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    write(chunk.subarray(0, left));
+    left -= chunk.length;
+    if (left <= 0) return;
+  }
+}
