@@ -1,6 +1,7 @@
 /** A user as this service shows one (contract: Token validation result; decisions 3). */
 import { z } from 'zod';
 import { type Role, roles } from '../domain/access.ts';
+import { story } from '../domain/examples.ts';
 import { timestampOut } from '../http/schemas.ts';
 
 /** The columns of `auth.users u` under the names that `UserRow` has. */
@@ -26,6 +27,23 @@ export type UserRow = {
   readonly updatedAt: Date;
 };
 
+const userExample = {
+  userId: story.userId,
+  username: story.username,
+  firstName: 'Petra',
+  lastName: 'Lindqvist',
+  title: 'Captain',
+  company: 'Northern Gliders',
+  email: story.email,
+  role: 'Instructor',
+  createdAt: '2026-01-12T07:30:00.000Z',
+  updatedAt: '2026-01-12T07:30:00.000Z',
+  forceChangePasswordNextSignin: false,
+  isRegistrationComplete: true,
+  hasAcceptedDataPrivacy: true,
+  isActive: true,
+};
+
 export const userSchema = z
   .object({
     userId: z.guid(),
@@ -43,11 +61,15 @@ export const userSchema = z
     hasAcceptedDataPrivacy: z.boolean(),
     isActive: z.boolean(),
   })
-  .meta({ id: 'User' });
+  .meta({ id: 'User', example: userExample });
 
 export const validationSchema = userSchema
-  .extend({ isOfflineToken: z.boolean() })
-  .meta({ id: 'TokenValidation' });
+  .extend({
+    isOfflineToken: z
+      .boolean()
+      .meta({ description: 'Services that take tokens go by it to hold devices to their scope.' }),
+  })
+  .meta({ id: 'TokenValidation', example: { ...userExample, isOfflineToken: false } });
 
 export function presentUser(row: UserRow): z.input<typeof userSchema> {
   return {

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import parseRange from 'range-parser';
+import { z } from 'zod';
 import { Problem } from '../domain/errors.ts';
 import { safeMediaType } from './headers.ts';
 
@@ -38,15 +39,39 @@ export type DownloadReply =
     }
   | { readonly status: 304; readonly headers: Record<string, string> };
 
+const header = (description: string, example: string) => z.string().optional().meta({ description, example });
+
+/** Headers that a route which serves bytes goes by, for the reference; `serveBytes` reads them itself. */
+export const downloadHeaders = z.object({
+  range: header('One range of bytes. Several, or what is no range, get all bytes.', 'bytes=0-1023'),
+  'if-range': header('The range only when the bytes still have this tag, else all bytes.', '"2a584f50"'),
+  'if-none-match': header(
+    'Tags of bytes that the caller has: 304 when they are still the same.',
+    '"2a584f50"',
+  ),
+  'accept-encoding': header('Whether bytes that are stored as gzip may go out as they are.', 'gzip'),
+});
+
+const tagHeaders = {
+  etag: 'Tag of these bytes: their SHA-256 as stored, else the tag of the store.',
+  'cache-control': 'Whether and how the bytes may be kept.',
+} as const;
+const byteHeaders = {
+  ...tagHeaders,
+  'accept-ranges': '`bytes` where ranges are served.',
+  'content-disposition': 'A name for the file.',
+  'content-encoding': '`gzip` where the bytes go out compressed.',
+} as const;
+
 /** Responses of a route that serves bytes; spread into `responses`. Its `errors` need `rangeNotSatisfiable`. */
 export const downloadResponses = {
-  200: {
-    description: 'The bytes.',
+  200: { description: 'The bytes.', media: 'application/octet-stream', headers: byteHeaders },
+  206: {
+    description: 'One range of the bytes.',
     media: 'application/octet-stream',
-    headers: { etag: 'Tag of these bytes.' },
+    headers: { ...byteHeaders, 'content-range': 'Which bytes these are, and of how many.' },
   },
-  206: { description: 'One range of the bytes.', media: 'application/octet-stream' },
-  304: { description: 'The caller has these bytes already.' },
+  304: { description: 'The caller has these bytes already.', headers: tagHeaders },
 } as const;
 
 /**

@@ -10,15 +10,16 @@ export type ErrorReply = {
   readonly body: Readonly<Record<string, unknown>>;
 };
 
-/** The common error body; runner routes add the stable `code`. */
+/** The common error body; runner routes add the stable `code`, some others fields that their routes declare. */
 export const errorSchema = z
   .object({ status: z.literal('error'), message: z.string() })
-  .loose()
-  .meta({ id: 'Error' });
+  .meta({ id: 'Error', example: { status: 'error', message: 'Project not found' } });
 export const codedErrorSchema = z
   .object({ status: z.literal('error'), code: z.string(), message: z.string() })
-  .loose()
-  .meta({ id: 'CodedError' });
+  .meta({
+    id: 'CodedError',
+    example: { status: 'error', code: 'task_not_found', message: 'Task not found.' },
+  });
 
 /** Anything that is no `Problem` is `internal`: nothing of the inside gets out. */
 export function toProblem(thrown: unknown): Problem {

@@ -6,10 +6,10 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponseObject,
 } from 'zod-openapi';
-import { type CatalogueEntry, catalogue } from '../domain/errors.ts';
-import { codedErrorSchema, errorSchema } from './errors.ts';
+import { exampleOf } from './examples.ts';
+import { headerName, sharedComponents } from './openapi-components.ts';
+import { errorResponses } from './openapi-errors.ts';
 import { allPaths } from './paths.ts';
-import { problemsOf } from './response-check.ts';
 import type { ResponseSpec, Route } from './route.ts';
 
 export type DocumentInfo = {
@@ -22,122 +22,160 @@ export type DocumentInfo = {
 
 export type OpenApiDocument = ReturnType<typeof createDocument>;
 
-/** Describes every route that is not hidden, once, under the path that the contract lists. */
+/**
+ * Describes every route that is not hidden, once, under the path that the contract lists; `x-also-at` holds its other
+ * paths.
+ */
 export function openApiDocument(routes: readonly Route[], info: DocumentInfo): OpenApiDocument {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const route of routes) {
     if (route.hidden) continue;
-    const path = route.path.replaceAll('+}', '}');
+    const path = plainPath(route.path);
     paths[path] ??= {};
     paths[path][route.method.toLowerCase()] = operation(route);
   }
-  return createDocument(
+  const document = createDocument(
     {
       openapi: '3.1.0',
       info: { title: info.title, version: info.version, description: info.description },
+      servers: [{ url: '/', description: 'This server.' }],
       tags: info.tags.map((tag) => ({ ...tag })),
       paths: paths as ZodOpenApiPathsObject,
-      components: {
-        securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer', description: 'A token of the platform.' },
-        },
-      },
+      components: sharedComponents,
     },
-    { override: ({ jsonSchema }) => tidy(jsonSchema as Record<string, unknown>) },
+    { override: ({ jsonSchema, zodSchema }) => tidy(jsonSchema as Record<string, unknown>, zodSchema) },
   );
+  for (const route of routes) if (!route.hidden) finishParameters(document, route);
+  return document;
 }
+
+const plainPath = (path: string) => path.replaceAll('+}', '}');
 
 /**
  * What zod knows and readers need not: integers in paths and queries arrive as text, integers fit in a double, and
  * our replies may gain fields within a version.
  */
-function tidy(schema: Record<string, unknown>): void {
+function tidy(schema: Record<string, unknown>, zodSchema: z.core.$ZodType): void {
+  if ('example' in schema) {
+    delete schema.example;
+    const example = exampleOf(zodSchema);
+    if (example !== undefined) schema.examples = [example];
+  }
   if (schema.additionalProperties === false) delete schema.additionalProperties;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.type !== 'integer' && schema.type !== 'boolean') return;
   delete schema.pattern;
-  delete schema.enum;
+  if (Array.isArray(schema.enum) && schema.enum.every((value) => typeof value === 'string'))
+    delete schema.enum;
   if (typeof schema.default === 'string') schema.default = JSON.parse(schema.default);
 }
 
 function operation(route: Route): ZodOpenApiOperationObject {
   const body = requestBody(route);
+  const others = otherPaths(route);
   return {
     operationId: route.id,
     summary: route.summary,
-    description: describe(route),
+    description: describe(route, others),
     tags: [...route.tags],
-    security: route.access.open ? [] : [{ bearer: [] }],
+    security: security(route),
     requestParams: {
       ...(route.params === undefined ? {} : { path: asObject(route.params) }),
       ...(route.query === undefined ? {} : { query: asObject(route.query) }),
       ...(route.headers === undefined ? {} : { header: asObject(route.headers) }),
     },
+    parameters: [{ $ref: '#/components/parameters/RequestId' }],
     ...(body === null ? {} : { requestBody: body }),
-    responses: responses(route),
+    responses: {
+      ...errorResponses(route),
+      ...Object.fromEntries(
+        Object.entries(route.responses).map(([status, spec]) => [status, response(spec)] as const),
+      ),
+    },
+    ...(others.length === 0 ? {} : { 'x-also-at': others }),
   };
 }
 
-function describe(route: Route): string {
+function otherPaths(route: Route): string[] {
+  const [, ...others] = allPaths(route.path, route.aliases ?? [], route.versions ?? 'versioned');
+  return others.map(plainPath);
+}
+
+function describe(route: Route, others: readonly string[]): string {
   const lines = route.description === undefined ? [] : [route.description];
-  const others = allPaths(route.path, route.aliases ?? [], route.versions ?? 'versioned').slice(1);
-  if (others.length > 0) lines.push(`Also at ${others.map((path) => `\`${path}\``).join(', ')}.`);
   if (!route.access.open) {
     const { tokens, roles, scope } = route.access;
     lines.push(`Tokens: ${tokens.join(', ')}. Roles: ${roles.join(', ')}.`);
     if (scope !== undefined) lines.push(`Runner tokens need the scope \`${scope}\`.`);
   }
   if (route.bodyNames === 'PascalCase') lines.push('Field names are accepted in camelCase, too.');
+  if (others.length > 0) lines.push(`Also at ${others.map((path) => `\`${path}\``).join(', ')}.`);
   return lines.join('\n\n');
 }
 
-function requestBody(route: Route): NonNullable<ZodOpenApiOperationObject['requestBody']> | null {
-  if (route.body === undefined) return null;
-  if (route.body === 'stream') {
-    const bytes = { schema: { type: 'string', format: 'binary' } } as const;
-    return { required: true, content: { '*/*': bytes } };
-  }
-  const isOptional = route.body.safeParse(undefined).success;
-  return { required: !isOptional, content: { 'application/json': { schema: route.body } } };
+/** One alternative for each kind of token, with the roles or scope that it needs. */
+function security(route: Route): Record<string, string[]>[] {
+  const rule = route.access;
+  if (rule.open) return (route.credentials ?? []).map((name) => (name === 'none' ? {} : { [name]: [] }));
+  return rule.tokens.map((kind) => ({
+    [`${kind}Token`]: kind === 'runner' ? (rule.scope === undefined ? [] : [rule.scope]) : [...rule.roles],
+  }));
 }
 
-function responses(route: Route): Record<`${number}`, ZodOpenApiResponseObject> {
-  const described: Record<`${number}`, ZodOpenApiResponseObject> = {};
-  for (const [status, spec] of Object.entries(route.responses)) {
-    described[status as `${number}`] = response(spec);
-  }
-  const texts = new Map<number, Set<string>>();
-  for (const key of problemsOf(route)) {
-    const { status, message, code }: CatalogueEntry = catalogue[key];
-    const text = route.errorStyle === 'coded' ? `\`${code}\`: ${message}` : message;
-    texts.set(status, (texts.get(status) ?? new Set()).add(text));
-  }
-  const schema = route.errorStyle === 'coded' ? codedErrorSchema : errorSchema;
-  for (const [status, messages] of [...texts].sort(([one], [other]) => one - other)) {
-    described[`${status}`] ??= {
-      description: [...messages].join(' · '),
-      content: { 'application/json': { schema } },
-    };
-  }
-  return described;
+/** Bytes of any type, shown by a small table. */
+const someBytes = {
+  schema: { type: 'string', format: 'binary' },
+  example: 'time [s],speed [m/s]\n0.0,61.2\n0.1,61.4\n',
+} as const;
+
+function requestBody(route: Route): NonNullable<ZodOpenApiOperationObject['requestBody']> | null {
+  if (route.body === undefined) return null;
+  if (route.body === 'stream') return { required: true, content: { '*/*': someBytes } };
+  const isOptional = route.body.safeParse(undefined).success;
+  return { required: !isOptional, content: { 'application/json': jsonContent(route.body) } };
+}
+
+function jsonContent(schema: z.ZodType) {
+  const example = exampleOf(schema);
+  return { schema, ...(example === undefined ? {} : { example }) };
 }
 
 function response(spec: ResponseSpec): ZodOpenApiResponseObject {
   const content =
     spec.schema !== undefined
-      ? { 'application/json': { schema: spec.schema } }
+      ? { 'application/json': jsonContent(spec.schema) }
       : spec.media !== undefined
-        ? { [spec.media]: { schema: { type: 'string', format: 'binary' } as const } }
+        ? { [spec.media]: someBytes }
         : undefined;
   const headers = Object.entries(spec.headers ?? {}).map(
-    ([name, description]) => [name, { description, schema: { type: 'string' } as const }] as const,
+    ([name, description]) =>
+      [headerName(name), { description, schema: { type: 'string' } as const }] as const,
   );
   return {
     description: spec.description,
+    headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' }, ...Object.fromEntries(headers) },
     ...(content === undefined ? {} : { content }),
-    ...(headers.length === 0 ? {} : { headers: Object.fromEntries(headers) }),
   };
+}
+
+/** Gives the parameters of a route their examples, and headers the spelling that people know. */
+function finishParameters(document: OpenApiDocument, route: Route): void {
+  const item = document.paths?.[plainPath(route.path)] as Record<string, ZodOpenApiOperationObject>;
+  const parts = new Map(
+    Object.entries({ path: route.params, query: route.query, header: route.headers }).map(
+      ([place, schema]) => [place, schema === undefined ? {} : asObject(schema).shape] as const,
+    ),
+  );
+  for (const parameter of item[route.method.toLowerCase()]?.parameters ?? []) {
+    const part = 'in' in parameter ? parts.get(parameter.in)?.[parameter.name] : undefined;
+    if (!('in' in parameter) || part === undefined) continue;
+    const example = exampleOf(part);
+    if (example !== undefined) parameter.example = example;
+    if (parameter.in === 'header') parameter.name = headerName(parameter.name);
+    // Readers of the document look for it at one place.
+    delete (parameter.schema as { examples?: unknown } | undefined)?.examples;
+  }
 }
 
 /** Schemas of parameters are objects, some with checks across fields. */

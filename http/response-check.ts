@@ -74,7 +74,19 @@ export function checkProblem(route: Route, problem: Problem): string | null {
     const entry: CatalogueEntry = catalogue[key];
     return key === problem.key || (entry.status === problem.status && entry.code === problem.code);
   });
-  return known ? null : `error ${problem.key} (${problem.status}) is not declared`;
+  return known ? checkFields(route, problem) : `error ${problem.key} (${problem.status}) is not declared`;
+}
+
+/** Fields beside the common ones are a body of its own, which the route has to declare. */
+function checkFields(route: Route, problem: Problem): string | null {
+  if (Object.keys(problem.fields).length === 0) return null;
+  const schema = route.errorBodies?.[problem.key];
+  if (schema === undefined) return `error ${problem.key} declares no fields of its own`;
+  const body = { ...problem.fields, status: 'error', message: problem.message };
+  const result = schema.safeParse(body);
+  if (!result.success) return z.prettifyError(result.error).slice(0, 1000);
+  const extra = undeclaredField(body, result.data, '$');
+  return extra === null ? null : `undeclared field ${extra}`;
 }
 
 /** The path of the first field that the schema dropped, because it does not know it; null when there is none. */

@@ -153,6 +153,10 @@ export type RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, 
     readonly headers?: ProblemKey;
     readonly body?: ProblemKey;
   };
+  /** Bodies of errors that say more than the common one; a schema takes the whole body. */
+  readonly errorBodies?: Readonly<Partial<Record<ProblemKey, z.ZodType>>>;
+  /** What an open route checks by itself, as security schemes of the reference; `none` where it may be left out. */
+  readonly credentials?: readonly ('ingestSecret' | 'ingestToken' | 'serviceKey' | 'none')[];
   /** `coded`: error bodies carry `code` (runner routes). Default `common`. */
   readonly errorStyle?: 'common' | 'coded';
   /** Not in the OpenAPI document (pages for people). */

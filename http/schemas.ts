@@ -1,5 +1,6 @@
 /** Building blocks for route schemas, with the bounds of decisions 2. Messages that are sentences reach the caller. */
 import { z } from 'zod';
+import { story } from '../domain/examples.ts';
 import { limits } from '../domain/limits.ts';
 import {
   isFreeJson,
@@ -20,7 +21,7 @@ export function pathId() {
     .regex(/^[1-9]\d{0,15}$/)
     .transform(Number)
     .refine((value) => value <= limits.largestId)
-    .meta({ type: 'integer', minimum: 1, maximum: limits.largestId });
+    .meta({ type: 'integer', minimum: 1, maximum: limits.largestId, example: 7 });
 }
 
 /** A UUID of any version, in a path or elsewhere; lower-cased. */
@@ -28,7 +29,7 @@ export function uuid() {
   return z
     .guid()
     .transform((value) => value.toLowerCase())
-    .meta({ type: 'string', format: 'uuid' });
+    .meta({ type: 'string', format: 'uuid', example: story.sessionId });
 }
 
 /** An id in a JSON body. */
@@ -118,7 +119,7 @@ export function timestamp() {
       context.addIssue({ code: 'custom', message: 'must be an ISO 8601 timestamp', input: value });
       return z.NEVER;
     })
-    .meta({ type: 'string', format: 'date-time' });
+    .meta({ type: 'string', format: 'date-time', example: story.startedAt });
 }
 
 /** A timestamp that we send: write it with `formatTimestamp`. */
@@ -126,7 +127,7 @@ export function timestampOut() {
   return z
     .string()
     .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-    .meta({ type: 'string', format: 'date-time' });
+    .meta({ type: 'string', format: 'date-time', example: story.startedAt });
 }
 
 /** Free JSON such as `Metadata`: an object within its bounds, handed on as it is (`__proto__` is data). */

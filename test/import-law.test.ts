@@ -16,6 +16,7 @@ const LAW: Record<string, readonly string[]> = {
   auth: [
     'http',
     'domain/errors',
+    'domain/examples',
     'domain/limits',
     'domain/access',
     'domain/settings',

@@ -32,10 +32,10 @@ const all = defineRoute({
   tags,
   access: access.configurationRead,
   query: z.object({
-    prefix: z
-      .string()
-      .default('')
-      .meta({ description: 'Only entries whose name is this or starts with it.' }),
+    prefix: z.string().default('').meta({
+      description: 'Only entries whose name is this or starts with it.',
+      example: 'PublicApi',
+    }),
   }),
   responses: { 200: { description: 'The entries.', schema: configurationGroupsSchema } },
   async handler({ services, principal, query }) {
@@ -53,6 +53,8 @@ const create = defineRoute({
   method: 'POST',
   path: '/config',
   summary: 'Makes a configuration entry',
+  description:
+    'The value has to be readable as its type. A name is taken when its place in the grouped list is.',
   tags,
   access: access.configurationWrite,
   body: newConfigurationSchema,
@@ -76,7 +78,8 @@ const update = defineRoute({
   id: 'updateConfiguration',
   method: 'PUT',
   path: '/config/{name}',
-  summary: 'Changes a configuration entry; an absent field stays as it is',
+  summary: 'Changes a configuration entry',
+  description: 'An absent field stays as it is. A `name` other than that of the path renames the entry.',
   tags,
   access: access.configurationWrite,
   params: z.object({ name: configurationName() }),

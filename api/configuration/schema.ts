@@ -6,14 +6,16 @@ import {
   isValueType,
   type ValueType,
 } from '../../domain/configuration.ts';
+import { limits } from '../../domain/limits.ts';
 import { optionalText, timestampOut } from '../../http/schemas.ts';
 
 export const configurationName = () =>
   z.string().refine(isConfigurationName).meta({
     type: 'string',
     pattern: '^[A-Za-z0-9_.-]+(:[A-Za-z0-9_.-]+)*$',
-    maxLength: 200,
-    example: 'PublicApi:Title',
+    maxLength: limits.configurationNameCharacters,
+    description: 'Letters, digits, `_`, `-`, `.`, in segments with colons between them.',
+    example: 'PublicApi:Ui:Title',
   });
 
 const valueType = () =>
@@ -34,31 +36,56 @@ const value = () =>
 const description = () => optionalText().nullish();
 
 /** The name stands first: a request without a good one reads about the name whatever else is wrong. */
-export const newConfigurationSchema = z.object({
-  name: configurationName(),
-  valueType: valueType().default(0),
-  value: value(),
-  description: description(),
-});
+export const newConfigurationSchema = z
+  .object({
+    name: configurationName(),
+    valueType: valueType().default(0),
+    value: value(),
+    description: description(),
+  })
+  .meta({
+    id: 'ConfigurationRequest',
+    example: {
+      name: 'PublicApi:Ui:Title',
+      valueType: 0,
+      value: 'Flights',
+      description: 'Shown above the console.',
+    },
+  });
 
-export const configurationChangeSchema = z.object({
-  name: configurationName().nullish().meta({ description: 'Another name than that of the path renames.' }),
-  valueType: valueType().nullish(),
-  value: value().nullish(),
-  description: description(),
-});
+export const configurationChangeSchema = z
+  .object({
+    name: configurationName().nullish().meta({ description: 'Another name than that of the path renames.' }),
+    valueType: valueType().nullish(),
+    value: value().nullish(),
+    description: description(),
+  })
+  .meta({
+    id: 'ConfigurationChange',
+    example: { name: 'PublicApi:Ui:Title', valueType: 0, value: 'Exercises' },
+  });
+
+const entryExample = {
+  id: 31,
+  name: 'PublicApi:Ui:Title',
+  valueType: 0,
+  value: 'Flights',
+  description: 'Shown above the console.',
+  createdAt: '2026-02-27T08:15:00.000Z',
+  updatedAt: '2026-02-27T08:15:00.000Z',
+};
 
 export const configurationEntrySchema = z
   .object({
     id: z.int(),
     name: z.string(),
-    valueType: z.int(),
+    valueType: z.int().meta({ description: '0 string, 1 integer, 2 number, 3 bool, 4 JSON.' }),
     value: z.string(),
     description: z.string(),
     createdAt: timestampOut(),
     updatedAt: timestampOut(),
   })
-  .meta({ id: 'ConfigurationEntry' });
+  .meta({ id: 'ConfigurationEntry', example: entryExample });
 
 type WireEntry = z.output<typeof configurationEntrySchema>;
 
@@ -78,4 +105,5 @@ export const configurationGroupsSchema = z
         additionalProperties: { $ref: '#/components/schemas/ConfigurationEntry' },
       },
     },
+    example: { PublicApi: { Ui: { Title: entryExample } } },
   });

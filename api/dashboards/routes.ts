@@ -1,9 +1,7 @@
 /** One dashboard and its series (decisions 11, 12). */
-import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import { pathId } from '../../http/schemas.ts';
 import { type DimensionRow, findDimension } from '../../store/dimension-reads.ts';
 import type { DimensionSource } from '../../store/dimensions.ts';
 import { isSessionMember } from '../../store/sessions.ts';
@@ -13,10 +11,10 @@ import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { presentDashboard } from './present.ts';
 import { readSeries } from './read-series.ts';
-import { dashboardSchema, seriesQuerySchema, seriesSchema } from './schema.ts';
+import { dashboardSchema, dimensionParams, seriesQuerySchema, seriesSchema } from './schema.ts';
 
 const tags = ['Dashboards'] as const;
-const params = z.object({ id: pathId() });
+const params = dimensionParams;
 
 const one = defineRoute({
   id: 'getDashboard',

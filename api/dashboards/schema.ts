@@ -1,9 +1,14 @@
 /** Wire forms of one dashboard and its series (contract: Dashboard support; decisions 11). */
 import { z } from 'zod';
+import { story } from '../../domain/examples.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
-import { integerParameter, jsonObjectOut, timestampOut } from '../../http/schemas.ts';
+import { integerParameter, jsonObjectOut, pathId, timestampOut } from '../../http/schemas.ts';
 
 export const seriesLimits = { channels: 64, minPoints: 2, maxPoints: 10_000, initialPoints: 2000 } as const;
+
+export const dimensionParams = z.object({
+  id: pathId().meta({ description: 'The dashboard (dimension).', example: story.dimensionId }),
+});
 
 const channelSchema = z
   .object({
@@ -15,7 +20,18 @@ const channelSchema = z
     group: z.string(),
     realm: z.string(),
   })
-  .meta({ id: 'DashboardChannel' });
+  .meta({
+    id: 'DashboardChannel',
+    example: {
+      key: '502:c3',
+      id: 'c3',
+      name: 'speed',
+      unit: 'm/s',
+      type: 'number',
+      group: 'default',
+      realm: 'lap-12',
+    },
+  });
 
 const sourceSchema = z
   .object({
@@ -29,7 +45,17 @@ const sourceSchema = z
     groups: z.array(z.object({ id: z.string(), name: z.string() })),
     channels: z.array(channelSchema),
   })
-  .meta({ id: 'DashboardSource' });
+  .meta({
+    id: 'DashboardSource',
+    example: {
+      outputId: 502,
+      name: 'tabular-autodetect',
+      realm: 'lap-12',
+      time: { kind: 'absolute', from: story.startedAt, to: story.closedAt },
+      rowCount: 18_000,
+      groups: [{ id: 'default', name: 'default' }],
+    },
+  });
 
 export const dashboardSchema = z
   .object({
@@ -47,9 +73,23 @@ export const dashboardSchema = z
     sources: z.array(sourceSchema),
     createdAt: timestampOut(),
   })
-  .meta({ id: 'Dashboard' });
+  .meta({
+    id: 'Dashboard',
+    example: {
+      id: story.dimensionId,
+      title: 'Recording',
+      sessionId: story.sessionId,
+      sessionName: story.sessionName,
+      dashboardName: 'Recording',
+      dashboardVersion: 'next',
+      url: `/dashboards/${story.dimensionId}`,
+      scenarioName: story.scenarioName,
+      to: story.closedAt,
+      layout: null,
+    },
+  });
 
-function timeParameter(name: string) {
+function timeParameter(name: string, description: string) {
   const error = `${name} must be an ISO 8601 timestamp.`;
   return z
     .string()
@@ -61,7 +101,7 @@ function timeParameter(name: string) {
       return z.NEVER;
     })
     .optional()
-    .meta({ type: 'string', format: 'date-time' });
+    .meta({ type: 'string', format: 'date-time', description, example: story.startedAt });
 }
 
 const channelsMessage = `channels must name 1 to ${seriesLimits.channels} channels.`;
@@ -72,15 +112,19 @@ export const seriesQuerySchema = z
       .string({ error: channelsMessage })
       .transform((text) => [...new Set(text.split(',').filter((key) => key !== ''))])
       .refine((keys) => keys.length >= 1 && keys.length <= seriesLimits.channels, { error: channelsMessage })
-      .meta({ type: 'string', description: 'Channel keys of the dashboard, separated by commas.' }),
-    from: timeParameter('from'),
-    to: timeParameter('to'),
+      .meta({
+        type: 'string',
+        description: 'Channel keys of the dashboard, separated by commas.',
+        example: '502:c3,502:c4',
+      }),
+    from: timeParameter('from', 'Points from this time on. Default: the beginning of the recordings.'),
+    to: timeParameter('to', 'Points up to this time. Default: the end of the recordings.'),
     maxPoints: integerParameter({
       min: seriesLimits.minPoints,
       max: seriesLimits.maxPoints,
       initial: seriesLimits.initialPoints,
       message: `maxPoints must be between ${seriesLimits.minPoints} and ${seriesLimits.maxPoints}.`,
-    }),
+    }).meta({ description: 'Points of each channel, at most.' }),
   })
   .refine(({ from, to }) => from === undefined || to === undefined || from <= to, {
     error: 'from must not be after to.',
@@ -108,7 +152,16 @@ export const seriesSchema = z
           times: numbersOut.meta({ description: 'Milliseconds since 1970, or since the recording began.' }),
           values: valuesOut,
         })
-        .meta({ id: 'ChannelSeries' }),
+        .meta({
+          id: 'ChannelSeries',
+          example: {
+            channel: '502:c3',
+            name: 'speed',
+            unit: 'm/s',
+            times: [1_772_359_200_000, 1_772_359_200_100],
+            values: [61.2, 61.4],
+          },
+        }),
     ),
   })
-  .meta({ id: 'SeriesReply' });
+  .meta({ id: 'SeriesReply', example: { dimensionId: story.dimensionId, to: story.closedAt } });

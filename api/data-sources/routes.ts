@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { isName } from '../../domain/text.ts';
 import {
   accessOf,
   createDataSource,
@@ -21,17 +20,18 @@ import { dataSourceSchema } from '../node-instances/schema.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { requireReachable } from './reach.ts';
-import { dataSourceChangeSchema, newDataSourceSchema } from './schema.ts';
+import { dataSourceChangeSchema, dataSourceParams, newDataSourceSchema } from './schema.ts';
 
 const tags = ['Data sources'] as const;
 const path = '/api/v2/admin/data-sources';
-const params = z.object({ name: z.string().refine((value) => isName(value)) });
+const params = dataSourceParams;
 
 const list = defineRoute({
   id: 'listDataSources',
   method: 'GET',
   path,
-  summary: 'All data sources, by name, without their keys',
+  summary: 'All data sources, without their keys',
+  description: 'By name. `platform` is the store of the installation itself.',
   tags,
   access: access.admin,
   responses: { 200: { description: 'The data sources.', schema: z.array(dataSourceSchema) } },
@@ -44,7 +44,9 @@ const create = defineRoute({
   id: 'createDataSource',
   method: 'POST',
   path,
-  summary: 'Registers an S3-compatible store; its bucket must answer',
+  summary: 'Registers an S3-compatible store',
+  description:
+    'The bucket has to answer to these keys, else 400 tells why. Keys are stored encrypted and never come out.',
   tags,
   access: access.admin,
   body: newDataSourceSchema,
@@ -63,7 +65,9 @@ const update = defineRoute({
   id: 'updateDataSource',
   method: 'PUT',
   path: `${path}/{name}`,
-  summary: 'Changes a data source; an absent field stays as it is, the secret too',
+  summary: 'Changes a data source',
+  description:
+    'An absent field stays as it is, the secret too. The bucket has to answer, as when it is registered. `platform` cannot be changed.',
   tags,
   access: access.admin,
   params,
@@ -90,6 +94,7 @@ const remove = defineRoute({
   method: 'DELETE',
   path: `${path}/{name}`,
   summary: 'Removes a data source to which no output refers',
+  description: 'Its objects stay where they are. `platform` cannot be removed.',
   tags,
   access: access.admin,
   params,

@@ -1,7 +1,7 @@
 /** Wire forms of data sources (decisions 4). */
 import { z } from 'zod';
 import { readEndpoint } from '../../domain/endpoint.ts';
-import { isStorableText } from '../../domain/text.ts';
+import { isName, isStorableText } from '../../domain/text.ts';
 import { nameText } from '../../http/schemas.ts';
 
 /** Text without control characters or blanks around it. */
@@ -33,13 +33,41 @@ const fields = {
     .meta({ description: 'True: the bucket stands in the path; false: in the host name.' }),
 };
 
-export const newDataSourceSchema = z.object({
-  name: nameText(),
-  ...fields,
-  kind: fields.kind.default('s3'),
-  region: fields.region.default('us-east-1'),
-  prefix: fields.prefix.default(''),
-  forcePathStyle: fields.forcePathStyle.default(true),
+const named = nameText().meta({ description: 'What `dataSourceName` of a node names.', example: 'default' });
+
+export const dataSourceParams = z.object({
+  name: z
+    .string()
+    .refine((value) => isName(value))
+    .meta({ description: 'Name of the data source.', example: 'default' }),
 });
 
-export const dataSourceChangeSchema = z.object({ name: nameText(), ...fields }).partial();
+const requestExample = {
+  kind: 's3',
+  endpoint: 'https://s3.example.org',
+  region: 'eu-central-1',
+  bucket: 'recordings',
+  prefix: 'platform/',
+  accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
+  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+  forcePathStyle: true,
+};
+
+export const newDataSourceSchema = z
+  .object({
+    name: named,
+    ...fields,
+    kind: fields.kind.default('s3'),
+    region: fields.region.default('us-east-1'),
+    prefix: fields.prefix.default(''),
+    forcePathStyle: fields.forcePathStyle.default(true),
+  })
+  .meta({ id: 'DataSourceRequest', example: requestExample });
+
+export const dataSourceChangeSchema = z
+  .object({
+    name: nameText().meta({ description: 'That of the path: a data source keeps its name.' }),
+    ...fields,
+  })
+  .partial()
+  .meta({ id: 'DataSourceChange', example: requestExample });

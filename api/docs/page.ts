@@ -1,42 +1,34 @@
-/** The API reference as one HTML page: no scripts, nothing loaded from anywhere. */
+/** The API reference as one HTML page: no scripts, nothing loaded from elsewhere. */
 import type { OpenApiDocument } from '../../http/openapi.ts';
 
 type Json = { readonly [key: string]: unknown };
-type Operation = { readonly method: string; readonly path: string; readonly value: Json };
-
-const style = `
-:root { color-scheme: light dark; --line: light-dark(#d8dee6, #33404d); --soft: light-dark(#f4f6f9, #1b232b); }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 0; display: grid; grid-template-columns: 19rem 1fr; }
-nav { position: sticky; top: 0; height: 100vh; overflow: auto; padding: 1rem; border-right: 1px solid var(--line); box-sizing: border-box; }
-nav a { display: block; text-decoration: none; padding: .1rem 0; } nav h2 { font-size: .9rem; margin: 1rem 0 .2rem; }
-main { padding: 1rem 2rem; max-width: 62rem; min-width: 0; }
-details { border: 1px solid var(--line); border-radius: .4rem; margin: .5rem 0; }
-summary { cursor: pointer; padding: .5rem .75rem; background: var(--soft); border-radius: .4rem; }
-details > div { padding: .25rem .75rem .75rem; }
-b.method { display: inline-block; width: 4.5rem; } code, pre { font-family: ui-monospace, monospace; font-size: .87rem; }
-pre { background: var(--soft); padding: .6rem; overflow: auto; max-height: 26rem; }
-table { border-collapse: collapse; width: 100%; } td, th { text-align: left; vertical-align: top; padding: .2rem .6rem .2rem 0; border-bottom: 1px solid var(--line); }
-@media (max-width: 50rem) { body { display: block; } nav { position: static; height: auto; } }
-`;
+type Operation = {
+  readonly method: string;
+  readonly path: string;
+  readonly id: string;
+  readonly value: Json;
+};
 
 /** Everything that came from schemas passes through `escaped`. */
-export function renderReference(document: OpenApiDocument): string {
+export function renderReference(document: OpenApiDocument, stylePath: string): string {
   const operations = operationsOf(document);
   const named = (document.tags ?? []).map((tag) => tag.name);
-  const tagNames = [...new Set([...named, ...operations.map(tagOf)])].filter((name) =>
+  const tags = [...new Set([...named, ...operations.map(tagOf)])].filter((name) =>
     operations.some((operation) => tagOf(operation) === name),
   );
   const schemas = Object.entries((document.components?.schemas ?? {}) as Json);
+  const title = escaped(document.info.title);
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${escaped(document.info.title)} API</title><style>${style}</style></head><body>
-<nav><strong>${escaped(document.info.title)} API</strong> <a href="/api/v2/openapi.json">openapi.json</a>
-${tagNames.map((name) => navigation(name, operations)).join('\n')}
-<h2>Schemas</h2>${schemas.map(([name]) => `<a href="#schema-${escaped(name)}">${escaped(name)}</a>`).join('')}</nav>
-<main><h1>${escaped(document.info.title)}</h1>${paragraphs(document.info.description)}
-${tagNames.map((name) => section(name, operations, document)).join('\n')}
-<h2>Schemas</h2>
-${schemas.map(([name, schema]) => `<details id="schema-${escaped(name)}"><summary>${escaped(name)}</summary><div>${json(schema)}</div></details>`).join('\n')}
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} API</title><link rel="stylesheet" href="${stylePath}"></head><body>
+<nav aria-label="Contents"><strong>${title} API</strong>
+<a href="/api/v2/openapi.json">openapi.json</a>
+<div class="groups">${tags.map((name) => navigation(name, operations)).join('\n')}
+<a class="group" href="#schemas">Schemas</a></div></nav>
+<main><h1>${title}</h1>${paragraphs(document.info.description)}${credentials(document)}
+${tags.map((name) => section(name, operations, document)).join('\n')}
+<h2 id="schemas">Schemas</h2>
+${schemas.map(([name, schema]) => schemaHtml(name, schema as Json)).join('\n')}
 </main></body></html>`;
 }
 
@@ -45,76 +37,135 @@ function operationsOf(document: OpenApiDocument): Operation[] {
     Object.entries(item as Json).map(([method, value]) => ({
       method: method.toUpperCase(),
       path,
+      id: String((value as Json).operationId),
       value: value as Json,
     })),
   );
 }
 
-const tagOf = (operation: Operation): string =>
-  (operation.value.tags as string[] | undefined)?.[0] ?? 'Other';
+const tagOf = ({ value }: Operation): string => (value.tags as string[] | undefined)?.[0] ?? 'Other';
+const anchorOf = (tag: string): string => `tag-${tag.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`;
 
 function navigation(name: string, operations: readonly Operation[]): string {
   const links = operations
     .filter((operation) => tagOf(operation) === name)
-    .map(
-      ({ value }) => `<a href="#${escaped(String(value.operationId))}">${escaped(String(value.summary))}</a>`,
-    );
-  return `<h2>${escaped(name)}</h2>${links.join('')}`;
+    .map(({ id, value }) => `<li><a href="#${escaped(id)}">${escaped(String(value.summary))}</a></li>`);
+  return `<a class="group" href="#${anchorOf(name)}">${escaped(name)}</a><ul>${links.join('')}</ul>`;
+}
+
+function credentials(document: OpenApiDocument): string {
+  const rows = Object.entries((document.components?.securitySchemes ?? {}) as Json).map(([name, value]) => {
+    const { type, name: header, bearerFormat, description } = value as Json;
+    const how = type === 'apiKey' ? String(header) : `Authorization: Bearer ${bearerFormat ?? '...'}`;
+    return `<tr><td>${escaped(name)}</td><td><code>${escaped(how)}</code></td><td>${inline(String(description))}</td></tr>`;
+  });
+  return `<h2 id="credentials">Credentials</h2>${table(['Name', 'Sent as', 'Meaning'], rows)}`;
 }
 
 function section(name: string, operations: readonly Operation[], document: OpenApiDocument): string {
   const about = document.tags?.find((tag) => tag.name === name)?.description;
   const items = operations.filter((operation) => tagOf(operation) === name).map(operationHtml);
-  return `<h2>${escaped(name)}</h2>${paragraphs(about)}${items.join('\n')}`;
+  return `<h2 id="${anchorOf(name)}">${escaped(name)}</h2>${paragraphs(about)}${items.join('\n')}`;
 }
 
-function operationHtml({ method, path, value }: Operation): string {
+/** The anchor stands inside, because a browser opens what holds the place that it goes to. */
+function operationHtml({ method, path, id, value }: Operation): string {
   const body = (value.requestBody as Json | undefined)?.content;
-  return `<details id="${escaped(String(value.operationId))}"><summary><b class="method">${method}</b>
-<code>${escaped(path)}</code> ${escaped(String(value.summary ?? ''))}</summary><div>
+  return `<details><summary><b class="method ${method.toLowerCase()}">${method}</b> <code>${escaped(path)}</code>
+<span class="about">${escaped(String(value.summary))}</span></summary><div id="${escaped(id)}">
 ${paragraphs(value.description)}${parameters(value.parameters as Json[] | undefined)}
-${body === undefined ? '' : `<h4>Body</h4>${contentHtml(body as Json)}`}<h4>Responses</h4>
+${body === undefined ? '' : `<h3>Body</h3>${contentHtml(body as Json)}`}<h3>Responses</h3>
 ${responses(value.responses as Json)}</div></details>`;
 }
 
 function parameters(list: readonly Json[] | undefined): string {
-  if (list === undefined || list.length === 0) return '';
-  const rows = list.map((parameter) => {
-    const need = parameter.required === true ? 'required' : '';
-    const schema = escaped(JSON.stringify(parameter.schema));
-    return `<tr><td><code>${escaped(String(parameter.name))}</code></td><td>${escaped(String(parameter.in))} ${need}</td><td><code>${schema}</code></td></tr>`;
+  // What every request takes is told once, above.
+  const own = (list ?? []).filter((parameter) => !('$ref' in parameter));
+  if (own.length === 0) return '';
+  const rows = own.map(({ name, in: place, required, description, schema, example }) => {
+    const need = required === true ? ', required' : '';
+    const shown = example === undefined ? '' : ` Example: <code>${escaped(String(example))}</code>`;
+    return `<tr><td><code>${escaped(String(name))}</code></td><td>${escaped(String(place))}${need}</td>
+<td><p>${inline(String(description ?? ''))}${shown}</p><code>${escaped(typeText(schema as Json))}</code></td></tr>`;
   });
-  return `<h4>Parameters</h4><table>${rows.join('')}</table>`;
+  return `<h3>Parameters</h3>${table(['Name', 'In', 'Meaning'], rows)}`;
+}
+
+/** A parameter's schema in a few words: `integer 1..100, default 25`. */
+function typeText(schema: Json): string {
+  const { type, format, enum: values, minimum, maximum, default: initial } = schema;
+  const range = minimum === undefined && maximum === undefined ? '' : ` ${minimum ?? ''}..${maximum ?? ''}`;
+  const kind = Array.isArray(values) ? values.join(' | ') : `${type ?? 'any'}${format ? ` (${format})` : ''}`;
+  return `${kind}${range}${initial === undefined || initial === '' ? '' : `, default ${initial}`}`;
 }
 
 function responses(all: Json): string {
   const rows = Object.entries(all).map(([status, value]) => {
     const { description, content } = value as Json;
-    const shown = Number(status) < 400 && content !== undefined ? contentHtml(content as Json) : '';
-    return `<tr><td>${escaped(status)}</td><td>${escaped(String(description))}${shown}</td></tr>`;
+    const texts = String(description)
+      .split(' · ')
+      .map((text) => `<p>${inline(text)}</p>`);
+    const shown =
+      content !== undefined && saysMore(status, content as Json) ? contentHtml(content as Json) : '';
+    return `<tr><td>${escaped(status)}</td><td>${texts.join('')}${shown}</td></tr>`;
   });
-  return `<table>${rows.join('')}</table>`;
+  return table(['Status', 'Meaning'], rows);
+}
+
+/** The common error body is shown once, among the schemas. */
+function saysMore(status: string, content: Json): boolean {
+  const schema = (content['application/json'] as Json | undefined)?.schema as Json | undefined;
+  return Number(status) < 400 || !/\/(Coded)?Error$/.test(String(schema?.$ref));
 }
 
 function contentHtml(content: Json): string {
   return Object.entries(content)
-    .map(([media, value]) => `<p><code>${escaped(media)}</code></p>${json((value as Json).schema)}`)
+    .map(([media, value]) => {
+      const { schema, example, examples } = value as Json;
+      const shown = example ?? Object.values((examples ?? {}) as Json).map((one) => (one as Json).value)[0];
+      return `<p><code>${escaped(media)}</code></p>${exampleHtml(shown)}${schemaDetails(schema)}`;
+    })
     .join('');
+}
+
+const exampleHtml = (example: unknown): string =>
+  example === undefined
+    ? ''
+    : `<pre tabindex="0">${escaped(typeof example === 'string' ? example : JSON.stringify(example, null, 2))}</pre>`;
+
+function schemaDetails(schema: unknown): string {
+  const name = /\/schemas\/(\w+)$/.exec(String((schema as Json | undefined)?.$ref))?.[1];
+  if (name !== undefined) return `<p>Schema: <a href="#schema-${name}">${name}</a></p>`;
+  return `<details class="schema"><summary>Schema</summary>${json(schema)}</details>`;
+}
+
+function schemaHtml(name: string, schema: Json): string {
+  const { examples, ...rest } = schema;
+  const [example] = (examples ?? []) as unknown[];
+  return `<details><summary>${escaped(name)}</summary><div id="schema-${escaped(name)}">
+${paragraphs(rest.description)}${exampleHtml(example)}${json(rest)}</div></details>`;
 }
 
 /** A schema as text, with its references as links. */
 function json(value: unknown): string {
   const text = escaped(JSON.stringify(value, null, 2) ?? '');
-  return `<pre>${text.replaceAll(/#\/components\/schemas\/(\w+)/g, '<a href="#schema-$1">$1</a>')}</pre>`;
+  return `<pre tabindex="0">${text.replaceAll(/#\/components\/schemas\/(\w+)/g, '<a href="#schema-$1">$1</a>')}</pre>`;
+}
+
+function table(heads: readonly string[], rows: readonly string[]): string {
+  const head = heads.map((text) => `<th scope="col">${escaped(text)}</th>`).join('');
+  return `<div class="scroll"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
 }
 
 function paragraphs(text: unknown): string {
   if (typeof text !== 'string' || text === '') return '';
   return text
     .split('\n\n')
-    .map((part) => `<p>${escaped(part).replaceAll(/`([^`]+)`/g, '<code>$1</code>')}</p>`)
+    .map((part) => `<p>${inline(part)}</p>`)
     .join('');
 }
+
+const inline = (text: string): string => escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 
 function escaped(text: string): string {
   return text

@@ -2,7 +2,9 @@
 import { access } from '../../domain/access.ts';
 import { jsonObjectOut } from '../../http/schemas.ts';
 import { defineRoute } from '../route.ts';
+import { documentInfo } from './info.ts';
 import { renderReference } from './page.ts';
+import { referenceStyle } from './style.ts';
 
 const tags = ['Reference'];
 
@@ -11,9 +13,17 @@ export const openApiRoute = defineRoute({
   method: 'GET',
   path: '/api/v2/openapi.json',
   summary: 'This interface as an OpenAPI 3.1 document',
+  description: 'Made from the schemas that validate requests and replies. To be read by people: `/docs`.',
   tags,
   access: access.open,
-  responses: { 200: { description: 'The document.', schema: jsonObjectOut() } },
+  responses: {
+    200: {
+      description: 'The document.',
+      schema: jsonObjectOut().meta({
+        example: { openapi: '3.1.0', info: { title: documentInfo.title, version: documentInfo.version } },
+      }),
+    },
+  },
   handler: ({ services }) => ({
     status: 200,
     body: { ...services.reference() },
@@ -21,7 +31,9 @@ export const openApiRoute = defineRoute({
   }),
 });
 
+const stylePath = '/docs/style.css';
 const pages = new WeakMap<object, Buffer>();
+const style = Buffer.from(referenceStyle);
 
 export const docsRoute = defineRoute({
   id: 'docs',
@@ -35,7 +47,7 @@ export const docsRoute = defineRoute({
   responses: { 200: { description: 'The page.', media: 'text/html' } },
   handler({ services }) {
     const document = services.reference();
-    const page = pages.get(document) ?? Buffer.from(renderReference(document));
+    const page = pages.get(document) ?? Buffer.from(renderReference(document, stylePath));
     pages.set(document, page);
     return {
       status: 200,
@@ -45,4 +57,21 @@ export const docsRoute = defineRoute({
   },
 });
 
-export const docsRoutes = [openApiRoute, docsRoute];
+export const docsStyleRoute = defineRoute({
+  id: 'docsStyle',
+  method: 'GET',
+  path: stylePath,
+  versions: 'as-listed',
+  hidden: true,
+  summary: 'How the page looks',
+  tags,
+  access: access.open,
+  responses: { 200: { description: 'The style sheet.', media: 'text/css' } },
+  handler: () => ({
+    status: 200,
+    stream: style,
+    headers: { 'content-type': 'text/css; charset=utf-8', 'cache-control': 'no-cache' },
+  }),
+});
+
+export const docsRoutes = [openApiRoute, docsRoute, docsStyleRoute];

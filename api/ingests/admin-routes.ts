@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { pathId } from '../../http/schemas.ts';
 import {
   createIngest,
   deleteIngest,
@@ -17,18 +16,26 @@ import { peopleOf } from '../participants.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { presentIngest } from './present.ts';
-import { ingestChangeSchema, ingestSchema, ingestWithSecretSchema, newIngestSchema } from './schema.ts';
+import {
+  ingestChangeSchema,
+  ingestParams,
+  ingestSchema,
+  ingestWithSecretSchema,
+  newIngestSchema,
+} from './schema.ts';
 import { newSecret } from './secret.ts';
 
 const tags = ['Managed ingest'] as const;
 const path = '/api/v2/admin/ingests';
-const params = z.object({ id: pathId() });
+const params = ingestParams;
 
 const list = defineRoute({
   id: 'listIngests',
   method: 'GET',
   path,
   summary: 'All managed ingests, without their secrets',
+  description:
+    'By path. `secretHint` holds the last four characters of the secret, which tell nothing of it.',
   tags,
   access: access.admin,
   responses: { 200: { description: 'The ingests, by path.', schema: z.array(ingestSchema) } },
@@ -42,6 +49,7 @@ const one = defineRoute({
   method: 'GET',
   path: `${path}/{id}`,
   summary: 'One managed ingest',
+  description: 'Without its secret, which is shown only when it is made.',
   tags,
   access: access.admin,
   params,
@@ -77,7 +85,8 @@ const update = defineRoute({
   id: 'updateIngest',
   method: 'PUT',
   path: `${path}/{id}`,
-  summary: 'Changes a managed ingest; an absent field stays as it is, the secret too',
+  summary: 'Changes a managed ingest',
+  description: 'An absent field stays as it is, and the secret too.',
   tags,
   access: access.admin,
   params,
@@ -96,7 +105,8 @@ const remove = defineRoute({
   id: 'deleteIngest',
   method: 'DELETE',
   path: `${path}/{id}`,
-  summary: 'Removes a managed ingest; the sessions that it made stay',
+  summary: 'Removes a managed ingest',
+  description: 'Its URL answers 404 from now on. The sessions that it made stay.',
   tags,
   access: access.admin,
   params,
@@ -113,7 +123,8 @@ const rotate = defineRoute({
   id: 'rotateIngestSecret',
   method: 'POST',
   path: `${path}/{id}/rotate-secret`,
-  summary: 'Gives a managed ingest a new secret; the one before is refused from now on',
+  summary: 'Gives a managed ingest a new secret',
+  description: 'The one before is refused from now on. The new one is shown this once.',
   tags,
   access: access.admin,
   params,

@@ -14,10 +14,8 @@ import { takeIn } from '../node-instances/take-in.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { ingestAdminRoutes } from './admin-routes.ts';
-import { ingestedSchema, ingestPath } from './schema.ts';
+import { ingestedSchema, ingestHeaders, ingestPath } from './schema.ts';
 import { givenSecret, isSecretOf } from './secret.ts';
-
-const header = (description: string) => z.string().optional().meta({ description });
 
 const ingest = defineRoute({
   id: 'ingestFile',
@@ -26,11 +24,12 @@ const ingest = defineRoute({
   summary: 'Takes a file in and makes or feeds a session with it',
   description:
     'The body is the file itself. The secret goes in `X-Ingest-Secret` or as bearer token, unless the ingest allows ' +
-    'anonymous uploads. `X-Platform-Output-Identifier` and `X-Platform-Output-Metadata` as on uploads to a node.',
+    'anonymous uploads. The Content-Type has to be one that the data type of the ingest covers.',
   tags: ['Managed ingest'],
   access: access.open,
+  credentials: ['ingestSecret', 'ingestToken', 'none'],
   params: z.object({ urlPath: ingestPath() }),
-  headers: z.object({ 'x-ingest-secret': header('The secret of this ingest.') }),
+  headers: ingestHeaders,
   body: 'stream',
   responses: {
     201: { description: 'An output of the session that is named.', schema: ingestedSchema },

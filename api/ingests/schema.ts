@@ -1,8 +1,10 @@
 /** Wire forms of managed ingests (contract: Managed ingest; decisions 8). */
 import { z } from 'zod';
+import { story } from '../../domain/examples.ts';
 import { creationBehaviours, ingestDataTypes, isIngestPath } from '../../domain/managed-ingest.ts';
-import { bodyId, nameText, timestampOut } from '../../http/schemas.ts';
+import { bodyId, nameText, pathId, timestampOut } from '../../http/schemas.ts';
 import { platformDataSourceName } from '../../store/data-sources.ts';
+import { uploadHeaders } from '../node-instances/schema.ts';
 
 export const ingestPath = () =>
   z
@@ -14,6 +16,7 @@ export const ingestPath = () =>
       type: 'string',
       pattern: '^[a-z0-9_-]+(/[a-z0-9_-]+){0,7}$',
       maxLength: 255,
+      description: 'Path of the ingest: 1 to 8 segments of `a-z`, `0-9`, `-`, `_`.',
       example: 'track-1/laps',
     });
 const behaviour = () =>
@@ -39,27 +42,62 @@ const dataSource = () =>
   nameText().meta({ description: 'Where the bytes go, whatever the node’s configuration names.' });
 const inputNode = () => nameText().meta({ description: 'Name of an Input node of the session template.' });
 
-export const newIngestSchema = z.object({
-  urlPath: ingestPath(),
-  projectId: id('projectId'),
-  sessionTemplateId: id('sessionTemplateId'),
-  inputNode: inputNode(),
-  dataSource: dataSource().default(platformDataSourceName),
-  creationBehaviour: behaviour().default('NewSession'),
-  ingestDataType: dataType().default('Any'),
-  allowAnonymous: allowAnonymous().default(false),
+export const ingestParams = z.object({
+  id: pathId().meta({ description: 'The managed ingest.', example: 5 }),
 });
 
-export const ingestChangeSchema = z.object({
-  urlPath: ingestPath().nullish(),
-  projectId: id('projectId').nullish(),
-  sessionTemplateId: id('sessionTemplateId').nullish(),
-  inputNode: inputNode().nullish(),
-  dataSource: dataSource().nullish(),
-  creationBehaviour: behaviour().nullish(),
-  ingestDataType: dataType().nullish(),
-  allowAnonymous: allowAnonymous().nullish(),
+export const ingestHeaders = z.object({
+  'x-ingest-secret': z.string().optional().meta({
+    description: 'The secret of this ingest; it may go as bearer token instead.',
+    example: 'his_...',
+  }),
+  ...uploadHeaders.shape,
 });
+
+const requestExample = {
+  urlPath: 'track-1/laps',
+  projectId: story.projectId,
+  sessionTemplateId: story.templateId,
+  inputNode: 'tabular-upload',
+  dataSource: 'default',
+  creationBehaviour: 'NewSession',
+  ingestDataType: 'Csv',
+  allowAnonymous: false,
+};
+
+export const newIngestSchema = z
+  .object({
+    urlPath: ingestPath(),
+    projectId: id('projectId'),
+    sessionTemplateId: id('sessionTemplateId'),
+    inputNode: inputNode(),
+    dataSource: dataSource().default(platformDataSourceName),
+    creationBehaviour: behaviour().default('NewSession'),
+    ingestDataType: dataType().default('Any'),
+    allowAnonymous: allowAnonymous().default(false),
+  })
+  .meta({ id: 'IngestRequest', example: requestExample });
+
+export const ingestChangeSchema = z
+  .object({
+    urlPath: ingestPath().nullish(),
+    projectId: id('projectId').nullish(),
+    sessionTemplateId: id('sessionTemplateId').nullish(),
+    inputNode: inputNode().nullish(),
+    dataSource: dataSource().nullish(),
+    creationBehaviour: behaviour().nullish(),
+    ingestDataType: dataType().nullish(),
+    allowAnonymous: allowAnonymous().nullish(),
+  })
+  .meta({ id: 'IngestChange', example: requestExample });
+
+const ingestExample = {
+  ...requestExample,
+  id: 5,
+  url: '/ingest/track-1/laps',
+  secretHint: '4xQ2',
+  createdBy: story.userId,
+};
 
 export const ingestSchema = z
   .object({
@@ -78,12 +116,12 @@ export const ingestSchema = z
     createdAt: timestampOut(),
     updatedAt: timestampOut(),
   })
-  .meta({ id: 'Ingest' });
+  .meta({ id: 'Ingest', example: ingestExample });
 
 /** The one time that a secret goes out. */
 export const ingestWithSecretSchema = ingestSchema
   .extend({ secret: z.string().meta({ description: 'Shown once.', example: 'his_...' }) })
-  .meta({ id: 'IngestWithSecret' });
+  .meta({ id: 'IngestWithSecret', example: ingestExample });
 
 export const ingestedSchema = z
   .object({
@@ -92,4 +130,11 @@ export const ingestedSchema = z
     nodeInstanceId: z.int(),
     nodeOutputId: z.int(),
   })
-  .meta({ id: 'Ingested' });
+  .meta({
+    id: 'Ingested',
+    example: {
+      sessionId: story.sessionId,
+      nodeInstanceId: story.inputNodeId,
+      nodeOutputId: story.outputId,
+    },
+  });

@@ -3,22 +3,44 @@ import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import type { ManifestCheck } from '../../domain/manifest.ts';
+import { errorSchema } from '../../http/errors.ts';
 import { publishManifest, validateManifest } from '../../store/node-templates.ts';
+import { documentIssueSchema } from '../document-issue.ts';
 import { defineRoute } from '../route.ts';
-
-const issueSchema = z
-  .object({ path: z.string().meta({ description: 'JSONPath of the value.' }), message: z.string() })
-  .meta({ id: 'DocumentIssue' });
 
 const manifestReplySchema = z
   .object({
     published: z.boolean(),
     runnerTypes: z.array(z.string()),
     templates: z.array(z.string()),
-    errors: z.array(issueSchema),
-    warnings: z.array(issueSchema),
+    errors: z.array(documentIssueSchema),
+    warnings: z.array(documentIssueSchema),
   })
-  .meta({ id: 'RunnerManifestReply' });
+  .meta({
+    id: 'RunnerManifestReply',
+    example: {
+      published: true,
+      runnerTypes: ['lap-tools'],
+      templates: ['lap-splitter'],
+      errors: [],
+      warnings: [],
+    },
+  });
+
+/** A refused manifest, with all of its faults. */
+const invalidManifestSchema = manifestReplySchema.extend(errorSchema.shape).meta({
+  id: 'InvalidRunnerManifest',
+  example: {
+    message: 'The manifest is not valid.',
+    published: false,
+    runnerTypes: ['lap-tools'],
+    templates: ['lap-splitter'],
+    errors: [
+      { path: '$.nodeTemplates[0].maxAttempts', message: 'maxAttempts must be a whole number from 1 to 20.' },
+    ],
+    warnings: [],
+  },
+});
 
 /** What is wrong with the manifest is said with paths, so the schema only describes it. */
 const manifestSchema = z.unknown().meta({
@@ -54,6 +76,7 @@ const publish = defineRoute({
   body: manifestSchema,
   responses: { 200: { description: 'The manifest is published.', schema: manifestReplySchema } },
   errors: ['invalidManifest'],
+  errorBodies: { invalidManifest: invalidManifestSchema },
   async handler({ body, principal, services }) {
     const options = { publishedBy: principal.userId, sdkHostIsOn };
     const check = await publishManifest(services.database, body, options);
@@ -74,6 +97,7 @@ const validate = defineRoute({
   body: manifestSchema,
   responses: { 200: { description: 'Nothing is wrong with the manifest.', schema: manifestReplySchema } },
   errors: ['invalidManifest'],
+  errorBodies: { invalidManifest: invalidManifestSchema },
   errorStyle: 'coded',
   async handler({ body, services }) {
     const check = await validateManifest(services.database, body, sdkHostIsOn);

@@ -2,13 +2,14 @@
 import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
-import { pathId } from '../../http/schemas.ts';
+import { story } from '../../domain/examples.ts';
 import { type ReprocessResult, requestReprocess } from '../../store/reprocess.ts';
 import { defineRoute } from '../route.ts';
+import { nodeInstanceParams } from './schema.ts';
 
 const reprocessSchema = z
   .object({ nodeInstanceId: z.int(), status: z.literal('queued'), message: z.string() })
-  .meta({ id: 'Reprocess' });
+  .meta({ id: 'Reprocess', example: { nodeInstanceId: story.nodeId, message: 'Reprocessing queued.' } });
 
 const refusals: Readonly<Record<Exclude<ReprocessResult['outcome'], 'queued'>, ProblemKey>> = {
   'node-missing': 'nodeInstanceNotFound',
@@ -27,7 +28,7 @@ export const reprocessNode = defineRoute({
     'Outputs are appended and none is replaced. While the node is in flight, further requests make one run together.',
   tags: ['Node outputs'],
   access: access.reprocess,
-  params: z.object({ nodeInstanceId: pathId() }),
+  params: nodeInstanceParams,
   responses: { 202: { description: 'Queued.', schema: reprocessSchema } },
   errors: ['nodeInstanceNotFound', 'sessionFrozen', 'nodeHasNoInputs'],
   refusals: { params: 'nodeInstanceNotFound' },

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { downloadResponses } from '../../http/download.ts';
+import { story } from '../../domain/examples.ts';
+import { downloadHeaders, downloadResponses } from '../../http/download.ts';
 import { pathId } from '../../http/schemas.ts';
 import { findLatestOutput, findOutput, listOutputs } from '../../store/outputs.ts';
 import { defineRoute } from '../route.ts';
@@ -10,17 +11,18 @@ import { isJsonDocument } from './json-document.ts';
 import { openStoredBytes, serveOutput, storageProblem } from './output-data.ts';
 import { presentOutput } from './present.ts';
 import { reprocessNode } from './reprocess.ts';
-import { nodeOutputSchema } from './schema.ts';
+import { nodeInstanceParams, nodeOutputSchema } from './schema.ts';
 import { uploadOutput } from './upload.ts';
 
 const tags = ['Node outputs'] as const;
-const params = z.object({ nodeInstanceId: pathId() });
+const params = nodeInstanceParams;
 
 const list = defineRoute({
   id: 'listNodeOutputs',
   method: 'GET',
   path: '/api/v2/node-instance/{nodeInstanceId}/outputs',
   summary: 'Outputs of a node instance in the order of their creation',
+  description: 'A node instance without outputs is answered with 404.',
   tags,
   access: access.outputRead,
   params,
@@ -39,9 +41,15 @@ const data = defineRoute({
   method: 'GET',
   path: '/api/v2/node-instance/outputs/{nodeOutputId}/data',
   summary: 'Bytes of an output with its stored Content-Type',
+  description:
+    'As application/octet-stream where no Content-Type was stored. Bytes that were stored as gzip go out as they are to ' +
+    'callers that accept it, and decoded and without ranges to others. Browsers are told to save them, not to run them.',
   tags,
   access: access.outputRead,
-  params: z.object({ nodeOutputId: pathId() }),
+  params: z.object({
+    nodeOutputId: pathId().meta({ description: 'The output.', example: story.outputId }),
+  }),
+  headers: downloadHeaders,
   responses: downloadResponses,
   errors: ['nodeOutputNotFound', 'rangeNotSatisfiable', 'upstreamFailed'],
   refusals: { params: 'nodeOutputNotFound' },
@@ -63,6 +71,7 @@ const latest = defineRoute({
   tags,
   access: access.outputRead,
   params,
+  headers: downloadHeaders,
   responses: downloadResponses,
   errors: ['latestOutputNotFound', 'nodeOutputNotFound', 'rangeNotSatisfiable', 'upstreamFailed'],
   refusals: { params: 'latestOutputNotFound' },

@@ -1,6 +1,35 @@
 /** Wire forms of node outputs (contract: Node output; decisions 4 and 8). */
 import { z } from 'zod';
-import { jsonObjectOut, timestampOut } from '../../http/schemas.ts';
+import { story } from '../../domain/examples.ts';
+import { jsonObjectOut, pathId, timestampOut } from '../../http/schemas.ts';
+
+export const nodeInstanceParams = z.object({
+  nodeInstanceId: pathId().meta({
+    description: 'The node instance of a session.',
+    example: story.inputNodeId,
+  }),
+});
+
+const uploadHeader = (description: string, example: string) =>
+  z.string().optional().meta({ description, example });
+
+/** For the reference; the values are read by the rules that all writers of outputs share. */
+export const uploadHeaders = z.object({
+  'x-platform-output-identifier': uploadHeader(
+    'Names the output: 1 to 100 letters, digits, `.`, `_`, `-`; unique in the node. The same name again replaces its bytes.',
+    'lap-12',
+  ),
+  'x-platform-output-metadata': uploadHeader(
+    'A JSON object of up to 4 KB that is kept with the output; no key begins with `$`.',
+    '{"driver":"A"}',
+  ),
+  'content-encoding': uploadHeader('`gzip` when the body is compressed: it is stored as it comes.', 'gzip'),
+  'content-md5': uploadHeader('Base64 of the MD5 of the body; checked.', 'nfayejDJNFXO8DiaIG2bsQ=='),
+  'x-amz-checksum-sha256': uploadHeader(
+    'Base64 of the SHA-256 of the body; checked.',
+    'KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=',
+  ),
+});
 
 export const dataSourceSchema = z
   .object({
@@ -13,7 +42,19 @@ export const dataSourceSchema = z
     prefix: z.string(),
     createdAt: timestampOut(),
   })
-  .meta({ id: 'DataSource' });
+  .meta({
+    id: 'DataSource',
+    example: {
+      id: 2,
+      name: 'default',
+      kind: 's3',
+      endpoint: 'https://s3.example.org',
+      region: 'eu-central-1',
+      bucket: 'recordings',
+      prefix: 'platform/',
+      createdAt: '2026-02-02T09:00:00.000Z',
+    },
+  });
 
 /** An upload that was stored and is published later (contract: Upload rule 2). */
 export const queuedSchema = z
@@ -25,7 +66,16 @@ export const queuedSchema = z
     stream: z.string().meta({ description: 'Name of the queue; for information.' }),
     subject: z.string().meta({ description: 'Name of the project in the queue; for information.' }),
   })
-  .meta({ id: 'QueuedUpload' });
+  .meta({
+    id: 'QueuedUpload',
+    example: {
+      projectId: story.projectId,
+      sessionId: story.sessionId,
+      nodeInstanceId: story.inputNodeId,
+      stream: 'node-ingest',
+      subject: `projects.${story.projectId}.ingest`,
+    },
+  });
 
 export const nodeOutputSchema = z
   .object({
@@ -46,4 +96,20 @@ export const nodeOutputSchema = z
     metadata: jsonObjectOut().nullable(),
     dataSource: dataSourceSchema,
   })
-  .meta({ id: 'NodeOutput' });
+  .meta({
+    id: 'NodeOutput',
+    example: {
+      id: story.outputId,
+      nodeInstanceId: story.inputNodeId,
+      configuration: '{}',
+      createdAt: story.processedAt,
+      dataSourceId: 2,
+      dataPath: 'outputs/0198f2b9-91c3-7f10-a6d2-0c5b7e3f4a68',
+      outputIdentifier: 'lap-12',
+      contentType: 'text/csv',
+      contentEncoding: null,
+      sizeBytes: 39,
+      sha256: '2a584f50100491dca3b17100c00e41709b2820aec8add14a75469438ac1aa139',
+      metadata: { driver: 'A' },
+    },
+  });

@@ -1,9 +1,7 @@
 /** Uploads to a node instance (contract: Node instances and outputs, Upload rules; decisions 8). */
-import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { isJsonObject } from '../../domain/text.ts';
-import { pathId } from '../../http/schemas.ts';
 import { type DataSourceRow, findDataSourceByName } from '../../store/data-sources.ts';
 import type { Queryable } from '../../store/database.ts';
 import { findUploadTarget } from '../../store/outputs.ts';
@@ -12,7 +10,7 @@ import { queueUpload } from '../../store/queued-uploads.ts';
 import { defineRoute } from '../route.ts';
 import { presentOutput, presentQueued } from './present.ts';
 import { receiveObject } from './receive.ts';
-import { nodeOutputSchema, queuedSchema } from './schema.ts';
+import { nodeInstanceParams, nodeOutputSchema, queuedSchema, uploadHeaders } from './schema.ts';
 import { takeIn } from './take-in.ts';
 import { Turns } from './turns.ts';
 
@@ -28,12 +26,13 @@ export const uploadOutput = defineRoute({
   path: '/api/v2/node-instance/{nodeInstanceId}/outputs/data',
   summary: 'Uploads raw bytes as an output of a node instance',
   description:
-    'The body is the payload itself. `X-Platform-Output-Identifier` names the output: the same name again replaces ' +
-    'its bytes (200). `X-Platform-Output-Metadata` is a JSON object kept with it. `Content-MD5` and ' +
-    '`x-amz-checksum-sha256` are checked when sent.',
+    'The body is the payload itself, no multipart and no JSON envelope, with its Content-Type; no bytes at all are an ' +
+    'output too. The configuration of the node instance names the data source (`dataSourceName`). Checked in this ' +
+    'order: node instance, frozen session, configuration, data source. A checksum that is sent has to match.',
   tags: ['Node outputs'],
   access: access.outputUpload,
-  params: z.object({ nodeInstanceId: pathId() }),
+  params: nodeInstanceParams,
+  headers: uploadHeaders,
   body: 'stream',
   responses: {
     201: { description: 'A new output.', schema: nodeOutputSchema },

@@ -2,30 +2,47 @@
 import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
+import { story } from '../../domain/examples.ts';
 import { timestampOut, uuid } from '../../http/schemas.ts';
-import type { AuthAnswer } from '../auth-client.ts';
+import type { AuthAnswer } from '../auth-transport.ts';
 import { defineRoute } from '../route.ts';
 
 const tags = ['Offline tokens'];
 const path = '/api/v2/admin/offline-tokens';
 const upstream = '/offline_token';
 
-const createdSchema = z.object({ token: z.string(), expiresAt: timestampOut() });
-const itemSchema = z.object({
-  secretId: z.guid(),
-  userId: z.guid(),
-  username: z.string(),
-  expiresAt: timestampOut(),
-  lastUsedAt: timestampOut().nullable(),
-  revoked: z.boolean(),
-  tokenHint: z.string(),
-});
+const createdSchema = z
+  .object({ token: z.string(), expiresAt: timestampOut() })
+  .meta({ example: { token: 'hot_...', expiresAt: '2027-03-01T10:00:00.000Z' } });
+const itemSchema = z
+  .object({
+    secretId: z.guid(),
+    userId: z.guid(),
+    username: z.string(),
+    expiresAt: timestampOut(),
+    lastUsedAt: timestampOut().nullable(),
+    revoked: z.boolean(),
+    tokenHint: z.string(),
+  })
+  .meta({
+    example: {
+      secretId: '7d0a3b52-4c1e-4f86-9d27-1e5f8a6b3c90',
+      userId: story.userId,
+      username: story.username,
+      expiresAt: '2027-03-01T10:00:00.000Z',
+      lastUsedAt: story.processedAt,
+      revoked: false,
+      tokenHint: '4xQ2',
+    },
+  });
 
 export const createForwarded = defineRoute({
   id: 'createOfflineTokenForOperators',
   method: 'POST',
   path,
-  summary: 'Makes an offline token; its value is shown once',
+  summary: 'Makes an offline token, for operator tools',
+  description:
+    'For a capture device. Its value is shown this once; it ends after twelve months or with its Administrator.',
   tags,
   access: access.adminOnly,
   responses: { 200: { description: 'The token.', schema: createdSchema } },
@@ -41,7 +58,8 @@ export const listForwarded = defineRoute({
   id: 'listOfflineTokensForOperators',
   method: 'GET',
   path,
-  summary: 'The offline tokens of all Administrators, without their values',
+  summary: 'The offline tokens of all Administrators, for operator tools',
+  description: 'Without their values. `lastUsedAt` is written at most once a minute.',
   tags,
   access: access.adminOnly,
   responses: { 200: { description: 'The tokens.', schema: z.array(itemSchema) } },
@@ -56,10 +74,16 @@ export const revokeForwarded = defineRoute({
   id: 'revokeOfflineTokenForOperators',
   method: 'DELETE',
   path: `${path}/{secretId}`,
-  summary: 'Revokes one offline token',
+  summary: 'Revokes one offline token, for operator tools',
+  description: 'It is refused from now on; other tokens of its Administrator stay valid.',
   tags,
   access: access.adminOnly,
-  params: z.object({ secretId: uuid() }),
+  params: z.object({
+    secretId: uuid().meta({
+      description: 'The offline token, as the list names it.',
+      example: '7d0a3b52-4c1e-4f86-9d27-1e5f8a6b3c90',
+    }),
+  }),
   responses: { 204: { description: 'Revoked.' } },
   errors: ['tokenNotFound'],
   refusals: { params: 'tokenNotFound' },

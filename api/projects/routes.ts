@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { pathId } from '../../http/schemas.ts';
 import {
   createProject,
   findProject,
@@ -16,16 +15,18 @@ import { ensureUser } from '../../store/users.ts';
 import { type People, peopleOf } from '../participants.ts';
 import { defineRoute } from '../route.ts';
 import { presentProject } from './present.ts';
-import { projectRequestSchema, projectSchema } from './schema.ts';
+import { projectParams, projectRequestSchema, projectSchema } from './schema.ts';
 
 const tags = ['Projects'] as const;
-const params = z.object({ id: pathId() });
+const params = projectParams;
 
 const list = defineRoute({
   id: 'listProjects',
   method: 'GET',
   path: '/projects',
   summary: 'All projects',
+  description:
+    'In the order in which they were made. An owner whom the caller may not see has an empty address.',
   tags,
   access: access.projectRead,
   responses: { 200: { description: 'The projects.', schema: z.array(projectSchema) } },
@@ -42,6 +43,7 @@ const one = defineRoute({
   method: 'GET',
   path: '/projects/{id}',
   summary: 'One project',
+  description: 'An owner whom the caller may not see has an empty address.',
   tags,
   access: access.projectRead,
   params,
@@ -60,6 +62,7 @@ const create = defineRoute({
   method: 'POST',
   path: '/projects',
   summary: 'Makes a project',
+  description: 'An `OwnerId` or `DefaultSessionTemplateId` that names nothing is refused with 400.',
   tags,
   access: access.projectCreate,
   body: projectRequestSchema,
@@ -82,7 +85,9 @@ const update = defineRoute({
   id: 'updateProject',
   method: 'PUT',
   path: '/projects/{id}',
-  summary: 'Changes a project; an absent optional field stays as it is',
+  summary: 'Changes a project',
+  description:
+    'An absent optional field stays as it is. Null clears the default template and the retention, and is no value for the rest.',
   tags,
   access: access.projectUpdate,
   params,

@@ -1,29 +1,62 @@
 /** Wire forms of projects (contract: Project; decisions 4). */
 import { z } from 'zod';
 import { roles } from '../../domain/access.ts';
-import { bodyId, longText, nameText, optionalText, timestampOut } from '../../http/schemas.ts';
-import { templateSchema } from '../session-templates/schema.ts';
+import { story } from '../../domain/examples.ts';
+import { bodyId, longText, nameText, optionalText, pathId, timestampOut } from '../../http/schemas.ts';
+import { templateExample, templateSchema } from '../session-templates/schema.ts';
 
 const maxRetentionDays = 36_500;
 
-export const projectRequestSchema = z.object({
-  Title: nameText(),
-  Description: optionalText().nullish(),
-  Icon: longText().nullish(),
-  OwnerId: bodyId().nullish().meta({ description: 'Default: the caller.' }),
-  DefaultSessionTemplateId: bodyId().nullish(),
-  QueuedIngestion: z.boolean().nullish(),
-  RetentionDays: z
-    .int()
-    .min(1)
-    .max(maxRetentionDays)
-    .nullish()
-    .meta({ description: 'Null keeps sessions for ever.' }),
+export const projectParams = z.object({
+  id: pathId().meta({ description: 'The project.', example: story.projectId }),
 });
+
+export const projectRequestSchema = z
+  .object({
+    Title: nameText(),
+    Description: optionalText().nullish(),
+    Icon: longText().nullish(),
+    OwnerId: bodyId().nullish().meta({
+      description: "The platform's own id of a person. Default when a project is made: the caller.",
+    }),
+    DefaultSessionTemplateId: bodyId().nullish().meta({ description: 'Null: none.' }),
+    QueuedIngestion: z.boolean().nullish().meta({
+      description: 'Whether uploads are answered with 202 and published from a queue. Default: false.',
+    }),
+    RetentionDays: z
+      .int()
+      .min(1)
+      .max(maxRetentionDays)
+      .nullish()
+      .meta({ description: 'Null keeps sessions for ever.' }),
+  })
+  .meta({
+    id: 'ProjectRequest',
+    example: {
+      Title: 'Formation training',
+      Description: 'Spring course',
+      DefaultSessionTemplateId: story.templateId,
+      QueuedIngestion: false,
+      RetentionDays: 365,
+    },
+  });
+
+const commonExample = {
+  id: story.projectId,
+  hexId: '9f86d081884c7d65',
+  title: 'Formation training',
+  description: 'Spring course',
+  icon: '',
+  ownerId: story.ownerId,
+  defaultSessionTemplateId: story.templateId,
+  defaultSessionTemplate: templateExample,
+  queuedIngestion: false,
+  retentionDays: 365,
+};
 
 const commonFields = {
   id: z.int(),
-  hexId: z.string(),
+  hexId: z.string().meta({ description: '16 lowercase hexadecimal digits.' }),
   title: z.string(),
   description: z.string(),
   icon: z.string(),
@@ -38,21 +71,37 @@ const commonFields = {
 export const projectSchema = z
   .object({
     ...commonFields,
-    owner: z.object({
-      id: z.int(),
-      email: z.string().meta({ description: 'Empty where the caller may not see the person.' }),
-      type: z.enum(roles),
-      isActive: z.boolean(),
-      createdAt: timestampOut(),
-      externalB2CId: z.null(),
-      externalPlatformId: z.guid(),
-      sessionUsers: z.array(z.never()),
-      sessionDimensions: z.array(z.never()),
-    }),
+    owner: z
+      .object({
+        id: z.int(),
+        email: z.string().meta({ description: 'Empty where the caller may not see the person.' }),
+        type: z.enum(roles),
+        isActive: z.boolean(),
+        createdAt: timestampOut(),
+        externalB2CId: z.null(),
+        externalPlatformId: z.guid(),
+        sessionUsers: z.array(z.never()),
+        sessionDimensions: z.array(z.never()),
+      })
+      .meta({
+        example: {
+          id: story.ownerId,
+          email: story.email,
+          type: 'Instructor',
+          isActive: true,
+          externalPlatformId: story.userId,
+        },
+      }),
   })
-  .meta({ id: 'Project' });
+  .meta({ id: 'Project', example: commonExample });
 
 /** As a session shows its project. */
 export const sessionProjectSchema = z
   .object({ ...commonFields, owner: z.object({ id: z.int(), name: z.string(), email: z.string() }) })
-  .meta({ id: 'SessionProject' });
+  .meta({
+    id: 'SessionProject',
+    example: {
+      ...commonExample,
+      owner: { id: story.ownerId, name: 'Petra Lindqvist', email: story.email },
+    },
+  });

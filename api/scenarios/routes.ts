@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
+import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { isName } from '../../domain/text.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
@@ -13,17 +14,30 @@ import { dashboardUrl } from '../sessions/present.ts';
 import { sessionSchema } from '../sessions/schema.ts';
 
 /** The name stands first: a request without one reads about it whatever else is wrong. */
-const requestSchema = z.object({
-  scenarioName: z
-    .string({ error: 'Invalid request. Scenarion name is required.' })
-    .refine((value) => isName(value), { error: 'Invalid request. Scenarion name is required.' })
-    .transform((value) => value.trim())
-    .meta({ type: 'string', minLength: 1, maxLength: limits.nameCharacters }),
-  simulationId: optionalText(limits.nameCharacters).nullish(),
-  scenarioInstanceId: uuid().nullish().meta({ description: 'Of a scenario to change. Default: a new one.' }),
-  from: timestamp().nullish(),
-  to: timestamp().nullish(),
-});
+const requestSchema = z
+  .object({
+    scenarioName: z
+      .string({ error: 'Invalid request. Scenarion name is required.' })
+      .refine((value) => isName(value), { error: 'Invalid request. Scenarion name is required.' })
+      .transform((value) => value.trim())
+      .meta({ type: 'string', minLength: 1, maxLength: limits.nameCharacters }),
+    simulationId: optionalText(limits.nameCharacters).nullish(),
+    scenarioInstanceId: uuid()
+      .nullish()
+      .meta({ description: 'Of a scenario to change. Default: a new one.' }),
+    from: timestamp().nullish(),
+    to: timestamp().nullish().meta({ description: 'Not before `from`.' }),
+  })
+  .meta({
+    id: 'ScenarioRequest',
+    example: {
+      scenarioName: story.scenarioName,
+      simulationId: 'sim-3',
+      scenarioInstanceId: story.scenarioInstanceId,
+      from: story.startedAt,
+      to: story.closedAt,
+    },
+  });
 
 const scenarioSchema = z
   .object({
@@ -36,7 +50,17 @@ const scenarioSchema = z
     dimensions: sessionSchema.shape.dimensions,
     createdAt: timestampOut(),
   })
-  .meta({ id: 'ScenarioInstance' });
+  .meta({
+    id: 'ScenarioInstance',
+    example: {
+      simulationId: 'sim-3',
+      sessionId: story.sessionId,
+      scenarioName: story.scenarioName,
+      scenarioInstanceId: story.scenarioInstanceId,
+      to: story.closedAt,
+      createdAt: story.processedAt,
+    },
+  });
 
 const replySchema = z
   .object({ status: z.literal(true), message: z.literal('OK'), template: scenarioSchema })
@@ -50,7 +74,9 @@ const create = defineRoute({
   description: 'In a change an absent field stays as it is, and null clears `from` and `to`.',
   tags: ['Sessions'],
   access: access.scenarioCreate,
-  params: z.object({ sessionId: uuid() }),
+  params: z.object({
+    sessionId: uuid().meta({ description: 'The session.', example: story.sessionId }),
+  }),
   body: requestSchema,
   responses: { 200: { description: 'The scenario instance.', schema: replySchema } },
   errors: ['sessionIdNotFound', 'invalidScenario'],

@@ -11,7 +11,7 @@ import { querySessions, type SessionQueryRow } from '../../store/session-query.t
 import { type People, peopleOf } from '../participants.ts';
 import { defineRoute } from '../route.ts';
 import { peopleIn, showAddresses } from '../sessions/metadata.ts';
-import { sessionQueryReplySchema, sessionQuerySchema } from './schema.ts';
+import { invalidQuerySchema, sessionQueryReplySchema, sessionQuerySchema } from './schema.ts';
 
 const query = defineRoute({
   id: 'querySessions',
@@ -23,6 +23,8 @@ const query = defineRoute({
   access: access.sessionQuery,
   body: sessionQuerySchema,
   responses: { 200: { description: 'One page.', schema: sessionQueryReplySchema } },
+  errors: ['invalidRequest'],
+  errorBodies: { invalidRequest: invalidQuerySchema },
   async handler(context) {
     const { services, body } = context;
     const wanted = readQuery(body ?? {});

@@ -1,7 +1,10 @@
 /** Wire forms of session queries (contract: Session query model; decisions 13). */
 import { z } from 'zod';
+import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
+import { errorSchema } from '../../http/errors.ts';
 import { timestampOut } from '../../http/schemas.ts';
+import { documentIssueSchema } from '../document-issue.ts';
 
 /** What is wrong with a query is said with the path of the node, so the schema only describes it. */
 export const sessionQuerySchema = z.unknown().meta({
@@ -26,7 +29,7 @@ export const sessionQuerySchema = z.unknown().meta({
   example: {
     filter: {
       and: [
-        { path: 'projectId', op: 'eq', value: 7 },
+        { path: 'projectId', op: 'eq', value: story.projectId },
         { path: 'vehicle.speed', op: 'gte', value: 80 },
         {
           or: [
@@ -46,28 +49,52 @@ export const sessionQueryReplySchema = z
   .object({
     status: z.literal(true),
     message: z.literal('OK'),
-    template: z.object({
-      sessions: z.array(
-        z
-          .object({
-            id: z.guid(),
-            name: z.string(),
-            email: z
-              .string()
-              .meta({ description: 'The address where the caller may see the person, else an identifier.' }),
-            projectId: z.int(),
-            sessionTemplateId: z.int(),
-            simulationName: z.string().nullable(),
-            logoUrl: z.string(),
-            userId: z.guid(),
-            createdAt: timestampOut(),
-            metadataJson: z.string().nullable().meta({ description: 'A JSON document as text.' }),
-          })
-          .meta({ id: 'SessionQueryRow' }),
-      ),
-      totalCount: z.int(),
-      limit: z.int(),
-      offset: z.int(),
-    }),
+    template: z
+      .object({
+        sessions: z.array(
+          z
+            .object({
+              id: z.guid(),
+              name: z.string(),
+              email: z.string().meta({
+                description: 'The address where the caller may see the person, else an identifier.',
+              }),
+              projectId: z.int(),
+              sessionTemplateId: z.int(),
+              simulationName: z.string().nullable(),
+              logoUrl: z.string(),
+              userId: z.guid(),
+              createdAt: timestampOut(),
+              metadataJson: z.string().nullable().meta({ description: 'A JSON document as text.' }),
+            })
+            .meta({
+              id: 'SessionQueryRow',
+              example: {
+                id: story.sessionId,
+                name: story.sessionName,
+                email: story.email,
+                projectId: story.projectId,
+                sessionTemplateId: story.templateId,
+                simulationName: story.simulationName,
+                logoUrl: '',
+                userId: story.userId,
+                metadataJson: '{"vehicle":{"type":"glider","speed":92},"tags":["night"]}',
+              },
+            }),
+        ),
+        totalCount: z.int(),
+        limit: z.int(),
+        offset: z.int(),
+      })
+      .meta({ example: { totalCount: 1, limit: 50, offset: 0 } }),
   })
   .meta({ id: 'SessionQueryReply' });
+
+/** A refused query, with the place of its fault. */
+export const invalidQuerySchema = errorSchema.extend({ errors: z.array(documentIssueSchema) }).meta({
+  id: 'InvalidSessionQuery',
+  example: {
+    message: '$.limit: limit must be a whole number from 1 to 500.',
+    errors: [{ path: '$.limit', message: 'limit must be a whole number from 1 to 500.' }],
+  },
+});

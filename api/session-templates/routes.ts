@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { checkTemplateFile, nodeTemplateNamesOf, templateNameOf } from '../../domain/template-file.ts';
-import { pathId } from '../../http/schemas.ts';
 import type { Database } from '../../store/database.ts';
 import { findNodeTemplates } from '../../store/node-templates.ts';
 import {
@@ -14,7 +13,14 @@ import {
 } from '../../store/session-templates.ts';
 import { defineRoute } from '../route.ts';
 import { presentTemplate, presentTemplateWithNodes } from './present.ts';
-import { importedSchema, templateFileSchema, templateSchema } from './schema.ts';
+import {
+  importedSchema,
+  invalidTemplateSchema,
+  templateExample,
+  templateFileSchema,
+  templateParams,
+  templateSchema,
+} from './schema.ts';
 
 const tags = ['Session templates'] as const;
 
@@ -24,9 +30,15 @@ const list = defineRoute({
   path: '/api/v2/session/session_templates',
   aliases: ['/session_templates'],
   summary: 'All session templates, without their nodes',
+  description: '`nodes` is empty in this list; one template shows them.',
   tags,
   access: access.templateRead,
-  responses: { 200: { description: 'The templates.', schema: z.array(templateSchema) } },
+  responses: {
+    200: {
+      description: 'The templates.',
+      schema: z.array(templateSchema).meta({ example: [templateExample] }),
+    },
+  },
   async handler({ services }) {
     return { status: 200, body: (await listTemplates(services.database)).map(presentTemplate) };
   },
@@ -37,9 +49,11 @@ const one = defineRoute({
   method: 'GET',
   path: '/api/v2/session/session_templates/{sessionTemplateId}',
   summary: 'One session template with its nodes',
+  description:
+    'The nodes are those of the template: a session gets node instances of its own, with other ids.',
   tags,
   access: access.templateRead,
-  params: z.object({ sessionTemplateId: pathId() }),
+  params: templateParams,
   responses: { 200: { description: 'The template.', schema: templateSchema } },
   errors: ['sessionTemplateNotFound'],
   refusals: { params: 'sessionTemplateNotFound' },
@@ -65,6 +79,7 @@ const importFile = defineRoute({
     201: { description: 'The template was made.', schema: importedSchema },
   },
   errors: ['invalidTemplate', 'templateExists'],
+  errorBodies: { invalidTemplate: invalidTemplateSchema },
   refusals: { body: 'invalidTemplate' },
   async handler({ body, services }) {
     const usable = await usableNodeTemplates(services.database, body);

@@ -1,19 +1,52 @@
 /** Wire forms of session templates (contract: Session template). */
 import { z } from 'zod';
+import { story } from '../../domain/examples.ts';
+import { limits } from '../../domain/limits.ts';
+import { errorSchema } from '../../http/errors.ts';
+import { pathId } from '../../http/schemas.ts';
+import { documentIssueSchema } from '../document-issue.ts';
 
 const nodeTypes = ['Input', 'Transform', 'Processing', 'Aggregation'] as const;
 
+export const templateParams = z.object({
+  sessionTemplateId: pathId().meta({ description: 'The session template.', example: story.templateId }),
+});
+
 export const templateNodeSchema = z
   .object({
-    id: z.int(),
+    id: z
+      .int()
+      .meta({ description: 'Belongs to the template; a session gets node instance ids of its own.' }),
     name: z.string(),
     nodeTemplateId: z.int(),
-    nodeTemplateName: z.string().nullable(),
+    nodeTemplateName: z.string().nullable().meta({
+      description: 'Null when the node template is no longer registered.',
+    }),
     nodeTemplateType: z.enum(nodeTypes).nullable(),
     defaultConfiguration: z.string().meta({ description: 'A JSON document as text.' }),
     parentNames: z.array(z.string()),
   })
-  .meta({ id: 'SessionTemplateNode' });
+  .meta({
+    id: 'SessionTemplateNode',
+    example: {
+      id: 12,
+      name: 'tabular-autodetect',
+      nodeTemplateId: 2,
+      nodeTemplateName: 'system-tabular-to-dataservice',
+      nodeTemplateType: 'Transform',
+      defaultConfiguration: '{"inputFormat":"auto","emitSuggestedLayout":true}',
+      parentNames: ['tabular-upload'],
+    },
+  });
+
+/** As a list shows it. */
+export const templateExample = {
+  id: story.templateId,
+  name: story.templateName,
+  description: 'Upload a table; its columns are found and drawn on a dashboard.',
+  configuration: '{}',
+  nodes: [],
+};
 
 export const templateSchema = z
   .object({
@@ -23,16 +56,82 @@ export const templateSchema = z
     configuration: z.string().meta({ description: 'A JSON document as text, as stored.' }),
     nodes: z.array(templateNodeSchema).meta({ description: 'Empty in lists.' }),
   })
-  .meta({ id: 'SessionTemplate' });
+  .meta({
+    id: 'SessionTemplate',
+    example: { ...templateExample, nodes: undefined },
+  });
 
 export const importedSchema = z
-  .object({ id: z.int(), name: z.string(), created: z.boolean() })
-  .meta({ id: 'SessionTemplateImported' });
+  .object({
+    id: z.int(),
+    name: z.string(),
+    created: z.boolean().meta({ description: 'False when the template of this name was updated.' }),
+  })
+  .meta({
+    id: 'SessionTemplateImported',
+    example: { id: 4, name: 'lap-analysis', created: true },
+  });
+
+/** A refused file, with all of its faults. */
+export const invalidTemplateSchema = errorSchema.extend({ errors: z.array(documentIssueSchema) }).meta({
+  id: 'InvalidSessionTemplate',
+  example: {
+    message: 'The template definition is not valid.',
+  },
+});
 
 /** What is wrong with the file is said with paths, so the schema only describes it. */
 export const templateFileSchema = z.unknown().meta({
   id: 'SessionTemplateFile',
   type: 'object',
-  description:
-    'A template definition file: TemplateVersion, Name, Description, Configuration (object), Nodes (each Name, NodeTemplateName, DefaultConfiguration, Parents) and updateIfExists. Every fault is answered with its JSON path.',
+  description: 'A template definition file. Every fault is answered with its JSON path.',
+  required: ['Name', 'Nodes'],
+  properties: {
+    $schema: { type: 'string', description: 'Not looked at.' },
+    TemplateVersion: { type: ['string', 'number'] },
+    Name: { type: 'string', minLength: 1, maxLength: limits.nameCharacters },
+    Description: { type: 'string', maxLength: limits.descriptionCharacters },
+    Configuration: { type: 'object' },
+    updateIfExists: { type: 'boolean', default: false },
+    Nodes: {
+      type: 'array',
+      minItems: 1,
+      maxItems: limits.templateNodes,
+      items: {
+        type: 'object',
+        required: ['Name', 'NodeTemplateName'],
+        properties: {
+          Name: { type: 'string', description: 'Unique in the template.' },
+          NodeTemplateName: { type: 'string', description: 'A registered node template.' },
+          DefaultConfiguration: { type: 'object' },
+          Parents: {
+            type: 'array',
+            items: { type: 'string' },
+            description: 'Names of parent nodes. Nodes of type Input have none, and only they.',
+          },
+        },
+      },
+    },
+  },
+  example: {
+    TemplateVersion: '1.0.0',
+    Name: 'lap-analysis',
+    Description: 'Laps of one car, drawn on a dashboard.',
+    Configuration: {},
+    Nodes: [
+      {
+        Name: 'tabular-upload',
+        NodeTemplateName: 'input-node',
+        DefaultConfiguration: { dataSourceName: 'default' },
+        Parents: [],
+      },
+      {
+        Name: 'tabular-autodetect',
+        NodeTemplateName: 'system-tabular-to-dataservice',
+        DefaultConfiguration: { inputFormat: 'csv', timeColumn: 'time' },
+        Parents: ['tabular-upload'],
+      },
+    ],
+    updateIfExists: false,
+  },
 });

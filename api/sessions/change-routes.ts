@@ -1,10 +1,8 @@
 /** What changes a session as a whole: update, freeze, unfreeze, delete (contract: Sessions; decisions 5). */
-import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { withoutPlatformKeys } from '../../domain/shared-session.ts';
 import type { JsonObject } from '../../domain/text.ts';
-import { uuid } from '../../http/schemas.ts';
 import { deleteSession, markSessionEnded } from '../../store/delete-session.ts';
 import { freezeSession, unfreezeSession } from '../../store/freeze-session.ts';
 import { findSession, isParticipant } from '../../store/sessions.ts';
@@ -17,11 +15,11 @@ import { loadSession } from './load.ts';
 import { hideAddresses } from './metadata.ts';
 import { presentSession } from './present.ts';
 import { presentUpdatedSession } from './present-updated.ts';
-import { sessionSchema } from './schema.ts';
+import { sessionParams, sessionSchema } from './schema.ts';
 import { updatedSessionSchema, updateSessionSchema } from './update-schema.ts';
 
 const tags = ['Sessions'] as const;
-const params = z.object({ id: uuid() });
+const params = sessionParams;
 
 const update = defineRoute({
   id: 'updateSession',
@@ -106,6 +104,7 @@ const unfreeze = defineRoute({
   method: 'POST',
   path: '/api/v2/sessions/{id}/unfreeze',
   summary: 'Lets a frozen session go on',
+  description: 'Runs that waited go on at once. A session that is not frozen stays as it is.',
   tags,
   access: access.sessionFreeze,
   params,
@@ -137,6 +136,7 @@ const remove = defineRoute({
   method: 'DELETE',
   path: '/api/v2/sessions/{id}',
   summary: 'Deletes a session with its nodes, outputs, dashboards and workflows',
+  description: 'There is no way back. Tasks that are held for it answer 404 from then on.',
   tags,
   access: access.sessionDelete,
   params,

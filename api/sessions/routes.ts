@@ -1,10 +1,8 @@
 /** Sessions: create, read, list, progress, and what the files beside this one add (contract: Sessions; decisions 5). */
-import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { logoUrlOf } from '../../domain/session.ts';
 import { defaultSessionName } from '../../domain/session-name.ts';
-import { uuid } from '../../http/schemas.ts';
 import type { Database } from '../../store/database.ts';
 import { sessionProgress } from '../../store/progress.ts';
 import { listSessions } from '../../store/session-list.ts';
@@ -21,18 +19,22 @@ import {
   progressSchema,
   sessionListQuerySchema,
   sessionListSchema,
+  sessionParams,
   sessionSchema,
 } from './schema.ts';
 import { sharedSessionRoutes } from './shared-routes.ts';
 
 const tags = ['Sessions'] as const;
-const params = z.object({ id: uuid() });
+const params = sessionParams;
 
 const create = defineRoute({
   id: 'createSession',
   method: 'POST',
   path: '/session',
   summary: 'Makes a session with its own node instances',
+  description:
+    'The session and its node instances are made from the template as it stands. The participant is stored as an ' +
+    'identifier, never as an address.',
   tags,
   access: access.sessionCreate,
   body: createSessionSchema,
@@ -69,6 +71,7 @@ const one = defineRoute({
   method: 'GET',
   path: '/api/v2/sessions/{id}',
   summary: 'One session',
+  description: 'In the form in which it was answered when it was made.',
   tags,
   access: access.sessionRead,
   params,
@@ -86,6 +89,9 @@ const list = defineRoute({
   method: 'GET',
   path: '/api/v2/session',
   summary: 'Sessions by page, with search and order',
+  description:
+    'Rows show identifiers and never addresses. Sessions that back system dashboards are not listed. Equal rows are ' +
+    'ordered by id, so that paging neither repeats nor skips.',
   tags,
   access: access.sessionList,
   query: sessionListQuerySchema,
@@ -106,6 +112,9 @@ const progress = defineRoute({
   method: 'GET',
   path: '/api/v2/session/{id}/node-instances',
   summary: "Progress of a session's nodes",
+  description:
+    'State codes: 0 NeverBegan, 1 Processing, 2 Failed (statusDetails says why), 3 Succeeded, 4 Suspended, 5 Pending. ' +
+    'A branch that never receives data stays NeverBegan.',
   tags,
   access: access.progressRead,
   params,

@@ -1,5 +1,6 @@
 /** Wire forms of sessions in camelCase, their list and their progress (contract: Session; decisions 5). */
 import { z } from 'zod';
+import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { isEmail, isName } from '../../domain/text.ts';
 import {
@@ -9,6 +10,7 @@ import {
   jsonObjectOut,
   optionalText,
   timestampOut,
+  uuid,
 } from '../../http/schemas.ts';
 import { sessionProjectSchema } from '../projects/schema.ts';
 import { templateSchema } from '../session-templates/schema.ts';
@@ -19,29 +21,49 @@ const blankIsAbsent = (text: string | null | undefined) => {
   return trimmed === '' ? undefined : trimmed;
 };
 
-/** The ids stand first: a request that lacks them reads their message whatever else is wrong. */
-export const createSessionSchema = z.object({
-  ProjectId: bodyId(),
-  SessionTemplateId: bodyId(),
-  Email: z
-    .string()
-    .nullish()
-    .transform(blankIsAbsent)
-    .refine((value) => value === undefined || isEmail(value), {
-      error: 'Invalid session request. Email is not valid.',
-    })
-    .meta({ type: 'string', description: "Address of the participant. Default: the caller's own." }),
-  Name: z
-    .string()
-    .nullish()
-    .transform(blankIsAbsent)
-    .refine((value) => value === undefined || isName(value), {
-      error: 'Invalid session request. Name must hold 1 to 255 characters and no control characters.',
-    })
-    .meta({ type: 'string', description: "Default: the template's name and the time." }),
-  SimulationName: optionalText(limits.nameCharacters).nullish(),
-  Metadata: freeJson().nullish(),
+export const sessionParams = z.object({
+  id: uuid().meta({ description: 'The session.', example: story.sessionId }),
 });
+
+/** The ids stand first: a request that lacks them reads their message whatever else is wrong. */
+export const createSessionSchema = z
+  .object({
+    ProjectId: bodyId(),
+    SessionTemplateId: bodyId(),
+    Email: z
+      .string()
+      .nullish()
+      .transform(blankIsAbsent)
+      .refine((value) => value === undefined || isEmail(value), {
+        error: 'Invalid session request. Email is not valid.',
+      })
+      .meta({ description: "Address of the participant. Default: the caller's own." }),
+    Name: z
+      .string()
+      .nullish()
+      .transform(blankIsAbsent)
+      .refine((value) => value === undefined || isName(value), {
+        error: 'Invalid session request. Name must hold 1 to 255 characters and no control characters.',
+      })
+      .meta({ description: "Default: the template's name and the time." }),
+    SimulationName: optionalText(limits.nameCharacters).nullish(),
+    Metadata: freeJson().nullish().meta({
+      description: 'Addresses in `openedBy`, `closedBy` and `participants` are stored as identifiers.',
+    }),
+  })
+  .meta({
+    id: 'SessionRequest',
+    example: {
+      ProjectId: story.projectId,
+      SessionTemplateId: story.templateId,
+      Email: story.email,
+      Name: story.sessionName,
+      SimulationName: story.simulationName,
+      Metadata: { vehicle: { type: 'glider', speed: 92 } },
+    },
+  });
+
+const identityNote = 'The address where the caller may see the person, else an identifier.';
 
 export const nodeStates = [
   'NeverBegan',
@@ -66,26 +88,85 @@ const progressItem = {
   parentIds: z.array(z.int()),
 };
 
+const progressExample = {
+  id: story.nodeId,
+  name: 'tabular-autodetect',
+  nodeTemplateId: 2,
+  nodeTemplateName: 'system-tabular-to-dataservice',
+  state: 'Succeeded',
+  stateCode: 3,
+  statusDetails: '',
+  lastProcessed: story.processedAt,
+  currentOutputId: 502,
+  parentIds: [story.inputNodeId],
+};
+
 export const progressSchema = z
   .object({
     sessionId: z.guid(),
-    nodeInstances: z.array(z.object(progressItem).meta({ id: 'NodeInstanceProgress' })),
+    nodeInstances: z.array(
+      z.object(progressItem).meta({ id: 'NodeInstanceProgress', example: progressExample }),
+    ),
     summary: z.object({
       total: z.int(),
-      counts: z.partialRecord(z.enum(nodeStates), z.int()),
-      allSucceeded: z.boolean(),
+      counts: z
+        .partialRecord(z.enum(nodeStates), z.int())
+        .meta({ description: 'Number of nodes by state; states that do not occur are left out.' }),
+      allSucceeded: z
+        .boolean()
+        .meta({ description: 'True when the session has nodes and every one is Succeeded.' }),
       anyFailed: z.boolean(),
     }),
   })
-  .meta({ id: 'SessionProgress' });
+  .meta({
+    id: 'SessionProgress',
+    example: {
+      sessionId: story.sessionId,
+      nodeInstances: [
+        {
+          ...progressExample,
+          id: story.inputNodeId,
+          name: 'tabular-upload',
+          nodeTemplateId: 1,
+          nodeTemplateName: 'input-node',
+          currentOutputId: story.outputId,
+          parentIds: [],
+        },
+        progressExample,
+        {
+          ...progressExample,
+          id: story.dashboardNodeId,
+          name: 'tabular-dashboard',
+          nodeTemplateId: 3,
+          nodeTemplateName: 'system-next-dimension',
+          state: 'Pending',
+          stateCode: 5,
+          lastProcessed: null,
+          currentOutputId: null,
+          parentIds: [story.nodeId],
+        },
+      ],
+      summary: { total: 3, counts: { Succeeded: 2, Pending: 1 }, allSucceeded: false, anyFailed: false },
+    },
+  });
+
+export const sessionExample = {
+  id: story.sessionId,
+  name: story.sessionName,
+  email: story.email,
+  projectId: story.projectId,
+  sessionTemplateId: story.templateId,
+  simulationName: story.simulationName,
+  logoUrl: '',
+  userId: story.userId,
+  metadata: { vehicle: { type: 'glider', speed: 92 } },
+};
 
 export const sessionSchema = z
   .object({
     id: z.guid(),
     name: z.string(),
-    email: z
-      .string()
-      .meta({ description: 'The address where the caller may see the person, else an identifier.' }),
+    email: z.string().meta({ description: identityNote }),
     projectId: z.int(),
     project: sessionProjectSchema,
     sessionTemplateId: z.int(),
@@ -102,7 +183,16 @@ export const sessionSchema = z
           to: timestampOut().nullable(),
           createdAt: timestampOut(),
         })
-        .meta({ id: 'SessionScenario' }),
+        .meta({
+          id: 'SessionScenario',
+          example: {
+            simulationId: 'sim-3',
+            sessionId: story.sessionId,
+            scenarioName: story.scenarioName,
+            scenarioInstanceId: story.scenarioInstanceId,
+            to: story.closedAt,
+          },
+        }),
     ),
     dimensions: z.array(
       z
@@ -115,13 +205,29 @@ export const sessionSchema = z
           url: z.string(),
           createdAt: timestampOut(),
         })
-        .meta({ id: 'SessionDimension' }),
+        .meta({
+          id: 'SessionDimension',
+          example: {
+            id: story.dimensionId,
+            name: 'Recording',
+            dashboardName: 'Recording',
+            dashboardVersion: 'next',
+            nodeInstanceId: story.dashboardNodeId,
+            url: `/dashboards/${story.dimensionId}`,
+          },
+        }),
     ),
-    logoUrl: z.string(),
-    userId: z.guid(),
+    logoUrl: z.string().meta({ description: 'From the metadata key `logoUrl`, else empty.' }),
+    userId: z.guid().meta({ description: 'Who made the session.' }),
     metadata: jsonObjectOut().nullable(),
     sessionUsers: z.array(
-      z.object({ id: z.int(), userId: z.string(), createdAt: timestampOut() }).meta({ id: 'SessionUser' }),
+      z
+        .object({
+          id: z.int(),
+          userId: z.string().meta({ description: 'Identifier of the creator or of a participant.' }),
+          createdAt: timestampOut(),
+        })
+        .meta({ id: 'SessionUser', example: { id: 21, userId: story.userId } }),
     ),
     nodeInstances: z.array(
       z
@@ -129,14 +235,20 @@ export const sessionSchema = z
           ...progressItem,
           configuration: z.string().meta({ description: 'A JSON document as text.' }),
         })
-        .meta({ id: 'SessionNodeInstance' }),
+        .meta({
+          id: 'SessionNodeInstance',
+          example: {
+            ...progressExample,
+            configuration: '{"inputFormat":"auto","emitSuggestedLayout":true}',
+          },
+        }),
     ),
     createdAt: timestampOut(),
   })
-  .meta({ id: 'Session' });
+  .meta({ id: 'Session', example: sessionExample });
 
 /** An optional id; an empty one counts as absent. */
-function idFilter(name: string) {
+function idFilter(name: string, example: number) {
   const error = `${name} must be a positive integer.`;
   return z
     .string()
@@ -144,29 +256,40 @@ function idFilter(name: string) {
     .transform((text) => (text === '' ? undefined : Number(text)))
     .refine((value) => value === undefined || value <= limits.largestId, { error })
     .optional()
-    .meta({ type: 'integer', minimum: 1 });
+    .meta({ type: 'integer', minimum: 1, description: 'Only sessions of this one.', example });
 }
 
 const pageMessage = 'page must be 1 or greater.';
 const pageSizeMessage = `pageSize must be between 1 and ${limits.sessionPageSizeMax}.`;
 
 export const sessionListQuerySchema = z.object({
-  projectId: idFilter('projectId'),
-  sessionTemplateId: idFilter('sessionTemplateId'),
+  projectId: idFilter('projectId', story.projectId),
+  sessionTemplateId: idFilter('sessionTemplateId', story.templateId),
   search: z
     .string()
     .max(limits.nameCharacters, { error: `search must hold at most ${limits.nameCharacters} characters.` })
     .optional()
-    .meta({ description: 'Part of session name, simulation name or session id, in any case.' }),
-  sortBy: z.enum(['date', 'name'], { error: 'sortBy must be date or name.' }).default('date'),
-  sortOrder: z.enum(['desc', 'asc'], { error: 'sortOrder must be desc or asc.' }).default('desc'),
-  page: integerParameter({ min: 1, initial: 1, message: pageMessage }),
+    .meta({
+      description: 'Part of session name, simulation name or session id, in any case.',
+      example: 'flight',
+    }),
+  sortBy: z
+    .enum(['date', 'name'], { error: 'sortBy must be date or name.' })
+    .default('date')
+    .meta({ description: 'What the order goes by.' }),
+  sortOrder: z
+    .enum(['desc', 'asc'], { error: 'sortOrder must be desc or asc.' })
+    .default('desc')
+    .meta({ description: 'Newest or last first, or the other way round.' }),
+  page: integerParameter({ min: 1, initial: 1, message: pageMessage }).meta({
+    description: 'Number of the page, from 1.',
+  }),
   pageSize: integerParameter({
     min: 1,
     max: limits.sessionPageSizeMax,
     initial: limits.sessionPageSizeDefault,
     message: pageSizeMessage,
-  }),
+  }).meta({ description: 'Sessions on a page.' }),
 });
 
 export const sessionListSchema = z
@@ -184,11 +307,23 @@ export const sessionListSchema = z
           createdAt: timestampOut(),
           metadata: jsonObjectOut().nullable(),
         })
-        .meta({ id: 'SessionListRow' }),
+        .meta({
+          id: 'SessionListRow',
+          example: {
+            id: story.sessionId,
+            name: story.sessionName,
+            simulationName: story.simulationName,
+            projectId: story.projectId,
+            projectTitle: 'Formation training',
+            sessionTemplateId: story.templateId,
+            sessionTemplateName: story.templateName,
+            metadata: { vehicle: { type: 'glider', speed: 92 } },
+          },
+        }),
     ),
     page: z.int(),
     pageSize: z.int(),
     totalCount: z.int(),
     totalPages: z.int(),
   })
-  .meta({ id: 'SessionList' });
+  .meta({ id: 'SessionList', example: { page: 1, pageSize: 25, totalCount: 1, totalPages: 1 } });

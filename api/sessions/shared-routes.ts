@@ -1,16 +1,15 @@
 /** Shared sessions: create or join, close (contract: Shared session; decisions 6). */
-import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import { uuid } from '../../http/schemas.ts';
 import { type CloseResult, closeSession } from '../../store/close-session.ts';
 import { joinOrOpen } from '../../store/shared-sessions.ts';
 import { peopleOf } from '../participants.ts';
 import { defineRoute } from '../route.ts';
 import { loadSession } from './load.ts';
 import { presentSharedSession } from './present.ts';
+import { sessionParams } from './schema.ts';
 import {
   closeRequestSchema,
   closeResultSchema,
@@ -88,7 +87,7 @@ const close = defineRoute({
     'token and without `email`. With `closeAt` ahead the session takes no joins from now on, and its end falls due then.',
   tags,
   access: access.sharedSession,
-  params: z.object({ id: uuid() }),
+  params: sessionParams,
   body: closeRequestSchema,
   responses: { 200: { description: 'How the session was closed.', schema: closeResultSchema } },
   errors: ['sessionNotFound', 'notAParticipant'],

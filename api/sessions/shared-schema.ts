@@ -1,9 +1,10 @@
 /** Wire forms of shared sessions (contract: Shared session request; decisions 5, 6). */
 import { z } from 'zod';
+import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { isEmail } from '../../domain/text.ts';
 import { bodyId, int32, nameText, optionalText, timestamp, timestampOut } from '../../http/schemas.ts';
-import { sessionSchema } from './schema.ts';
+import { sessionExample, sessionSchema } from './schema.ts';
 
 const emailError = 'must be an email address';
 
@@ -13,7 +14,12 @@ export const sharedSessionQuerySchema = z.object({
     .regex(/^[1-9]\d{0,15}$/, { error: 'must be a positive integer' })
     .transform(Number)
     .refine((value) => value <= limits.largestId, { error: 'must be a positive integer' })
-    .meta({ type: 'integer', minimum: 1 }),
+    .meta({
+      type: 'integer',
+      minimum: 1,
+      description: 'The project of the session.',
+      example: story.projectId,
+    }),
 });
 
 export const sharedSessionRequestSchema = z
@@ -24,7 +30,7 @@ export const sharedSessionRequestSchema = z
       .string()
       .transform((value) => value.trim())
       .refine(isEmail, { error: emailError })
-      .meta({ type: 'string', description: 'Address of the participant.' }),
+      .meta({ description: 'Address of the participant.' }),
     sessionTemplateId: bodyId(),
     startTimeUtc: timestamp().meta({ description: "Start of this participant's capture." }),
     machineGroup: int32().meta({ description: 'Machines of one exercise share it.' }),
@@ -35,20 +41,16 @@ export const sharedSessionRequestSchema = z
       .max(limits.timeWindowSecondsMax)
       .nullish()
       .transform((value) => value ?? limits.timeWindowSecondsDefault)
-      .meta({
-        type: 'integer',
-        minimum: 1,
-        maximum: limits.timeWindowSecondsMax,
-        description: `Length of the window. Default: ${limits.timeWindowSecondsDefault}.`,
-      }),
+      .meta({ description: `Length of the window. Default: ${limits.timeWindowSecondsDefault}.` }),
   })
   .meta({
+    id: 'SharedSessionRequest',
     example: {
-      name: 'Formation flight 7',
-      simulationName: 'flight',
-      email: 'pilot@example.org',
-      sessionTemplateId: 1,
-      startTimeUtc: '2026-03-01T10:00:00.000Z',
+      name: story.sessionName,
+      simulationName: story.simulationName,
+      email: story.email,
+      sessionTemplateId: story.templateId,
+      startTimeUtc: story.startedAt,
       machineGroup: 7,
       timeWindowSeconds: 300,
     },
@@ -58,7 +60,27 @@ export const sharedSessionRequestSchema = z
 export const sharedSessionSchema = sessionSchema
   .omit({ nodeInstances: true })
   .extend({ node_instances: sessionSchema.shape.nodeInstances })
-  .meta({ id: 'SharedSession' });
+  .meta({
+    id: 'SharedSession',
+    example: {
+      ...sessionExample,
+      metadata: {
+        status: 'open',
+        startTimeUtc: story.startedAt,
+        timeWindowSeconds: 300,
+        machineGroup: 7,
+        openedBy: story.email,
+        participants: [
+          {
+            id: story.userId,
+            email: story.email,
+            startTimeUtc: story.startedAt,
+            joinedAt: '2026-03-01T10:00:01.250Z',
+          },
+        ],
+      },
+    },
+  });
 
 export const closeRequestSchema = z
   .object({
@@ -68,14 +90,17 @@ export const closeRequestSchema = z
       .refine((value) => value === '' || isEmail(value), { error: emailError })
       .nullish()
       .transform((value) => value || undefined)
-      .meta({ type: 'string', description: 'Address of who closes. Default: the caller.' }),
+      .meta({ description: 'Address of who closes. Default: the caller.' }),
     reason: optionalText(limits.closeReasonCharacters).nullish(),
     closeAt: timestamp()
       .nullish()
       .meta({ description: "From the session's start to 24 hours ahead. Default: now." }),
   })
   .prefault({})
-  .meta({ example: { email: 'pilot@example.org', reason: 'The exercise is over.' } });
+  .meta({
+    id: 'CloseRequest',
+    example: { email: story.email, reason: 'The exercise is over.', closeAt: story.closedAt },
+  });
 
 export const closeResultSchema = z
   .object({
@@ -87,4 +112,12 @@ export const closeResultSchema = z
       .string()
       .meta({ description: 'The address where the caller may see the person, else an identifier.' }),
   })
-  .meta({ id: 'CloseResult' });
+  .meta({
+    id: 'CloseResult',
+    example: {
+      id: story.sessionId,
+      participantCount: 2,
+      closedAt: story.closedAt,
+      closedBy: story.email,
+    },
+  });

@@ -1,5 +1,6 @@
 /** Wire forms of the update route, in snake_case (contract: Session, update route; decisions 5). */
 import { z } from 'zod';
+import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { isEmail } from '../../domain/text.ts';
 import { bodyId, freeJson, jsonObjectOut, nameText, optionalText, timestampOut } from '../../http/schemas.ts';
@@ -23,7 +24,10 @@ export const updateSessionSchema = z
       description: "Replaces the caller's part. What belongs to the platform stays as it is.",
     }),
   })
-  .meta({ example: { name: 'Formation flight 7', metadata: { weather: 'clear' } } });
+  .meta({
+    id: 'SessionUpdate',
+    example: { name: story.sessionName, metadata: { weather: 'clear' } },
+  });
 
 export const updatedSessionSchema = z
   .object({
@@ -88,4 +92,49 @@ export const updatedSessionSchema = z
       }),
     ),
   })
-  .meta({ id: 'UpdatedSession' });
+  .meta({
+    id: 'UpdatedSession',
+    example: {
+      id: story.sessionId,
+      name: story.sessionName,
+      email: story.email,
+      simulation_name: story.simulationName,
+      project_id: story.projectId,
+      project: {
+        hex_id: '9f86d081884c7d65',
+        title: 'Formation training',
+        description: 'Spring course',
+        icon: '',
+        owner_id: story.ownerId,
+        default_session_template_id: story.templateId,
+        created_at: '2026-02-02T09:00:00.000Z',
+      },
+      session_template_id: story.templateId,
+      session_template: {
+        name: story.templateName,
+        description: 'Upload a table; its columns are found and drawn on a dashboard.',
+        configuration: '{}',
+      },
+      metadata: { weather: 'clear' },
+      logo_url: '',
+      node_instances: [
+        {
+          id: story.inputNodeId,
+          name: 'tabular-upload',
+          node_template_id: 1,
+          node_template_name: 'input-node',
+          state: 'NeverBegan',
+          state_code: 0,
+          status_details: '',
+          last_processed: null,
+          current_output_id: null,
+          parent_ids: [],
+          configuration: '{"dataSourceName":"platform"}',
+        },
+      ],
+      default_ingestion_node_id: story.inputNodeId,
+      session_users: [{ id: 21, user_id: story.userId, created_at: story.startedAt }],
+      dimensions: [],
+      scenarios: [],
+    },
+  });

@@ -1,6 +1,7 @@
 /** The logged-in user (contract: Logged-in user data, PascalCase). */
 import { z } from 'zod';
 import { access, roles } from '../../domain/access.ts';
+import { story } from '../../domain/examples.ts';
 import { timestampOut } from '../../http/schemas.ts';
 import { defineRoute } from '../route.ts';
 
@@ -21,13 +22,30 @@ const userDataSchema = z
     HasAcceptedDataPrivacy: z.boolean(),
     IsActive: z.boolean(),
   })
-  .meta({ id: 'UserData' });
+  .meta({
+    id: 'UserData',
+    example: {
+      UserId: story.userId,
+      Username: story.username,
+      FirstName: 'Petra',
+      LastName: 'Lindqvist',
+      Title: 'Captain',
+      Company: 'Northern Gliders',
+      Email: story.email,
+      Role: 'Instructor',
+      ForceChangePasswordNextSignin: false,
+      IsRegistrationComplete: true,
+      HasAcceptedDataPrivacy: true,
+      IsActive: true,
+    },
+  });
 
 export const userData = defineRoute({
   id: 'userData',
   method: 'GET',
   path: '/user_data',
   summary: 'The user whose token this is',
+  description: 'Behind an offline token stands the Administrator who made it.',
   tags: ['Users'],
   access: access.userData,
   responses: { 200: { description: 'The user.', schema: userDataSchema } },

@@ -1,6 +1,7 @@
 /** People as the platform knows them, with both of their ids (decisions 4). */
 import { z } from 'zod';
 import { access, type Role, roles } from '../../domain/access.ts';
+import { story } from '../../domain/examples.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { timestampOut } from '../../http/schemas.ts';
 import { ensureUsers, listUsers, type UserRow } from '../../store/users.ts';
@@ -19,13 +20,24 @@ const platformUserSchema = z
     externalB2CId: z.null(),
     externalPlatformId: z.guid().meta({ description: 'Id of the authentication service.' }),
   })
-  .meta({ id: 'PlatformUser' });
+  .meta({
+    id: 'PlatformUser',
+    example: {
+      id: story.ownerId,
+      email: story.email,
+      type: 'Instructor',
+      isActive: true,
+      externalPlatformId: story.userId,
+    },
+  });
 
 const list = defineRoute({
   id: 'listPlatformUsers',
   method: 'GET',
   path: '/api/v2/admin/users',
-  summary: 'All users with the ids of the platform and of the authentication service, by id',
+  summary: 'All users with both of their ids',
+  description:
+    'By the id of the platform, which `OwnerId` of a project names; beside it the id of the authentication service.',
   tags: ['Users'],
   access: access.admin,
   responses: { 200: { description: 'The users.', schema: z.array(platformUserSchema) } },

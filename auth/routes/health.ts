@@ -9,6 +9,7 @@ export const authHealth = defineRoute({
   method: 'GET',
   path: '/api/authorization/health',
   summary: 'Whether the authentication service and its database answer',
+  description: 'For whoever runs this service apart from the platform.',
   tags: ['Health'],
   access: access.open,
   responses: { 200: { description: 'Both answer.', schema: z.object({ status: z.literal('ok') }) } },

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
+import { story } from '../../domain/examples.ts';
 import { timestampOut, uuid } from '../../http/schemas.ts';
 import { defineRoute } from '../route.ts';
 import { endOfflineToken, issueToken, listOfflineTokens } from '../tokens.ts';
@@ -11,7 +12,7 @@ const path = '/api/authorization/offline_token';
 
 export const offlineTokenSchema = z
   .object({ token: z.string(), expiresAt: timestampOut() })
-  .meta({ id: 'OfflineToken' });
+  .meta({ id: 'OfflineToken', example: { token: 'hot_...', expiresAt: '2027-03-01T10:00:00.000Z' } });
 
 export const offlineTokenItemSchema = z
   .object({
@@ -23,13 +24,26 @@ export const offlineTokenItemSchema = z
     revoked: z.boolean(),
     tokenHint: z.string(),
   })
-  .meta({ id: 'OfflineTokenMetadata' });
+  .meta({
+    id: 'OfflineTokenMetadata',
+    example: {
+      secretId: '7d0a3b52-4c1e-4f86-9d27-1e5f8a6b3c90',
+      userId: story.userId,
+      username: story.username,
+      expiresAt: '2027-03-01T10:00:00.000Z',
+      lastUsedAt: story.processedAt,
+      revoked: false,
+      tokenHint: '4xQ2',
+    },
+  });
 
 export const createOfflineToken = defineRoute({
   id: 'createOfflineToken',
   method: 'POST',
   path,
-  summary: 'Makes an offline token; its value is shown once',
+  summary: 'Makes an offline token',
+  description:
+    'For a capture device. Its value is shown this once; it ends after twelve months or with its Administrator.',
   tags,
   access: access.offlineTokens,
   responses: { 200: { description: 'The token.', schema: offlineTokenSchema } },
@@ -54,7 +68,8 @@ export const listOffline = defineRoute({
   id: 'listOfflineTokens',
   method: 'GET',
   path,
-  summary: 'The offline tokens of all Administrators, without their values',
+  summary: 'The offline tokens of all Administrators',
+  description: 'Without their values. `lastUsedAt` is written at most once a minute.',
   tags,
   access: access.offlineTokens,
   responses: { 200: { description: 'The tokens.', schema: z.array(offlineTokenItemSchema) } },
@@ -74,9 +89,15 @@ export const deleteOfflineToken = defineRoute({
   method: 'DELETE',
   path: `${path}/{secretId}`,
   summary: 'Revokes one offline token',
+  description: 'It is refused from now on; other tokens of its Administrator stay valid.',
   tags,
   access: access.offlineTokens,
-  params: z.object({ secretId: uuid() }),
+  params: z.object({
+    secretId: uuid().meta({
+      description: 'The offline token, as the list names it.',
+      example: '7d0a3b52-4c1e-4f86-9d27-1e5f8a6b3c90',
+    }),
+  }),
   responses: { 204: { description: 'Revoked.' } },
   errors: ['tokenNotFound'],
   refusals: { params: 'tokenNotFound' },

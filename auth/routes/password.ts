@@ -3,23 +3,36 @@ import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { clientAddress } from '../../http/client-address.ts';
-import { uuid } from '../../http/schemas.ts';
 import { hashPassword, matchesHash, withHashingPlace } from '../passwords.ts';
 import { type AuthServices, defineRoute } from '../route.ts';
 import { findUserWithHash } from '../sign-in.ts';
 import { countFailure, forgetFailures, guesserOf, refuseGuesser } from '../sign-in-failures.ts';
 import { endOtherSignIns } from '../tokens.ts';
 import { storePassword } from '../users.ts';
-import { passwordInput } from './users.ts';
+import { passwordInput, userParams } from './users.ts';
 
 const bodySchema = z
   .object({
     newPassword: passwordInput.optional(),
     password: passwordInput.optional().meta({ description: 'Another name of `newPassword`.' }),
-    currentPassword: z.string().max(4096).optional(),
-    forceChangePasswordNextSignin: z.boolean().optional(),
+    currentPassword: z
+      .string()
+      .max(4096)
+      .optional()
+      .meta({ description: 'Needed of all but Administrators.' }),
+    forceChangePasswordNextSignin: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Whether another user has to change it at the next sign-in.' }),
   })
-  .refine((body) => (body.newPassword ?? body.password) !== undefined, { error: 'newPassword is required.' });
+  .refine((body) => (body.newPassword ?? body.password) !== undefined, { error: 'newPassword is required.' })
+  .meta({
+    id: 'PasswordChange',
+    example: {
+      newPassword: 'a longer sentence than before',
+      currentPassword: 'correct horse battery staple',
+    },
+  });
 
 export const changePassword = defineRoute({
   id: 'changePassword',
@@ -31,7 +44,7 @@ export const changePassword = defineRoute({
     'elsewhere ends; offline tokens stay. Changing the own password lifts `forceChangePasswordNextSignin`.',
   tags: ['Users'],
   access: access.changePassword,
-  params: z.object({ userId: uuid() }),
+  params: userParams,
   body: bodySchema,
   responses: { 204: { description: 'Changed.' } },
   errors: ['forbidden', 'passwordChangeRequired', 'userNotFound', 'wrongPassword', 'tooManyRequests'],

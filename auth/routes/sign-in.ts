@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
+import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { clientAddress } from '../../http/client-address.ts';
 import { nameText, timestampOut } from '../../http/schemas.ts';
@@ -18,11 +19,19 @@ const signedInSchema = z
     accessToken: z.string(),
     tokenType: z.literal('Bearer'),
     expiresAt: timestampOut(),
-    refreshToken: z.string().nullable(),
+    refreshToken: z.string().nullable().meta({ description: 'Null unless `rememberMe` is true.' }),
     refreshExpiresAt: timestampOut().nullable(),
     user: userSchema,
   })
-  .meta({ id: 'SignedIn' });
+  .meta({
+    id: 'SignedIn',
+    example: {
+      accessToken: 'hat_...',
+      expiresAt: '2026-03-01T18:00:00.000Z',
+      refreshToken: 'hrf_...',
+      refreshExpiresAt: '2026-03-31T10:00:00.000Z',
+    },
+  });
 
 /** Tokens must not stay in any cache on the way. */
 const neverStored = { 'cache-control': 'no-store' };
@@ -35,11 +44,16 @@ export const tokenRoute = defineRoute({
   description: `Lives ${limits.accessTokenHours} hours. With \`rememberMe\` a refresh token of ${limits.refreshTokenDays} days comes with it.`,
   tags,
   access: access.open,
-  body: z.object({
-    username: z.string().max(1000),
-    password: z.string(),
-    rememberMe: z.boolean().default(false),
-  }),
+  body: z
+    .object({
+      username: z.string().max(1000),
+      password: z.string(),
+      rememberMe: z.boolean().default(false).meta({ description: 'Whether a refresh token is wanted, too.' }),
+    })
+    .meta({
+      id: 'SignInRequest',
+      example: { username: story.username, password: 'correct horse battery staple', rememberMe: true },
+    }),
   responses: { 200: { description: 'The tokens and their user.', schema: signedInSchema } },
   errors: ['invalidCredentials', 'tooManyRequests'],
   async handler({ body, services, request }) {
@@ -62,7 +76,9 @@ export const refreshRoute = defineRoute({
   description: 'Using a refresh token that was replaced before ends everything that came from its sign-in.',
   tags,
   access: access.open,
-  body: z.object({ refreshToken: z.string() }),
+  body: z
+    .object({ refreshToken: z.string() })
+    .meta({ id: 'RefreshRequest', example: { refreshToken: 'hrf_...' } }),
   responses: { 200: { description: 'The tokens and their user.', schema: signedInSchema } },
   errors: ['unauthorized'],
   async handler({ body, services }) {
@@ -76,6 +92,7 @@ export const logoutRoute = defineRoute({
   method: 'POST',
   path: '/api/authorization/logout',
   summary: 'Ends the token it is called with, and its refresh token',
+  description: 'Other sign-ins of the user stay.',
   tags,
   access: access.signOut,
   responses: { 204: { description: 'Ended.' } },
@@ -96,11 +113,15 @@ export const revokeRoute = defineRoute({
   description: 'Administrators for anyone, others for themselves. Sign-ins and offline tokens end alike.',
   tags,
   access: access.revokeTokens,
-  body: z.object({ username: nameText() }),
+  body: z
+    .object({ username: nameText() })
+    .meta({ id: 'RevokeRequest', example: { username: story.username } }),
   responses: {
     200: {
       description: 'How many tokens ended.',
-      schema: z.object({ status: z.literal('ok'), username: z.string(), revoked: z.int() }),
+      schema: z
+        .object({ status: z.literal('ok'), username: z.string(), revoked: z.int() })
+        .meta({ id: 'TokensRevoked', example: { username: story.username, revoked: 3 } }),
     },
   },
   errors: ['forbidden', 'userNotFound'],
@@ -123,7 +144,7 @@ export const validateRoute = defineRoute({
     'Open, so that other services can validate tokens. Refresh and runner tokens are not accepted.',
   tags,
   access: access.open,
-  body: z.object({ token: z.string() }),
+  body: z.object({ token: z.string() }).meta({ id: 'ValidationRequest', example: { token: 'hat_...' } }),
   responses: { 200: { description: 'The token is valid.', schema: validationSchema } },
   errors: ['unauthorized'],
   async handler({ body, services, log }) {

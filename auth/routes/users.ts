@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { access, roles } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
+import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { isEmail } from '../../domain/text.ts';
 import { integerParameter, nameText, optionalText, timestampOut, uuid } from '../../http/schemas.ts';
@@ -22,7 +23,10 @@ import {
 
 const tags = ['Users'];
 const path = '/api/authorization/users';
-const params = z.object({ userId: uuid() });
+export const userParams = z.object({
+  userId: uuid().meta({ description: 'The user.', example: story.userId }),
+});
+const params = userParams;
 const refusals = { params: 'userNotFound' } as const;
 
 /** `Admin` is another spelling on input; output always says `Administrator`. */
@@ -49,50 +53,74 @@ const changeableFields = {
   isActive: z.boolean(),
   isRegistrationComplete: z.boolean(),
   hasAcceptedDataPrivacy: z.boolean(),
-  forceChangePasswordNextSignin: z.boolean(),
+  forceChangePasswordNextSignin: z
+    .boolean()
+    .meta({ description: 'Whether access tokens are refused until the password is changed.' }),
 };
 
-const newUserSchema = z.object({
-  ...changeableFields,
-  password: passwordInput,
-  email: emailInput.default(''),
-  firstName: shortText.default(''),
-  lastName: shortText.default(''),
-  title: shortText.default(''),
-  company: shortText.default(''),
-  isActive: z.boolean().default(true),
-  isRegistrationComplete: z.boolean().default(true),
-  hasAcceptedDataPrivacy: z.boolean().default(false),
-  forceChangePasswordNextSignin: z.boolean().default(false),
-});
+const newUserSchema = z
+  .object({
+    ...changeableFields,
+    password: passwordInput,
+    email: emailInput.default(''),
+    firstName: shortText.default(''),
+    lastName: shortText.default(''),
+    title: shortText.default(''),
+    company: shortText.default(''),
+    isActive: z.boolean().default(true),
+    isRegistrationComplete: z.boolean().default(true),
+    hasAcceptedDataPrivacy: z.boolean().default(false),
+    forceChangePasswordNextSignin: z.boolean().default(false),
+  })
+  .meta({
+    id: 'UserRequest',
+    example: {
+      username: story.username,
+      password: 'correct horse battery staple',
+      email: story.email,
+      firstName: 'Petra',
+      lastName: 'Lindqvist',
+      title: 'Captain',
+      company: 'Northern Gliders',
+      role: 'Instructor',
+    },
+  });
 
 export const listUsersRoute = defineRoute({
   id: 'listUsers',
   method: 'GET',
   path,
   summary: 'Users, oldest first',
+  description: 'Page by page, with a search.',
   tags,
   access: access.usersList,
   query: z.object({
-    search: z.string().max(limits.nameCharacters).default(''),
-    page: integerParameter({ min: 1, initial: 1, message: 'page must be at least 1.' }),
+    search: z.string().max(limits.nameCharacters).default('').meta({
+      description: 'Part of username, names or address, in any case.',
+      example: 'lind',
+    }),
+    page: integerParameter({ min: 1, initial: 1, message: 'page must be at least 1.' }).meta({
+      description: 'Number of the page, from 1.',
+    }),
     pageSize: integerParameter({
       min: 1,
       max: limits.sessionPageSizeMax,
       initial: limits.sessionPageSizeDefault,
       message: `pageSize must be between 1 and ${limits.sessionPageSizeMax}.`,
-    }),
+    }).meta({ description: 'Users on a page.' }),
   }),
   responses: {
     200: {
       description: 'One page of users.',
-      schema: z.object({
-        users: z.array(userSchema),
-        page: z.int(),
-        pageSize: z.int(),
-        totalCount: z.int(),
-        totalPages: z.int(),
-      }),
+      schema: z
+        .object({
+          users: z.array(userSchema),
+          page: z.int(),
+          pageSize: z.int(),
+          totalCount: z.int(),
+          totalPages: z.int(),
+        })
+        .meta({ id: 'UserList', example: { page: 1, pageSize: 25, totalCount: 1, totalPages: 1 } }),
     },
   },
   async handler({ query: { search, page, pageSize }, services }) {
@@ -107,6 +135,7 @@ export const readUser = defineRoute({
   method: 'GET',
   path: `${path}/{userId}`,
   summary: 'One user',
+  description: 'Trainees see themselves and people of the same company; others are 404 to them.',
   tags,
   access: access.usersRead,
   params,
@@ -126,9 +155,12 @@ export const resolveUser = defineRoute({
   method: 'POST',
   path: `${path}/resolve`,
   summary: 'The user with an email address, when the caller may see them',
+  description: 'Answers 404 when nobody has it, or nobody whom the caller may see.',
   tags,
   access: access.usersRead,
-  body: z.object({ email: z.string().max(limits.nameCharacters) }),
+  body: z
+    .object({ email: z.string().max(limits.nameCharacters) })
+    .meta({ id: 'ResolveRequest', example: { email: story.email } }),
   responses: { 200: { description: 'The user.', schema: userSchema } },
   errors: ['userNotFound'],
   async handler({ body, principal, services }) {
@@ -144,9 +176,12 @@ export const lookUpUsers = defineRoute({
   method: 'POST',
   path: `${path}/lookup`,
   summary: 'Those of these users whom the caller may see',
+  description: 'Many people in one question; ids that lead to nobody are left out.',
   tags,
   access: access.usersRead,
-  body: z.object({ ids: z.array(uuid()).max(limits.usersLookup) }),
+  body: z
+    .object({ ids: z.array(uuid()).max(limits.usersLookup) })
+    .meta({ id: 'LookupRequest', example: { ids: [story.userId] } }),
   responses: {
     200: { description: 'The users, without an order.', schema: z.object({ users: z.array(userSchema) }) },
   },
@@ -164,6 +199,8 @@ export const createUserRoute = defineRoute({
   method: 'POST',
   path,
   summary: 'Makes a user',
+  description:
+    '`Admin` is taken as another spelling of Administrator. Usernames and addresses are unique in any case.',
   tags,
   access: access.usersWrite,
   body: newUserSchema,
@@ -187,7 +224,10 @@ export const updateUserRoute = defineRoute({
   tags,
   access: access.usersWrite,
   params,
-  body: z.object(changeableFields).partial(),
+  body: z
+    .object(changeableFields)
+    .partial()
+    .meta({ id: 'UserChange', example: { title: 'Chief instructor' } }),
   responses: { 200: { description: 'The user.', schema: userSchema } },
   errors: ['userNotFound', 'usernameTaken', 'lastAdministrator'],
   refusals,
@@ -203,6 +243,7 @@ export const deleteUserRoute = defineRoute({
   method: 'DELETE',
   path: `${path}/{userId}`,
   summary: 'Deletes a user and ends all of their tokens',
+  description: 'The last active Administrator must stay.',
   tags,
   access: access.usersWrite,
   params,
@@ -223,13 +264,24 @@ export const activeUsers = defineRoute({
   description: 'The bearer token is the credential that the platform and this service share.',
   tags,
   access: access.open,
-  body: z.object({ ids: z.array(uuid()).max(1000) }),
+  credentials: ['serviceKey'],
+  body: z
+    .object({ ids: z.array(uuid()).max(1000) })
+    .meta({ id: 'ActiveRequest', example: { ids: [story.userId] } }),
   responses: {
     200: {
       description: 'The active ones among them.',
       schema: z.object({
         users: z.array(
-          z.object({ userId: z.guid(), role: z.enum(roles), tokensRevokedAt: timestampOut().nullable() }),
+          z
+            .object({
+              userId: z.guid(),
+              role: z.enum(roles),
+              tokensRevokedAt: timestampOut()
+                .nullable()
+                .meta({ description: 'When all of their tokens were revoked last.' }),
+            })
+            .meta({ example: { userId: story.userId, role: 'Instructor', tokensRevokedAt: null } }),
         ),
       }),
     },

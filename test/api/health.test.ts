@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { routes } from '../../api/routes.ts';
 import { startApi } from '../../api/start.ts';
-import { authRoutes } from '../../auth/service.ts';
 import { ask, startTestApi, type TestApi } from '../support/api.ts';
 import { testEnvironment } from '../support/stack.ts';
 
@@ -55,33 +53,5 @@ describe('health', () => {
     expect(performance.now() - startedAt).toBeLessThan(4000);
     expect(asked).toBe(1);
     await server.stop(1);
-  });
-});
-
-describe('the reference', () => {
-  test('is an OpenAPI 3.1 document that lists every route, with its answers', async () => {
-    const { status, body } = await ask(api.url, 'GET', '/api/v2/openapi.json');
-    expect([status, body.openapi]).toEqual([200, '3.1.0']);
-    for (const route of [...routes, ...authRoutes]) {
-      if (route.hidden) continue;
-      const operation = body.paths[route.path.replaceAll('+}', '}')]?.[route.method.toLowerCase()];
-      expect(operation?.operationId).toBe(route.id);
-      for (const declared of Object.keys(route.responses))
-        expect(operation.responses).toHaveProperty(declared);
-      expect(operation.responses).toHaveProperty('500');
-      const parameters = operation.parameters.filter((each: { in: string }) => each.in === 'path');
-      const names = [...route.path.matchAll(/\{(\w+)\+?\}/g)].map((match) => match[1]);
-      expect([route.id, parameters.map((each: { name: string }) => each.name).sort()]).toEqual([
-        route.id,
-        names.sort(),
-      ]);
-    }
-  });
-
-  test('has a page without scripts that asks nobody else', async () => {
-    const { status, headers, body } = await ask(api.url, 'GET', '/docs');
-    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-    expect(body).not.toMatch(/<script|(?:src|href|action)=["']?(?:https?:)?\/\/|@import|url\(/i);
-    for (const route of routes) if (!route.hidden) expect(body).toContain(`id="${route.id}"`);
   });
 });

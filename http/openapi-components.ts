@@ -1,0 +1,70 @@
+/** What all operations of the OpenAPI document share: kinds of credentials, and the headers of every exchange. */
+import { tokenPrefixes } from '../domain/token-format.ts';
+
+const bearer = (kind: keyof typeof tokenPrefixes, description: string) =>
+  ({ type: 'http', scheme: 'bearer', bearerFormat: `${tokenPrefixes[kind]}...`, description }) as const;
+
+const requestId = {
+  schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
+  example: 'capture-07.upload-12',
+} as const;
+
+export const sharedComponents = {
+  securitySchemes: {
+    accessToken: bearer(
+      'access',
+      'Eight hours, from a sign-in. The names in a requirement are the roles that it takes.',
+    ),
+    offlineToken: bearer(
+      'offline',
+      'Twelve months, for capture devices, within the role of its Administrator.',
+    ),
+    runnerToken: bearer('runner', 'For runners. The name in a requirement is the scope that it takes.'),
+    ingestToken: bearer('ingest', 'The secret of a managed ingest.'),
+    ingestSecret: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'X-Ingest-Secret',
+      description: 'The secret of a managed ingest.',
+    },
+    serviceKey: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'The key that platform and authentication service share; for no one else.',
+    },
+  },
+  parameters: {
+    RequestId: {
+      in: 'header',
+      name: 'X-Request-Id',
+      description:
+        'Names the request in replies and logs. Anything of another form is replaced by a new one.',
+      ...requestId,
+    },
+  },
+  headers: {
+    RequestId: { description: 'The name of the request: as sent, or a new one.', ...requestId },
+    Challenge: {
+      description: 'The kind of credentials that are wanted.',
+      schema: { type: 'string', const: 'Bearer' },
+      example: 'Bearer',
+    },
+    RetryAfter: {
+      description: 'Seconds to wait before another try, where that is known.',
+      schema: { type: 'integer', minimum: 1 },
+      example: 1,
+    },
+  },
+} as const;
+
+const spellings: Readonly<Record<string, string>> = {
+  etag: 'ETag',
+  'content-md5': 'Content-MD5',
+  'x-amz-checksum-sha256': 'x-amz-checksum-sha256',
+};
+
+/** `x-request-id` as people write it: `X-Request-Id`. */
+export function headerName(name: string): string {
+  const plain = name.toLowerCase();
+  return spellings[plain] ?? plain.replaceAll(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
+}

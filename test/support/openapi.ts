@@ -1,0 +1,91 @@
+/** The platform's interface document for tests: its operations, and values checked against its schemas. */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { documentInfo } from '../../api/docs/info.ts';
+import { routes as platformRoutes } from '../../api/routes.ts';
+import { authRoutes } from '../../auth/service.ts';
+import { openApiDocument } from '../../http/openapi.ts';
+import type { Route } from '../../http/route.ts';
+
+export type Json = { readonly [key: string]: unknown };
+export type Operation = {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  /** JSON pointer of the operation in the document. */
+  readonly at: string;
+  readonly value: Json;
+};
+
+/** All routes of the platform and of the authentication service, as one server answers them. */
+export const allRoutes = [...platformRoutes, ...authRoutes] as unknown as readonly Route[];
+
+/** A copy of the document as it goes over the wire. */
+export function interfaceDocument(): Json {
+  return JSON.parse(JSON.stringify(openApiDocument(allRoutes, documentInfo))) as Json;
+}
+
+const step = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
+/** JSON pointer from keys. */
+export const pointer = (...keys: readonly string[]) => keys.map((key) => `/${step(key)}`).join('');
+
+export function operationsOf(document: Json): Operation[] {
+  return Object.entries(document.paths as Json).flatMap(([path, item]) =>
+    Object.entries(item as Json).map(([method, value]) => ({
+      id: String((value as Json).operationId),
+      method: method.toUpperCase(),
+      path,
+      at: pointer('paths', path, method),
+      value: value as Json,
+    })),
+  );
+}
+
+/** What stands at a JSON pointer; undefined where nothing does. */
+export function lookUp(document: Json, at: string): unknown {
+  return at
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<unknown>((value, key) => (value as Json | undefined)?.[key], document);
+}
+
+const formats = {
+  uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+  'date-time': (text: string) =>
+    !Number.isNaN(Date.parse(text)) && /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(text),
+  uri: (text: string) => URL.canParse(text),
+  binary: true,
+} as const;
+
+export type Checker = {
+  /** What is wrong with a value by the schema at a JSON pointer of the document; null when nothing is. */
+  fault(at: string, value: unknown): string | null;
+};
+
+/** @param options.closed true: fields that a schema does not name are faults, too */
+export function checkerOf(document: Json, options: { readonly closed: boolean }): Checker {
+  const root = options.closed ? (closed(document) as Json) : document;
+  const ajv = new Ajv2020({ strict: false, allErrors: false, formats });
+  ajv.addSchema({ ...root, $id: 'interface' });
+  const compiled = new Map<string, ValidateFunction>();
+  return {
+    fault(place, value) {
+      const named = (lookUp(root, place) as Json | undefined)?.$ref;
+      const at = typeof named === 'string' ? named.slice(1) : place;
+      const validate = compiled.get(at) ?? ajv.compile({ $ref: `interface#${encodeURI(at)}` });
+      compiled.set(at, validate);
+      return validate(value) ? null : `${place}: ${ajv.errorsText(validate.errors)}`;
+    },
+  };
+}
+
+/** A copy in which every object schema that names its fields takes no others. */
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed);
+  if (typeof value !== 'object' || value === null) return value;
+  const copy = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, closed(part)]));
+  const isObjectSchema = copy.type === 'object' && typeof copy.properties === 'object';
+  return isObjectSchema && !('additionalProperties' in copy)
+    ? { ...copy, additionalProperties: false }
+    : copy;
+}
