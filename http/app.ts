@@ -30,9 +30,6 @@ const security = helmet({
     useDefaults: false,
     directives: {
       defaultSrc: ["'self'"],
-      // Charts set sizes on their elements.
-      styleSrc: ["'self'", "'unsafe-inline'"],
-      imgSrc: ["'self'", 'data:', 'blob:'],
       objectSrc: ["'none'"],
       baseUri: ["'none'"],
       formAction: ["'self'"],

@@ -181,7 +181,10 @@ describe('a response', () => {
   test('carries headers that keep browsers careful', async () => {
     const { headers } = await ask(api.url, 'GET', '/nothing');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
-    expect(headers.get('content-security-policy')).toContain("default-src 'self'");
+    const policy = headers.get('content-security-policy');
+    expect(policy).toContain("default-src 'self'");
+    // Nothing inline, nothing from elsewhere, no data or blobs as pictures.
+    expect(policy).not.toMatch(/unsafe|data:|blob:|https?:|\*/);
   });
 
   test('that its route does not declare is a 500 under strict checks', async () => {

@@ -22,10 +22,6 @@ const flags = [
   '--disable-sync',
 ];
 
-/** What the console needs to work under: stricter than what the platform sends. */
-const strictPolicy =
-  "default-src 'self'; style-src 'self'; img-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'";
-
 /** Path of the machine's Chromium, or null: then the tests that need one are skipped. `CHROMIUM` names another. */
 export function findChromium(): string | null {
   const folders = (process.env.PATH ?? '').split(delimiter);
@@ -52,7 +48,7 @@ export async function buildConsole(): Promise<void> {
 export interface TestBrowser {
   readonly context: BrowserContext;
   /**
-   * What must never happen, from all pages so far: requests to other places, breaches of the strict policy, errors in
+   * What must never happen, from all pages so far: requests to other places, breaches of the content security policy, errors in
    * the console's own code.
    */
   readonly offences: string[];
@@ -61,7 +57,7 @@ export interface TestBrowser {
   close(): Promise<void>;
 }
 
-/** Starts Chromium with an empty profile. Pages of `origin` come under the strict policy. */
+/** Starts Chromium with an empty profile. */
 export async function startBrowser(
   program: string,
   origin: string,
@@ -88,14 +84,6 @@ export async function startBrowser(
   context.on('weberror', (error) => offences.push(`error in the page: ${error.error().stack}`));
   context.on('console', (message) => {
     if (message.text().includes('Content Security Policy')) offences.push(message.text());
-  });
-  await context.route(`${origin}/**`, async (route) => {
-    if (route.request().resourceType() !== 'document') return await route.continue();
-    const response = await route.fetch();
-    await route.fulfill({
-      response,
-      headers: { ...response.headers(), 'content-security-policy': strictPolicy },
-    });
   });
   return {
     context,
