@@ -293,45 +293,6 @@ describe('after the end', () => {
   });
 });
 
-describe('a runner that was stopped past its lease', () => {
-  test('gets 404 for every call, which changes nothing', async () => {
-    const { graph, ids, runner, taskId } = await held(2, { incremental: true });
-    await runner.write(taskId, 'kept', { 'x-platform-output-identifier': 'kept' });
-    await database.query(`update node_claim set lease_until = now() - interval '1 ms' where task_id = $1`, [
-      taskId,
-    ]);
-    const facts = async () =>
-      JSON.stringify(
-        await Promise.all(
-          ['node_instance', 'node_run', 'node_output', 'node_attempt'].map((table) =>
-            database.query(
-              table === 'node_attempt'
-                ? 'select a.* from node_attempt a join node_run r on r.id = a.run_id where r.session_id = $1'
-                : `select * from ${table} where session_id = $1 order by id`,
-              [graph.sessionId],
-            ),
-          ),
-        ),
-      );
-    const before = await facts();
-    const answers = [
-      await runner.call('PUT', `/tasks/${taskId}/heartbeat`, { phase: 'x', message: 'y' }),
-      await runner.call('GET', `/tasks/${taskId}/inputs`),
-      await runner.call('GET', `/tasks/${taskId}/inputs/${ids[0]}/data`),
-      await runner.call('GET', `/tasks/${taskId}/state`),
-      await runner.write(taskId, 'new'),
-      await runner.write(taskId, 'new', { 'x-platform-watermark': String(ids[0]) }),
-      await runner.write(taskId, 'kept', { 'x-platform-output-identifier': 'kept' }),
-      await runner.call('PUT', `/tasks/${taskId}/watermark`, { inputId: ids[0] }),
-      await runner.end(taskId, 'complete', { outcome: 'completed' }),
-      await runner.end(taskId, 'fail', { reason: 'x', category: 'error' }),
-      await runner.end(taskId, 'release'),
-    ];
-    for (const answer of answers) expect([answer.status, answer.body.code]).toEqual([404, 'task_not_found']);
-    expect(await facts()).toBe(before);
-  });
-});
-
 describe('the instance header', () => {
   test('is required: 400 instance_header_missing; of a wrong form: 400 invalid_request', async () => {
     const { taskId, ids } = await held();
