@@ -16,6 +16,9 @@ export interface DueRun {
   readonly maxAttempts: number;
   /** Milliseconds from now, at least 0, by the database's clock. */
   readonly dueInMs: number;
+  /** Which run, and when, as ISO 8601 in UTC; absent in histories of earlier versions. */
+  readonly runId?: string;
+  readonly dueAt?: string;
 }
 
 /**
@@ -29,6 +32,8 @@ export interface Advanced {
   readonly drop: readonly string[];
   /** The next run that falls due, if any waits. */
   readonly due: DueRun | null;
+  /** The runs that fall due next, soonest first: each gets a timer. Absent in histories of earlier versions. */
+  readonly waiting?: readonly DueRun[];
   /** Attempts that ended since the last look, so that the history tells of every one. */
   readonly ended: ReadonlyArray<{ nodeName: string; attempt: number; outcome: string }>;
   readonly failedNodes: number;

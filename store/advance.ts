@@ -2,7 +2,7 @@
 
 import { nodeStateCodes } from '../domain/node-state.ts';
 import { type NodeFacts, runWanted } from '../domain/run-plan.ts';
-import { type Advanced, attemptActivityId, type OpenAttempt } from '../domain/session-look.ts';
+import { type Advanced, attemptActivityId, type DueRun, type OpenAttempt } from '../domain/session-look.ts';
 import type { Database, Tx } from './database.ts';
 import { nodeFacts, planSession } from './plan-session.ts';
 import { lockSession } from './session-lock.ts';
@@ -16,6 +16,9 @@ const maxEndedTold = 200;
  * workflow task runs, upon which it ends that task by force.
  */
 const maxAwaited = 40;
+
+/** Runs that wait for their time, each of which gets a timer; the others follow as these fall due. */
+const maxTimers = 10;
 
 /**
  * Attempts of outside runners are awaited one by one only when they have been held, or have waited for a runner, for so
@@ -68,6 +71,7 @@ interface OpenRun extends OpenAttempt {
   /** Since the claim while it is held, else since it could be claimed. */
   readonly openForMs: number;
   readonly held: boolean;
+  readonly dueAt: string | null;
   readonly dueInMs: number | null;
   /** Not held, and the session is frozen: it is neither claimed nor does it fall due. */
   readonly heldBack: boolean;
@@ -100,6 +104,7 @@ const lookStatement = `
                     r.state = 'held' as held,
                     extract(epoch from clock_timestamp() - case when r.state = 'held' then a.started_at
                                                                 else a.available_at end)::float8 * 1000 as "openForMs",
+                    r.due_at as "dueAt",
                     greatest(0, extract(epoch from r.due_at - clock_timestamp())::float8 * 1000) as "dueInMs"
                from node_run r join node_instance n on n.id = r.node_instance_id
                join node_attempt a on a.run_id = r.id and a.number = r.attempt
@@ -192,21 +197,15 @@ async function markAdvanced(
 }
 
 function present(look: Look, awaited: readonly string[]): Omit<Advanced, 'ended' | 'again'> {
-  const due = look.runs.find((run) => run.waiting && !run.heldBack);
+  const waiting = look.runs.filter((run) => run.waiting && !run.heldBack).slice(0, maxTimers);
   return {
     // A released run keeps its attempt, and so its wait, while it is held back.
     ...awaitedChanges(
       look.runs.filter((run) => !run.waiting || run.started),
       new Set(awaited),
     ),
-    due: due
-      ? {
-          nodeName: due.nodeName,
-          attempt: due.attempt,
-          maxAttempts: due.maxAttempts,
-          dueInMs: Math.ceil(due.dueInMs ?? 0),
-        }
-      : null,
+    due: waiting[0] ? toDueRun(waiting[0]) : null,
+    waiting: waiting.map(toDueRun),
     failedNodes: look.failedNodes,
   };
 }
@@ -238,6 +237,17 @@ function awaitedChanges(
 
 function toOpenAttempt({ runId, attempt, maxAttempts, nodeName, builtin }: OpenRun): OpenAttempt {
   return { runId, attempt, maxAttempts, nodeName, builtin };
+}
+
+function toDueRun({ runId, nodeName, attempt, maxAttempts, dueInMs, dueAt }: OpenRun): DueRun {
+  return {
+    runId,
+    nodeName,
+    attempt,
+    maxAttempts,
+    dueInMs: Math.ceil(dueInMs ?? 0),
+    dueAt: new Date(dueAt ?? 0).toISOString(),
+  };
 }
 
 /** The outcome of an attempt that has ended, or undefined while it has not; `gone` when there is no such attempt. */

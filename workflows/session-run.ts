@@ -19,7 +19,7 @@ import {
 } from '@temporalio/workflow';
 import type { BuiltinActivities } from '../activities/run-builtin.ts';
 import type { SessionActivities } from '../activities/session-graph.ts';
-import { type Advanced, attemptActivityId, type OpenAttempt } from '../domain/session-look.ts';
+import { attemptActivityId, type DueRun, type OpenAttempt } from '../domain/session-look.ts';
 import { builtinQueueOf, lookAgainSignal, type SessionRunInput } from './contract.ts';
 
 const lookAgain = defineSignal(lookAgainSignal);
@@ -57,16 +57,11 @@ interface Wait {
   readonly builtin: boolean;
 }
 
-interface Timer {
-  readonly key: string;
-  readonly scope: CancellationScope;
-}
-
 export async function sessionRun(input: SessionRunInput): Promise<void> {
   const waits = new Map<string, Wait>();
   let dirty = true;
   let failedNodes = 0;
-  let timer: Timer | undefined;
+  const timers = new Map<string, CancellationScope>();
   let looking = false;
   setHandler(lookAgain, () => {
     dirty = true;
@@ -94,21 +89,28 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
       .then(settled, settled);
   }
 
-  function keepTimer(due: Advanced['due']): void {
-    const key = due ? `${due.nodeName}.${due.attempt}` : undefined;
-    if (timer?.key === key) return;
-    timer?.scope.cancel();
-    timer = undefined;
-    if (!due || key === undefined) return;
-    const own: Timer = { key, scope: new CancellationScope() };
-    timer = own;
+  /** One timer for each run that waits: what operators see of its retry. */
+  function keepTimers(waiting: readonly DueRun[]): void {
+    const wanted = new Map(waiting.map((due) => [timerKey(due), due]));
+    for (const [key, scope] of timers) {
+      if (wanted.has(key)) continue;
+      timers.delete(key);
+      scope.cancel();
+    }
+    for (const [key, due] of wanted) if (!timers.has(key)) startTimer(key, due);
+  }
+
+  function startTimer(key: string, due: DueRun): void {
+    const scope = new CancellationScope();
+    timers.set(key, scope);
     const ring = () => {
-      if (timer === own) timer = undefined;
+      if (timers.get(key) === scope) timers.delete(key);
       dirty = true;
     };
     // At least a moment, so that a run that is due but cannot go on makes no busy loop.
     const waitMs = Math.max(due.dueInMs, 50);
-    void own.scope.run(() => sleep(waitMs, { summary: `${summaryOf(due)} · waits` })).then(ring, () => {});
+    const summary = `${summaryOf(due)} ${due.dueAt ? `due ${due.dueAt}` : '· waits'}`;
+    void scope.run(() => sleep(waitMs, { summary })).then(ring, () => {});
   }
 
   /** Short runs are not awaited one by one: the next look tells of them. */
@@ -133,7 +135,7 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
       waits.delete(id);
     }
     for (const attempt of advanced.start) startWait(attempt);
-    keepTimer(advanced.due);
+    keepTimers(advanced.waiting ?? (advanced.due ? [advanced.due] : []));
     lookLater(advanced.lookInMs);
     if (advanced.failedNodes !== failedNodes) {
       failedNodes = advanced.failedNodes;
@@ -147,6 +149,11 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
     }
     if (waits.size === 0 && !advanced.due && advanced.lookInMs === null && !dirty) return;
   }
+}
+
+/** A run may wait several times in one attempt, each time for another time. */
+function timerKey({ runId, nodeName, attempt, dueAt }: DueRun): string {
+  return runId === undefined ? `${nodeName}.${attempt}` : `${runId}.${attempt}.${dueAt}`;
 }
 
 function summaryOf(run: { nodeName: string; attempt: number; maxAttempts: number }): string {

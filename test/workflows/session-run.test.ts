@@ -2,6 +2,7 @@ import { temporal } from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ClaimedTask, RunnerIdentity } from '../../store/claims.ts';
 import { Database } from '../../store/database.ts';
+import { cancelRun, retryRun } from '../../store/operate-runs.ts';
 import { endTask, type TaskEnd } from '../../store/outcomes.ts';
 import { sessionWorkflowId } from '../../workflows/contract.ts';
 import { eventually } from '../support/eventually.ts';
@@ -128,8 +129,66 @@ describe('retries are timers that operators see', () => {
     const timer = await eventually('the timer', async () =>
       (await historyOf(graph)).events?.find((event) => event.timerStartedEventAttributes),
     );
-    expect(decode(timer.userMetadata?.summary)).toBe('n1 · attempt 2 of 3 · waits');
+    expect(decode(timer.userMetadata?.summary)).toMatch(
+      /^n1 · attempt 2 of 3 due \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
+    );
     expect(await finishNext(graph, template)).toMatchObject({ attempt: 2, runId: task.runId });
+    await workflowEnded(graph);
+  });
+});
+
+describe('operators act through the platform, and the workflow shows it', () => {
+  /** Timers that are set and not yet over, by their summaries without the time. */
+  async function timersOf(graph: Graph) {
+    const { events } = await historyOf(graph);
+    const over = new Set(
+      events?.map((event) =>
+        (event.timerFiredEventAttributes ?? event.timerCanceledEventAttributes)?.startedEventId?.toString(),
+      ),
+    );
+    return events
+      ?.filter((event) => event.timerStartedEventAttributes && !over.has(event.eventId?.toString()))
+      .map((event) => decode(event.userMetadata?.summary)?.replace(/ due .*/, ''))
+      .filter((summary) => summary !== 'looks again')
+      .sort();
+  }
+
+  test('each run that waits has a timer of its own; that of a cancelled one goes', async () => {
+    const template = await ownTemplate({ maxAttempts: 4 });
+    const names = ['a', 'b'];
+    const nodes = names.map((name) => ({ name, parents: ['input'], template }));
+    const graph = await makeGraph(database, [{ name: 'input', parents: [] }, ...nodes]);
+    await uploadTo(graph);
+    const runs: string[] = [];
+    for (const _ of names) {
+      const task = await nextTask(template);
+      runs.push(task.runId);
+      await end(task.taskId, { kind: 'fail', category: 'error', reason: 'No luck.' });
+    }
+    const waits = ['a · attempt 2 of 4', 'b · attempt 2 of 4'];
+    await eventually('two timers', async () => (await timersOf(graph))?.join() === waits.join());
+    const cancelled = await cancelRun(database, runs[1]!);
+    if ('effects' in cancelled) temporalSide.workflows.afterCommit(cancelled.effects);
+    await eventually('one timer', async () => (await timersOf(graph))?.join() === waits[0]);
+    expect(await finishNext(graph, template)).toMatchObject({ nodeName: 'a', attempt: 2 });
+    await workflowEnded(graph);
+  });
+
+  test('a run that is tried again starts the workflow of an ended graph, which waits for its new attempt', async () => {
+    const template = await ownTemplate();
+    const graph = await makeGraph(database, chain(2, template));
+    await uploadTo(graph);
+    const task = await nextTask(template);
+    await end(task.taskId, { kind: 'fail', category: 'validation', reason: 'Broken.' });
+    await workflowEnded(graph);
+    const retried = await retryRun(database, task.runId);
+    if (retried.outcome === 'queued') temporalSide.workflows.afterCommit(retried.effects);
+    const again = await nextTask(template);
+    await eventually('the wait', async () =>
+      (await pendingActivities(graph)).some(({ activityId }) => activityId === `${task.runId}.2`),
+    );
+    await finishTask(graph, again);
+    expect((await finishNext(graph, template)).nodeName).toBe('n2');
     await workflowEnded(graph);
   });
 });
