@@ -29,6 +29,8 @@ const gapSeconds = 5;
  */
 export async function beatAlive(database: Database, processId: string): Promise<number> {
   return database.transaction(async (tx) => {
+    // A process that stands still right here must not pass for the death of all.
+    void tx.ahead(`set local idle_in_transaction_session_timeout = '2s'`);
     await tx.query('select pg_advisory_xact_lock($1)', [advisoryLocks.alive]);
     const prolonged = await tx.query(
       `update node_claim c set lease_until = clock_timestamp() + make_interval(secs => c.lease_seconds)

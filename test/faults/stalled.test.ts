@@ -1,7 +1,7 @@
 /** Processes that stand still and go on: what they held meanwhile holds up nobody else, and no lease is lost by it. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
-import { Database } from '../../store/database.ts';
+import { Database, type Tx } from '../../store/database.ts';
 import { beatAlive, endOverdueClaims } from '../../store/leases.ts';
 import { tokenOf } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
@@ -51,6 +51,27 @@ test('a process that stands still inside a transaction keeps no lease of another
   expect(await runState(locked)).toBe('held');
   await endOverdueClaims(database, 100, () => 0);
   expect(await runState(locked)).toBe('queued');
+});
+
+test('a process that stands still while it tells that it is up does not keep others from telling so for long', async () => {
+  const told = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const standsStill = database.transaction(async (tx) => {
+    const inside = { transaction: (work: (inner: Tx) => Promise<number>) => work(tx) };
+    await beatAlive(inside as unknown as Database, randomUUID());
+    told.resolve();
+    await goOn.promise;
+  });
+  standsStill.catch(() => {});
+  await told.promise;
+  const startedAt = performance.now();
+  try {
+    await beatAlive(database, randomUUID());
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  } finally {
+    goOn.resolve();
+  }
+  await expect(standsStill).rejects.toThrow();
 });
 
 test('when the only server stood still past a lease, the first call of each holder is answered as before', async () => {
