@@ -4,6 +4,8 @@ import { testEnvironment } from '../support/stack.ts';
 import { findChromium, picture, startBrowser, type TestBrowser } from './browser.ts';
 
 const chromium = findChromium();
+if (chromium === null)
+  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
 const platform = await testEnvironment();
 let api: TestApi;
 let browser: TestBrowser;
