@@ -3,12 +3,11 @@
  * through the same dispatcher in this process; the same routes answer either way, so there is one set of rules.
  * Nothing is remembered between requests; only checks of one token that are under way at the same moment share a call.
  */
-import type { Logger } from 'pino';
 import { z } from 'zod';
 import { type Role, roles } from '../domain/access.ts';
 import { Problem } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
-import { callLocally, type Dispatcher } from '../http/dispatcher.ts';
+import type { AuthAnswer, AuthCall, AuthTransport } from './auth-transport.ts';
 
 /** A person, or a device of a person, whose token the authentication service has just found valid. */
 export type Principal = {
@@ -36,17 +35,8 @@ export type Person = Omit<Principal, 'kind' | 'bearer' | 'mustChangePassword'> &
   readonly forceChangePasswordNextSignin: boolean;
 };
 
-export type AuthCall = {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Below `/api/authorization`, with query, for example `/offline_token`. */
-  readonly path: string;
-  readonly bearer?: string;
-  readonly json?: unknown;
-  readonly requestId: string;
-};
 /** An active user, as the platform itself may know them. */
 export type ActiveUser = z.output<typeof activeSchema>['users'][number];
-export type AuthAnswer = { readonly status: number; readonly body: unknown };
 
 export type AuthClient = {
   /**
@@ -71,13 +61,8 @@ export type AuthClient = {
   call(call: AuthCall): Promise<AuthAnswer>;
 };
 
-/** How calls reach the service. */
-export type AuthTransport = (call: AuthCall) => Promise<AuthAnswer>;
-
-const deadlineMs = 5000;
 /** A device tries again by itself. */
 const retrySoon = { 'retry-after': '1' } as const;
-const prefix = '/api/authorization';
 
 const personSchema = z.object({
   userId: z.string(),
@@ -109,51 +94,8 @@ const activeSchema = z.object({
     }),
   ),
 });
+const refusalSchema = z.object({ status: z.literal('error'), message: z.string() });
 const validationSchema = personSchema.extend({ isOfflineToken: z.boolean() });
-
-/** Calls the service's own routes without a socket. */
-export function localTransport(dispatcher: Dispatcher, log: Logger): AuthTransport {
-  return async ({ method, path, bearer, json, requestId }) =>
-    await callLocally(dispatcher, {
-      method,
-      url: prefix + path,
-      requestId,
-      log,
-      ...(bearer === undefined ? {} : { bearer }),
-      ...(json === undefined ? {} : { json }),
-    });
-}
-
-/** Calls a separate service at `authUrl`; no answer within five seconds counts as down. */
-export function httpTransport(authUrl: string): AuthTransport {
-  const base = authUrl.replace(/\/+$/, '') + prefix;
-  async function once({ method, path, bearer, json, requestId }: AuthCall): Promise<AuthAnswer> {
-    const response = await fetch(base + path, {
-      method,
-      headers: {
-        'x-request-id': requestId,
-        ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
-        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-      redirect: 'error',
-      signal: AbortSignal.timeout(deadlineMs),
-    });
-    const text = await response.text();
-    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
-  }
-  return async (call) => {
-    try {
-      return await once(call);
-    } catch (error) {
-      // A kept connection may end just as it is used again; what changes nothing is asked once more.
-      const changesNothing =
-        call.method === 'GET' || /^\/(validate|users\/(resolve|lookup|active))$/.test(call.path);
-      if (changesNothing && error instanceof TypeError) return await once(call);
-      throw error;
-    }
-  };
-}
 
 /** @param serviceKey the platform's own credential (`AUTH_SERVICE_KEY`) */
 export function createAuthClient(transport: AuthTransport, serviceKey: string): AuthClient {
@@ -207,7 +149,9 @@ export function createAuthClient(transport: AuthTransport, serviceKey: string): 
       return answer.status === 200 ? parsed(personSchema, answer) : refusedOrThrow(answer, [401, 403, 404]);
     },
     async *allPeople(bearer, requestId) {
+      const until = Date.now() + limits.authQuestionsSeconds * 1000;
       for (let page = 1, pages = 1; page <= pages; page += 1) {
+        if (Date.now() > until) throw new Problem('unavailable', { headers: retrySoon });
         const path = `/users?page=${page}&pageSize=${limits.sessionPageSizeMax}`;
         const answer = await call({ method: 'GET', path, bearer, requestId });
         const { users, totalPages } = parsed(userPageSchema, answer);
@@ -235,14 +179,18 @@ export function createAuthClient(transport: AuthTransport, serviceKey: string): 
   };
 }
 
-/** Null for a definite no; anything unexpected means that the question has not been answered. */
+/**
+ * Null for a definite no, in the service's own words; anything unexpected, also a refusal by something in between, means
+ * that the question has not been answered.
+ */
 function refusedOrThrow(answer: AuthAnswer, definite: readonly number[]): null {
-  if (definite.includes(answer.status)) return null;
-  throw new Problem('unavailable', { cause: new Error(`authentication service: ${answer.status}`) });
+  if (definite.includes(answer.status) && refusalSchema.safeParse(answer.body).success) return null;
+  const cause = new Error(`authentication service: ${answer.status}`);
+  throw new Problem('unavailable', { cause, headers: retrySoon });
 }
 
 function parsed<Schema extends z.ZodType>(schema: Schema, answer: AuthAnswer): z.output<Schema> {
   const result = schema.safeParse(answer.body);
-  if (!result.success) throw new Problem('unavailable', { cause: result.error });
+  if (!result.success) throw new Problem('unavailable', { cause: result.error, headers: retrySoon });
   return result.data;
 }

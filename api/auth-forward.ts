@@ -4,11 +4,12 @@
  * service's rate limits (its `TRUSTED_PROXIES` must count this server).
  */
 import { Problem } from '../domain/errors.ts';
-import type { Dispatcher, Incoming } from '../http/dispatcher.ts';
-import { errorReply, toProblem } from '../http/errors.ts';
+import { limits } from '../domain/limits.ts';
+import { type Dispatcher, type Incoming, splitTarget } from '../http/dispatcher.ts';
+import { errorReply, errorSchema, toProblem } from '../http/errors.ts';
 import type { Reply, Route } from '../http/route.ts';
+import { parseAnswer, readAnswer } from './auth-transport.ts';
 
-const deadlineMs = 30_000;
 const sentHeaders = ['authorization', 'content-type', 'content-encoding', 'accept'];
 const returnedHeaders = ['retry-after', 'www-authenticate', 'allow', 'cache-control', 'content-type'];
 
@@ -42,19 +43,28 @@ async function forward(base: string, incoming: Incoming): Promise<Reply> {
     const value = incoming.headers[name];
     if (value !== undefined) headers[name] = value;
   }
-  const response = await fetch(base + incoming.url, {
+  // A target in absolute form names a host, which is not the one to ask.
+  const { path, query } = splitTarget(incoming.url);
+  const response = await fetch(base + path + (query === '' ? '' : `?${query}`), {
     method: incoming.method,
     headers,
     ...(json === undefined ? {} : { body: JSON.stringify(json) }),
     redirect: 'error',
-    signal: AbortSignal.any([incoming.life.signal, AbortSignal.timeout(deadlineMs)]),
+    signal: AbortSignal.any([incoming.life.signal, AbortSignal.timeout(limits.authForwardSeconds * 1000)]),
   });
   const returned: Record<string, string> = {};
   for (const name of returnedHeaders) {
     const value = response.headers.get(name);
     if (value !== null) returned[name] = value;
   }
-  const bytes = Buffer.from(await response.arrayBuffer());
-  if (bytes.length === 0) return { status: response.status, headers: returned };
+  const bytes = await readAnswer(response);
+  if (bytes.length === 0 && response.ok) return { status: response.status, headers: returned };
+  if (!isAnswer(response.status, parseAnswer(bytes)))
+    throw new Error('The authentication service’s answer is none of its own.');
   return { status: response.status, headers: returned, stream: bytes };
+}
+
+/** JSON, and of refusals the common body: what else comes is told by something in between, or by a broken service. */
+function isAnswer(status: number, body: unknown): boolean {
+  return status < 400 ? body !== undefined : errorSchema.safeParse(body).success;
 }

@@ -4,6 +4,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { Problem } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
 import { anonymousPrefix, isAnonymous, normaliseAddress, type Person } from '../domain/participant.ts';
 import type { AuthClient, Principal } from './auth-client.ts';
 
@@ -32,6 +33,8 @@ export function anonymousKey(address: string, participantKey: string): string {
 
 export class People {
   private readonly options: PeopleOptions;
+  /** A request that names many people gives up here when each answer is slow. */
+  private readonly untilMs = performance.now() + limits.authQuestionsSeconds * 1000;
   private readonly resolved = new Map<string, Promise<Person>>();
   private readonly seen = new Map<string, Promise<VisiblePerson | null>>();
 
@@ -71,6 +74,8 @@ export class People {
     // Offline tokens resolve nobody: the service refuses them.
     if (principal.kind === 'offline') return { identifier: key, key };
     if (address === normaliseAddress(principal.email)) return { identifier: principal.userId, key };
+    if (performance.now() > this.untilMs)
+      throw new Problem('unavailable', { headers: { 'retry-after': '1' } });
     try {
       const found = await auth.resolveEmail(principal.bearer, address, requestId);
       return { identifier: found?.userId.toLowerCase() ?? key, key };
@@ -114,6 +119,7 @@ export class People {
     const { auth, principal, requestId } = this.options;
     if (principal.kind === 'offline' || isAnonymous(identifier) || !guid.test(identifier)) return null;
     if (identifier === principal.userId) return visible(principal);
+    if (performance.now() > this.untilMs) return null;
     try {
       const found = await auth.findPerson(principal.bearer, identifier, requestId);
       return found === null ? null : visible(found);
