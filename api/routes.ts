@@ -13,6 +13,7 @@ import { projectRoutes } from './projects/routes.ts';
 import type { ApiRoute } from './route.ts';
 import { runnerRoutes } from './runner/routes.ts';
 import { runnerTokenRoutes } from './runner-tokens/routes.ts';
+import { runnerAdministrationRoutes } from './runners/routes.ts';
 import { scenarioRoutes } from './scenarios/routes.ts';
 import { sessionQueryRoutes } from './session-query/routes.ts';
 import { sessionTemplateRoutes } from './session-templates/routes.ts';
@@ -39,5 +40,6 @@ export const routes: readonly ApiRoute[] = [
   ...offlineTokenRoutes,
   ...docsRoutes,
   ...runnerTokenRoutes,
+  ...runnerAdministrationRoutes,
   ...runnerRoutes,
 ];

@@ -88,6 +88,7 @@ export const catalogue = {
   uploadNotFound: entry(404, 'upload_not_found', 'Upload not found.'),
   nodeNotFound: entry(404, 'node_not_found', 'Node not found.'),
   nodeRunNotFound: entry(404, 'not_found', 'Run not found.'),
+  runnerNotFound: entry(404, 'not_found', 'Runner not found.'),
   templateUnknown: entry(404, 'template_unknown', 'Node template not registered.'),
   // 405 to 431
   methodNotAllowed: entry(405, 'method_not_allowed', 'Method not allowed.'),

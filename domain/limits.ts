@@ -70,6 +70,7 @@ export const limits = {
   runnerInstanceCharacters: 128,
   runnerInstanceKeptDays: 7,
   runnerDrainedKeptDays: 90,
+  runnerDrainedKeptDays: 90,
   runnerVersionCharacters: 200,
   runnerStateBytes: 64 * kibibytes,
   inputsPageDefault: 100,

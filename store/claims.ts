@@ -50,13 +50,15 @@ export interface Arrival {
   readonly claimSeq: number;
   /** The instance still holds a task, which it gives up by claiming again. */
   readonly holdsTask: boolean;
+  /** An operator drained the instance: it gets no task. */
+  readonly drained: boolean;
 }
 
 const announce = `
   insert into runner_instance (holder, instance_id, claim_seq) values ($1, $2, 1)
   on conflict (holder, instance_id)
     do update set claim_seq = runner_instance.claim_seq + 1, last_seen_at = clock_timestamp()
-  returning claim_seq as "claimSeq"`;
+  returning claim_seq as "claimSeq", drained`;
 const holdsTask = `
   exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 and c.ended_at is null)`;
 
@@ -84,7 +86,8 @@ const claimColumns = `
       and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)) as "pendingInputs"`;
 
 /**
- * @param instance a statement that locks the instance's row and gives no row when the claim may not win any more
+ * @param instance a statement that locks the instance's row and gives its `drained`; no row when the claim may not win
+ *   any more
  * @param pick a `select` of one `node_run`'s id, locked, skipping what others hold
  * $1 holder, $2 instance, $3 task id, $4 default lease seconds
  */
@@ -101,7 +104,7 @@ function claimSteps(instance: string, pick: string): string {
                join node_instance p on p.id = any (n.parent_ids) where n.id = r.node_instance_id)),
            replay_position = coalesce(r.replay_position, (select position from replay)),
            replay_output_id = coalesce(r.replay_output_id, (select output_id from replay))
-      from pick, instance where r.id = pick.id
+      from pick, instance where r.id = pick.id and not instance.drained
     returning r.*
   ), attempt as (
     update node_attempt a set started_at = coalesce(a.started_at, clock_timestamp())
@@ -126,7 +129,7 @@ const claimed = `
 /** $5 claim sequence or null */
 function claimStatement(pick: string): string {
   const instance = `
-    select 1 from runner_instance i, pick
+    select i.drained from runner_instance i, pick
      where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i`;
   return `${claimSteps(instance, pick)} select ${claimColumns} ${claimed}`;
 }
@@ -145,7 +148,7 @@ const arriveAndClaimStatement = `
       where r.state = 'queued' and not r.frozen and r.template_name = $5 and not ${holdsTask}
       order by r.fair_rank limit 1 for update skip locked`,
   )}
-  select instance."claimSeq", ${holdsTask} as "holdsTask", task.*
+  select instance."claimSeq", instance.drained, ${holdsTask} as "holdsTask", task.*
     from instance left join lateral (select ${claimColumns} ${claimed}) task on true`;
 
 /**
@@ -166,15 +169,16 @@ export async function arriveAndClaim(
     request.leaseSeconds,
     request.template,
   ]);
-  const { claimSeq, holdsTask, ...task } = row!;
-  if (task.taskId === null) return { claimSeq, holdsTask, task: undefined };
+  const { claimSeq, holdsTask, drained, ...task } = row!;
+  const arrival = { claimSeq, holdsTask, drained };
+  if (task.taskId === null) return { ...arrival, task: undefined };
   failpoint('claimed');
-  return { claimSeq, holdsTask, task: task as ClaimedTask };
+  return { ...arrival, task: task as ClaimedTask };
 }
 
 /**
  * Takes the oldest ready task (by fair rank) of one of the templates; undefined when there is none,
- * or when a newer claim of the same instance has arrived.
+ * when a newer claim of the same instance has arrived, or when the instance is drained.
  */
 export async function claimNext(
   database: Queryable,

@@ -242,14 +242,14 @@ async function writeCreators(
 
 /** A statement that saw the token alive has ended by then. */
 const settleAfter = "interval '2 minutes'";
-const hasEnded = 'not k.settled and least(k.expires_at, k.revoked_at)';
+const unsettledEnd = 'not k.settled and least(k.expires_at, k.revoked_at)';
 
 /** Held tasks of tokens that ended, or whose creators' present role does not reach them. */
 export async function listTasksOfEndedTokens(database: Queryable, limit: number): Promise<string[]> {
   const rows = await database.query<{ taskId: string }>(
     `select c.task_id as "taskId"
        from runner_token k join node_claim c on c.holder = 'token:' || k.id::text and c.ended_at is null
-      where ${hasEnded} <= clock_timestamp()
+      where ${unsettledEnd} <= clock_timestamp()
      union all
      select c.task_id
        from runner_token_creator p join runner_token k on k.created_by = p.user_id
@@ -268,7 +268,22 @@ export async function listTasksOfEndedTokens(database: Queryable, limit: number)
 export async function settleEndedTokens(database: Queryable): Promise<void> {
   await database.query(
     `update runner_token k set settled = true
-      where ${hasEnded} <= clock_timestamp() - ${settleAfter}
+      where ${unsettledEnd} <= clock_timestamp() - ${settleAfter}
         and not exists (select from node_claim c where c.holder = 'token:' || k.id::text and c.ended_at is null)`,
   );
+}
+
+/** Removes tokens that ended long ago, and what is known of creators without tokens. @returns how many tokens */
+export async function sweepRunnerTokens(database: Queryable): Promise<number> {
+  const rows = await database.query(
+    `delete from runner_token k
+      where k.settled and least(k.expires_at, k.revoked_at) < clock_timestamp() - interval '${limits.runnerTokenKeptDays} days'
+      returning 1`,
+  );
+  await database.query(
+    `delete from runner_token_creator c
+      where c.asked_at < clock_timestamp() - interval '1 day'
+        and not exists (select from runner_token k where k.created_by = c.user_id)`,
+  );
+  return rows.length;
 }

@@ -5,6 +5,7 @@
 import pg from 'pg';
 import type { RunnerIdentity } from './claims.ts';
 import type { Database } from './database.ts';
+import { runnerChangedChannel } from './runner-instances.ts';
 import { taskReadyChannel } from './task-ready-channel.ts';
 
 /** A connection that answers nothing for so long is replaced. */
@@ -14,6 +15,8 @@ const reconnectMs = 250;
 export interface TaskReadyEvents {
   /** A task of this node template was queued, or may have been. */
   ready(template: string): void;
+  /** Operators drained instances, or gave them tasks again. */
+  runnersChanged(): void;
   /** The connection stands (again): what was queued before went unheard. */
   connected(): void;
   /** The connection is lost, or could not be made; it is tried again by itself. */
@@ -31,6 +34,8 @@ export interface ReadyCheck {
   readonly ready: readonly string[];
   /** Places (from 0) of those claims that a newer claim of the same instance has replaced. */
   readonly outdated: readonly number[];
+  /** Places of those claims whose instance is drained. */
+  readonly drained: readonly number[];
 }
 
 export class TaskReadyListener {
@@ -113,9 +118,12 @@ export class TaskReadyListener {
       client.once('end', resolve);
     });
     over.catch(() => undefined);
-    client.on('notification', ({ payload }) => this.#events.ready(payload ?? ''));
+    client.on('notification', ({ channel, payload }) => {
+      if (channel === runnerChangedChannel) this.#events.runnersChanged();
+      else this.#events.ready(payload ?? '');
+    });
     await client.connect();
-    await client.query(`listen ${taskReadyChannel}`);
+    await client.query(`listen ${taskReadyChannel}; listen ${runnerChangedChannel}`);
     if (this.#isStopped) return;
     this.#client = client;
     this.#events.connected();
@@ -129,13 +137,15 @@ export class TaskReadyListener {
   }
 }
 
+const placesOf = (condition: string) => `
+  array(
+    select w.place - 1
+      from unnest($2::text[], $3::text[], $4::bigint[]) with ordinality as w (holder, instance_id, claim_seq, place)
+      join runner_instance i on i.holder = w.holder and i.instance_id = w.instance_id
+     where ${condition})`;
 const checkStatement = `
   select array(
            select t.name from unnest($1::text[]) as t (name)
             where exists (
               select from node_run r where r.state = 'queued' and not r.frozen and r.template_name = t.name)) as ready,
-         array(
-           select w.place - 1
-             from unnest($2::text[], $3::text[], $4::bigint[]) with ordinality as w (holder, instance_id, claim_seq, place)
-             join runner_instance i on i.holder = w.holder and i.instance_id = w.instance_id
-            where i.claim_seq > w.claim_seq) as outdated`;
+         ${placesOf('i.claim_seq > w.claim_seq')} as outdated, ${placesOf('i.drained')} as drained`;

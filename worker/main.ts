@@ -24,6 +24,7 @@ import { workflowBundle } from './bundle.ts';
 import { healOnce } from './healer.ts';
 import { startLeaseLoop } from './lease-loop.ts';
 import { type Loop, startLoop } from './loop.ts';
+import { startRunnerSweeper } from './runner-sweeper.ts';
 import { workerSettings } from './settings.ts';
 import { startSweeper } from './sweeper.ts';
 import { connectTemporal, ensureNamespace } from './temporal.ts';
@@ -149,6 +150,7 @@ function startLoops(
   return [
     startLeaseLoop(database, workflows, log),
     startSweeper(database, objects, log),
+    startRunnerSweeper(database, log),
     startLoop('healer', 2_000, log, () => healOnce(database, workflows, log)),
     startLoop('namespace', 60_000, log, () =>
       ensureNamespace(connection, settings.temporal.TEMPORAL_NAMESPACE),

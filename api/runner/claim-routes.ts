@@ -100,8 +100,9 @@ const claim = defineRoute({
   },
   errors: ['templateUnknown', 'templateNotAllowed'],
   errorStyle: 'coded',
-  async handler({ body, principal, services, signal, shutdown }) {
+  async handler({ body, principal, services, request: { headers }, signal, shutdown }) {
     const identity = { holder: holderOf(principal), instanceId: body.instanceId };
+    services.runners.presence.seen(identity, headers['user-agent']);
     const coverage = await coverageFor(services, principal, body.templates ?? []);
     const { waitSeconds } = body;
     const isStillAllowed = () => isUnchanged(services, principal);

@@ -2,6 +2,7 @@
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import {
+  type Arrival,
   arrive,
   arriveAndClaim,
   type ClaimedTask,
@@ -76,11 +77,11 @@ export async function claimTask(services: Services, request: ClaimRequest): Prom
   const { identity, waitSeconds } = request;
   const { waiters } = services.runners;
   const startedAtMs = performance.now();
-  const { claimSeq, task } = await firstTry(services, request);
+  const { claimSeq, drained, task } = await firstTry(services, request);
   if (waitSeconds === 0 || task !== undefined) waiters.replaceOlder({ identity, claimSeq });
   if (task !== undefined) return task;
   if (waitSeconds === 0) return await lastTry(services, request, claimSeq, startedAtMs);
-  const waiter = waiters.enter({ ...request, claimSeq });
+  const waiter = waiters.enter({ ...request, claimSeq, drained });
   try {
     return await waitForTask(services, request, claimSeq, waiter);
   } finally {
@@ -88,23 +89,24 @@ export async function claimTask(services: Services, request: ClaimRequest): Prom
   }
 }
 
+interface FirstTry extends Pick<Arrival, 'claimSeq' | 'drained'> {
+  readonly task: ClaimedTask | undefined;
+}
+
 /** Announces the claim and tries it: in one statement where it is for one template and the instance holds nothing. */
-async function firstTry(
-  services: Services,
-  request: ClaimRequest,
-): Promise<{ readonly claimSeq: number; readonly task: ClaimedTask | undefined }> {
+async function firstTry(services: Services, request: ClaimRequest): Promise<FirstTry> {
   const { identity, coverage, signal } = request;
   const [template, ...others] = coverage.names();
   if (template === undefined || others.length > 0) {
-    const { claimSeq, holdsTask } = await arrive(services.database, identity);
+    const { claimSeq, drained, holdsTask } = await arrive(services.database, identity);
     if (holdsTask) await giveUp(services, identity);
-    return { claimSeq, task: await tryClaim(services, request, claimSeq) };
+    return { claimSeq, drained, task: drained ? undefined : await tryClaim(services, request, claimSeq) };
   }
   const arrival = await againWhenHeld(services, identity, () => {
     const claim = { template, leaseSeconds: limits.leaseSeconds };
     return signal.aborted ? undefined : arriveAndClaim(services.database, identity, claim);
   });
-  if (arrival === undefined) return { claimSeq: 0, task: undefined };
+  if (arrival === undefined) return { claimSeq: 0, drained: false, task: undefined };
   if (!arrival.holdsTask) return arrival;
   await giveUp(services, identity);
   return { ...arrival, task: await tryClaim(services, request, arrival.claimSeq) };
@@ -133,7 +135,7 @@ async function waitForTask(
   waiter: TaskWaiter,
 ): Promise<ClaimedTask | undefined> {
   while (waiter.end === undefined) {
-    const task = await tryClaim(services, request, claimSeq);
+    const task = waiter.isResting ? undefined : await tryClaim(services, request, claimSeq);
     if (task !== undefined) return task;
     waiter.foundNothing();
     if (!(await waiter.next()) || !(await request.isStillAllowed())) return undefined;

@@ -5,6 +5,7 @@ import type { SecretBox } from '../../store/secrets.ts';
 import type { WorkflowClient } from '../../workflows/client.ts';
 import type { AuthClient } from '../auth-client.ts';
 import { RunnerTokens } from '../runner-tokens/tokens.ts';
+import { RunnerPresence } from '../runners/presence.ts';
 import { AliveBeat } from './alive.ts';
 import { HolderNotices } from './holder-notices.ts';
 import { TaskWaiters } from './task-waiters.ts';
@@ -23,6 +24,7 @@ export class RunnerDesk {
   readonly waiters: TaskWaiters;
   readonly holders: HolderNotices;
   readonly tokens: RunnerTokens;
+  readonly presence: RunnerPresence;
   readonly #alive: AliveBeat;
 
   /** Connects to nothing yet. */
@@ -32,6 +34,7 @@ export class RunnerDesk {
     this.waiters = new TaskWaiters(database, this.templates, log);
     this.holders = new HolderNotices(workflows);
     this.tokens = new RunnerTokens(parts);
+    this.presence = new RunnerPresence({ database, log, waiting: () => this.waiters.identities });
     this.#alive = new AliveBeat(database, log);
   }
 
@@ -40,6 +43,7 @@ export class RunnerDesk {
     await this.#alive.start();
     this.waiters.listen();
     this.tokens.start();
+    this.presence.start();
   }
 
   /** To be awaited before a runner is answered. */
@@ -50,6 +54,6 @@ export class RunnerDesk {
   /** To be called before the database is closed. */
   async close(): Promise<void> {
     this.holders.close();
-    await Promise.all([this.waiters.stop(), this.#alive.stop(), this.tokens.stop()]);
+    await Promise.all([this.waiters.stop(), this.#alive.stop(), this.tokens.stop(), this.presence.stop()]);
   }
 }

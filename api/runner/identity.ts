@@ -7,6 +7,7 @@ import { uuid } from '../../http/schemas.ts';
 import type { RunnerIdentity } from '../../store/claims.ts';
 import type { Principal } from '../auth-client.ts';
 import type { RunnerPrincipal } from '../runner-tokens/principal.ts';
+import type { Services } from '../services.ts';
 
 export const instanceIdForm = new RegExp(`^[A-Za-z0-9._:-]{1,${limits.runnerInstanceCharacters}}$`);
 const header = 'x-platform-runner-instance';
@@ -31,16 +32,23 @@ export function holderOf(principal: RunnerCaller): string {
   return principal.kind === 'runner' ? `token:${principal.tokenId}` : `user:${principal.userId}`;
 }
 
-/** The caller of a task's route. Throws for a header that no instance can have. */
-export function identityOf(context: {
+/** What the route of a held task knows of its caller. */
+interface TaskCall {
   readonly principal: RunnerCaller;
   readonly headers: { readonly [header]: string };
-}): RunnerIdentity {
+  readonly request: { readonly headers: Readonly<Record<string, string | undefined>> };
+  readonly services: Pick<Services, 'runners'>;
+}
+
+/** The caller of a task's route, who is seen by this. Throws for a header that no instance can have. */
+export function identityOf(context: TaskCall): RunnerIdentity {
   const instanceId = context.headers[header];
   if (!instanceIdForm.test(instanceId)) {
     throw new Problem('invalidRequest', {
       message: `X-Platform-Runner-Instance must hold 1 to ${limits.runnerInstanceCharacters} characters of A-Za-z0-9._:-`,
     });
   }
-  return { holder: holderOf(context.principal), instanceId };
+  const identity = { holder: holderOf(context.principal), instanceId };
+  context.services.runners.presence.seen(identity, context.request.headers['user-agent']);
+  return identity;
 }

@@ -6,6 +6,7 @@
  * the next: PostgreSQL folds equal notifications of one transaction, so one wake may stand for many tasks.
  */
 import type { Logger } from 'pino';
+import type { RunnerIdentity } from '../../store/claims.ts';
 import type { Database } from '../../store/database.ts';
 import { TaskReadyListener, type WaitingClaim } from '../../store/task-ready.ts';
 import type { Coverage, TemplateCatalogue } from './template-catalogue.ts';
@@ -18,6 +19,8 @@ export type WaitEnd = 'timeout' | 'replaced' | 'gone' | 'stopping';
 export interface WaitRequest extends WaitingClaim {
   readonly coverage: Coverage;
   readonly waitSeconds: number;
+  /** As it was when the claim arrived. */
+  readonly drained: boolean;
   /** Aborted when the caller hangs up. */
   readonly signal: AbortSignal;
   /** Aborted when the process begins to stop. */
@@ -33,6 +36,8 @@ export class TaskWaiter {
   readonly #onLeave: (waiter: TaskWaiter, unanswered: readonly string[]) => void;
   readonly #timer: NodeJS.Timeout;
   #end: WaitEnd | undefined;
+  /** While its instance is drained it waits for its time to pass: no wake is for it. */
+  isResting: boolean;
   /** The template of a wake that is still to be tried. */
   #wake: string | undefined;
   /** The template of the wake that is being tried. */
@@ -41,6 +46,7 @@ export class TaskWaiter {
 
   constructor(request: WaitRequest, onLeave: (waiter: TaskWaiter, unanswered: readonly string[]) => void) {
     this.request = request;
+    this.isResting = request.drained;
     this.#onLeave = onLeave;
     this.#timer = setTimeout(() => this.finish('timeout'), request.waitSeconds * 1_000);
     request.signal.addEventListener('abort', this.#onHangUp, { once: true });
@@ -117,6 +123,7 @@ export class TaskWaiters {
     this.#catalogue = catalogue;
     this.#listener = new TaskReadyListener(database, {
       ready: (template) => this.#onReady(template),
+      runnersChanged: () => void this.#check(),
       connected: () => void this.#check(),
       lost: (error) => log.warn({ err: error }, 'the connection that hears of queued tasks broke'),
     });
@@ -127,6 +134,11 @@ export class TaskWaiters {
     return this.#waiters.size;
   }
 
+  /** Whose they are. */
+  get identities(): readonly RunnerIdentity[] {
+    return [...this.#waiters].map((waiter) => waiter.request.identity);
+  }
+
   /** Those of them that are not being tried just now. */
   get idleCount(): number {
     return [...this.#waiters].filter((waiter) => waiter.isIdle).length;
@@ -135,6 +147,11 @@ export class TaskWaiters {
   /** Connects, so that the first claim that waits finds the connection standing. Safe to call again. */
   listen(): void {
     this.#listener.start();
+  }
+
+  /** Those whose instance is drained. */
+  get restingCount(): number {
+    return [...this.#waiters].filter((waiter) => waiter.isResting).length;
   }
 
   /** Lets a claim wait from now on; what becomes ready after this call wakes it. */
@@ -203,7 +220,8 @@ export class TaskWaiters {
   #wakeOne(template: string): void {
     let busy: TaskWaiter | undefined;
     for (const waiter of this.#waiters) {
-      if (waiter.isWoken || waiter.end !== undefined || !waiter.request.coverage.covers(template)) continue;
+      if (waiter.isResting || waiter.isWoken || waiter.end !== undefined) continue;
+      if (!waiter.request.coverage.covers(template)) continue;
       if (waiter.isIdle) {
         waiter.wake(template);
         return;
@@ -213,7 +231,10 @@ export class TaskWaiters {
     busy?.wake(template);
   }
 
-  /** What notifications may have missed: queued tasks, and claims that a newer one at another process replaced. */
+  /**
+   * What notifications may have missed: queued tasks, claims that a newer one at another process replaced, and instances
+   * that were drained or are not any more.
+   */
   async #check(): Promise<void> {
     if (this.#isChecking || this.#waiters.size === 0) return;
     this.#isChecking = true;
@@ -226,6 +247,8 @@ export class TaskWaiters {
         waiters.map((waiter) => waiter.request),
       );
       for (const place of found.outdated) waiters[place]?.finish('replaced');
+      const drained = new Set(found.drained);
+      for (const [place, waiter] of waiters.entries()) waiter.isResting = drained.has(place);
       for (const template of found.ready) this.#wakeOne(template);
     } catch {
       // The database does not answer; the next check follows in a second.

@@ -106,6 +106,7 @@ test('waiting claims are not told of tasks of frozen sessions, and are told when
   });
   const listener = new TaskReadyListener(database, {
     ready: (name) => heard.push(name),
+    runnersChanged: () => {},
     connected: () => connected(),
     lost: () => {},
   });

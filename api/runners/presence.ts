@@ -1,0 +1,83 @@
+/**
+ * When instances were last seen, and with which version: gathered here and written together every few seconds, so that
+ * no call of a runner costs a statement more. What is lost with the process is a few seconds of sightings.
+ */
+import type { Logger } from 'pino';
+import { runnerVersion } from '../../domain/runner-version.ts';
+import type { RunnerIdentity } from '../../store/claims.ts';
+import type { Database } from '../../store/database.ts';
+import { noteSightings } from '../../store/runner-instances.ts';
+
+const writeEveryMs = 2_000;
+/** More than this many at once are seen again soon anyway. */
+const mostSightings = 10_000;
+
+interface Seen extends RunnerIdentity {
+  readonly userAgent: string | undefined;
+  readonly atMs: number;
+}
+
+export interface RunnerPresenceParts {
+  readonly database: Database;
+  readonly log: Logger;
+  /** Instances whose claims wait, which are here as long as they do. */
+  readonly waiting: () => readonly RunnerIdentity[];
+}
+
+export class RunnerPresence {
+  readonly #parts: RunnerPresenceParts;
+  readonly #seen = new Map<string, Seen>();
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> | undefined;
+
+  constructor(parts: RunnerPresenceParts) {
+    this.#parts = parts;
+  }
+
+  /** To be called at every call of an instance. */
+  seen(identity: RunnerIdentity, userAgent: string | undefined): void {
+    const key = `${identity.holder}\n${identity.instanceId}`;
+    if (this.#seen.size >= mostSightings && !this.#seen.has(key)) return;
+    this.#seen.set(key, { ...identity, userAgent, atMs: performance.now() });
+  }
+
+  /** Begins to write; safe to call again. */
+  start(): void {
+    this.#timer ??= setInterval(() => void this.#write(), writeEveryMs).unref();
+  }
+
+  /** Resolves when nothing is under way any more; what was seen last is written. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#writing;
+    await this.#write();
+  }
+
+  async #write(): Promise<void> {
+    this.#writing ??= this.#writeOnce().finally(() => {
+      this.#writing = undefined;
+    });
+    await this.#writing;
+  }
+
+  async #writeOnce(): Promise<void> {
+    for (const identity of this.#parts.waiting()) {
+      const known = this.#seen.get(`${identity.holder}\n${identity.instanceId}`);
+      this.seen(identity, known?.userAgent);
+    }
+    if (this.#seen.size === 0) return;
+    const now = performance.now();
+    const sightings = [...this.#seen.values()].map(({ holder, instanceId, userAgent, atMs }) => ({
+      holder,
+      instanceId,
+      version: runnerVersion(userAgent),
+      agoSeconds: (now - atMs) / 1_000,
+    }));
+    this.#seen.clear();
+    try {
+      await noteSightings(this.#parts.database, sightings);
+    } catch (error) {
+      this.#parts.log.warn({ err: error }, 'sightings of runners not written');
+    }
+  }
+}

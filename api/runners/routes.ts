@@ -1,0 +1,166 @@
+/** Runner instances as operators see them, and draining (contract: Runner administration; decisions 9). */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import { integerParameter, timestampOut, uuid } from '../../http/schemas.ts';
+import { listRunnerTypeNames } from '../../store/claimable-templates.ts';
+import {
+  listRunnerInstances,
+  type RunnerInstanceRow,
+  setRunnerDrained,
+} from '../../store/runner-instances.ts';
+import { defineRoute } from '../route.ts';
+import type { Services } from '../services.ts';
+
+const path = '/api/v2/admin/runners';
+const tags = ['Runner administration'];
+
+const runnerSchema = z
+  .object({
+    id: z.guid(),
+    instanceId: z.string().meta({ description: 'As the runner named itself.' }),
+    kind: z.enum(['token', 'account']).meta({ description: 'What it calls with.' }),
+    tokenId: z.guid().nullable(),
+    tokenLabel: z.string().nullable(),
+    tokenHint: z.string().nullable(),
+    userId: z.guid().nullable().meta({ description: 'The account; null for tokens.' }),
+    runnerTypes: z.array(z.string()).meta({ description: 'Whose tasks it may claim.' }),
+    hosting: z
+      .enum(['deployed', 'external'])
+      .meta({ description: '`deployed`: started by the platform; `external`: by somebody else.' }),
+    version: z.string().nullable().meta({ description: 'From the `User-Agent` of its calls.' }),
+    firstSeenAt: timestampOut(),
+    lastSeenAt: timestampOut().meta({ description: 'To within a few seconds.' }),
+    drained: z.boolean(),
+    task: z
+      .object({
+        taskId: z.guid(),
+        runId: z.guid(),
+        attempt: z.int(),
+        sessionId: z.guid(),
+        nodeInstanceId: z.int(),
+        nodeName: z.string(),
+        nodeTemplate: z.string(),
+        claimedAt: timestampOut(),
+        phase: z.string().nullable(),
+      })
+      .nullable()
+      .meta({ description: 'What it holds now.' }),
+  })
+  .meta({ id: 'RunnerInstance' });
+
+const list = defineRoute({
+  id: 'listRunners',
+  method: 'GET',
+  path,
+  summary: 'Runner instances that have claimed tasks, those seen last first',
+  description:
+    `An instance is a token or account with an instanceId. One that was not seen for ${limits.runnerInstanceKeptDays} ` +
+    `days leaves the list, a drained one after ${limits.runnerDrainedKeptDays}. Built-in nodes run inside the platform ` +
+    'and are not listed.',
+  tags,
+  access: access.admin,
+  query: z.object({
+    page: integerParameter({ min: 1, initial: 1, message: 'page must be at least 1.' }),
+    pageSize: integerParameter({
+      min: 1,
+      max: limits.sessionPageSizeMax,
+      initial: limits.sessionPageSizeDefault,
+      message: `pageSize must be between 1 and ${limits.sessionPageSizeMax}.`,
+    }),
+  }),
+  responses: {
+    200: {
+      description: 'One page of instances.',
+      schema: z.object({
+        runners: z.array(runnerSchema),
+        page: z.int(),
+        pageSize: z.int(),
+        totalCount: z.int(),
+        totalPages: z.int(),
+      }),
+    },
+  },
+  async handler({ query: { page, pageSize }, services }) {
+    const [{ rows, totalCount }, external] = await Promise.all([
+      listRunnerInstances(services.database, { offset: (page - 1) * pageSize, limit: pageSize }),
+      listRunnerTypeNames(services.database, 'external'),
+    ]);
+    const runners = rows.map((row) => present(row, external));
+    return {
+      status: 200,
+      body: { runners, page, pageSize, totalCount, totalPages: Math.ceil(totalCount / pageSize) },
+    };
+  },
+});
+
+const drainRoute = {
+  path: `${path}/{id}/drain`,
+  tags,
+  access: access.admin,
+  params: z.object({ id: uuid() }),
+  errors: ['runnerNotFound'],
+  refusals: { params: 'runnerNotFound' },
+} as const;
+
+const drain = defineRoute({
+  ...drainRoute,
+  id: 'drainRunner',
+  method: 'POST',
+  summary: 'Lets an instance finish what it holds and gives it no more tasks',
+  description:
+    'Its claims are answered with 204 after their wait, as if there were nothing to do; nothing else changes for it. ' +
+    'It stays drained until `DELETE` of the same path. Draining it again is fine.',
+  responses: { 200: { description: 'The instance.', schema: runnerSchema } },
+  async handler({ params, principal, services, log }) {
+    const runner = await changed(services, params.id, true);
+    log.info({ audit: 'runner drained', runnerId: params.id, by: principal.userId }, 'runner drained');
+    return { status: 200, body: runner };
+  },
+});
+
+const undrain = defineRoute({
+  ...drainRoute,
+  id: 'undrainRunner',
+  method: 'DELETE',
+  summary: 'Gives a drained instance tasks again',
+  description: 'A claim of it that waits takes part again at once. Fine for an instance that is not drained.',
+  responses: { 200: { description: 'The instance.', schema: runnerSchema } },
+  async handler({ params, principal, services, log }) {
+    const runner = await changed(services, params.id, false);
+    log.info({ audit: 'runner undrained', runnerId: params.id, by: principal.userId }, 'runner undrained');
+    return { status: 200, body: runner };
+  },
+});
+
+async function changed({ database }: Services, id: string, drained: boolean) {
+  const row = await setRunnerDrained(database, id, drained);
+  if (row === undefined) throw new Problem('runnerNotFound');
+  return present(row, await listRunnerTypeNames(database, 'external'));
+}
+
+function present(row: RunnerInstanceRow, external: readonly string[]): z.input<typeof runnerSchema> {
+  const { id, holder, instanceId, token, version, drained, task } = row;
+  const [kind, holderId] = holder.split(':') as ['token' | 'user', string];
+  const isToken = kind === 'token';
+  return {
+    id,
+    instanceId,
+    kind: isToken ? 'token' : 'account',
+    tokenId: isToken ? holderId : null,
+    tokenLabel: token?.label ?? null,
+    tokenHint: token?.hint ?? null,
+    userId: isToken ? null : holderId,
+    runnerTypes: isToken ? [...(token?.runnerTypes ?? [])] : [...external],
+    hosting: token?.isDeployed ? 'deployed' : 'external',
+    version,
+    firstSeenAt: formatTimestamp(row.firstSeenAt),
+    lastSeenAt: formatTimestamp(row.lastSeenAt),
+    drained,
+    task: task === null ? null : { ...task, claimedAt: formatTimestamp(task.claimedAt) },
+  };
+}
+
+export const runnerAdministrationRoutes = [list, drain, undrain];
