@@ -124,6 +124,9 @@ function wantedRange(
   const [, first = '', last = ''] = bounds ?? [];
   if (bounds === null || (first === '' && last === '')) return null;
   if (first !== '' && last !== '' && Number(first) > Number(last)) return null;
+  // A suffix that is longer than the whole means the whole (RFC 9110, 14.1.2); the parser refuses it.
+  if (first === '' && Number(last) > sizeBytes)
+    return sizeBytes === 0 ? null : { start: 0, end: sizeBytes - 1 };
   const result = parseRange(sizeBytes, header.toLowerCase());
   if (result === -2) return null;
   const range = result === -1 ? undefined : result[0];

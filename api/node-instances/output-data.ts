@@ -57,7 +57,7 @@ export async function serveOutput(
   options: ServeOptions,
 ): Promise<DownloadReply | { status: 200 | 206; headers: Record<string, string>; stream: Readable }> {
   const reply = serveBytes({
-    requestHeaders: withinSize(options.headers, bytes.sizeBytes),
+    requestHeaders: options.headers,
     sizeBytes: bytes.sizeBytes,
     etag: bytes.sha256 ?? bytes.etag,
     contentType: options.contentType ?? bytes.contentType,
@@ -75,13 +75,6 @@ export async function serveOutput(
   } catch (error) {
     throw storageProblem(error);
   }
-}
-
-/** A suffix that is longer than the whole means the whole (RFC 9110, 14.1.2). */
-function withinSize(headers: ServeOptions['headers'], sizeBytes: number): ServeOptions['headers'] {
-  const suffix = /^bytes=\s*-\s*(\d+)\s*$/i.exec(headers.range ?? '')?.[1];
-  if (suffix === undefined || Number(suffix) <= sizeBytes || sizeBytes === 0) return headers;
-  return { ...headers, range: `bytes=-${sizeBytes}` };
 }
 
 /** Waits until there is something to send, so that bytes that are no gzip are told before the head goes out. */

@@ -230,5 +230,8 @@ describe('a slice of a bundled object', () => {
     const { id, path } = await stored(randomBytes(10));
     await database.query('update node_output set object_offset = 10, size_bytes = 0 where id = $1', [id]);
     expect((await send('GET', path)).bytes.length).toBe(0);
+    const end = await send('GET', path, { range: 'bytes=-5' });
+    expect([end.status, end.bytes.length]).toEqual([200, 0]);
+    expect((await send('GET', path, { range: 'bytes=0-' })).status).toBe(416);
   });
 });
