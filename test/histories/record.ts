@@ -18,6 +18,7 @@ import { closeSession } from '../../store/close-session.ts';
 import { ensurePlatformDataSource } from '../../store/data-sources.ts';
 import { Database } from '../../store/database.ts';
 import { newOutputKey, ObjectStores, objectSettings } from '../../store/objects.ts';
+import { cancelRun, retryRun } from '../../store/operate-runs.ts';
 import { endTask } from '../../store/outcomes.ts';
 import { publishUpload } from '../../store/publish.ts';
 import { queueUpload } from '../../store/queued-uploads.ts';
@@ -102,6 +103,43 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     const task = await take(stage, graph.template);
     const failure = { kind: 'fail', category: 'error', reason: 'No luck.' } as const;
     const ended = await endTask(stage.database, runner, task.taskId, failure, 'digest', 0);
+    if (ended.kind === 'ended') stage.workflows.afterCommit(ended.effects);
+    await finishNext(stage, graph);
+    return graph;
+  },
+
+  /** Two nodes wait, each with its timer; an operator cancels one run, and has it tried again after the other has ended. */
+  async timers(stage) {
+    const template = `outside-${Math.random()}`;
+    await outsideTemplate(stage.database, template);
+    const nodes = ['a', 'b'].map((name) => ({ name, parents: ['input'], template }));
+    const graph = {
+      ...(await makeGraph(stage.database, [{ name: 'input', parents: [] }, ...nodes])),
+      template,
+    };
+    await begin(stage, graph);
+    const failure = { kind: 'fail', category: 'error', reason: 'No luck.' } as const;
+    const failed: string[] = [];
+    for (const _ of nodes) {
+      const { taskId, runId } = await take(stage, template);
+      failed.push(runId);
+      const ended = await endTask(stage.database, runner, taskId, failure, 'digest', 0);
+      if (ended.kind === 'ended') stage.workflows.afterCommit(ended.effects);
+    }
+    await eventually('two timers', async () => {
+      const { events } = await handleOf(stage, graph).fetchHistory();
+      const ofRetries = events?.filter((event) => {
+        const { data } = event.userMetadata?.summary ?? {};
+        return data && Buffer.from(data).includes('attempt 2 of 3 due');
+      });
+      return ofRetries?.length === 2;
+    });
+    const cancelled = await cancelRun(stage.database, failed[1]!);
+    if ('effects' in cancelled) stage.workflows.afterCommit(cancelled.effects);
+    const again = await take(stage, template);
+    const retried = await retryRun(stage.database, failed[1]!);
+    if (retried.outcome === 'queued') stage.workflows.afterCommit(retried.effects);
+    const ended = await finish(stage.database, runner, graph, again);
     if (ended.kind === 'ended') stage.workflows.afterCommit(ended.effects);
     await finishNext(stage, graph);
     return graph;

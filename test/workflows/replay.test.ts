@@ -53,12 +53,14 @@ describe('workflows that run while the platform is updated go on: histories of r
         'ingest',
         'plain',
         'retry',
+        'timers',
         'window',
       ]),
     );
     for (const [file, event] of [
       ['plain.json', 'EVENT_TYPE_ACTIVITY_TASK_COMPLETED'],
       ['retry.json', 'EVENT_TYPE_TIMER_FIRED'],
+      ['timers.json', 'EVENT_TYPE_TIMER_CANCELED'],
       ['dropped-wait.json', 'EVENT_TYPE_ACTIVITY_TASK_CANCEL_REQUESTED'],
       ['cancelled.json', 'EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED'],
       ['continued-as-new.json', 'EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW'],
