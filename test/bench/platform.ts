@@ -1,7 +1,7 @@
 /** The whole platform as `npm start` runs it (servers, API, worker, built-in worker), in a temporary folder, for benchmarks. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { Agent, type IncomingMessage, request } from 'node:http';
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '../../local/migrate.ts';
 import { platformProcesses } from '../../local/platform.ts';
@@ -152,13 +152,19 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
 }
 
-/** One line of a result: p50 and p95 in milliseconds. */
+/** One line of a result, in milliseconds. */
 export function tell(what: string, valuesMs: readonly number[]): void {
   const shown = (share: number) => quantile(valuesMs, share).toFixed(1);
-  console.log(`${what.padEnd(58)} p50 ${shown(0.5)} ms   p95 ${shown(0.95)} ms   n ${valuesMs.length}`);
+  console.log(
+    `${what.padEnd(58)} p50 ${shown(0.5)} ms   p95 ${shown(0.95)} ms   p99 ${shown(0.99)} ms   ` +
+      `max ${shown(1)} ms   n ${valuesMs.length}`,
+  );
 }
 
 export function tellMachine(): void {
   const [cpu] = cpus();
-  console.log(`${cpus().length} x ${cpu?.model.trim()}, Node ${process.version}`);
+  const load = loadavg().map((value) => value.toFixed(1));
+  console.log(
+    `${cpus().length} x ${cpu?.model.trim()}, Node ${process.version}, load average ${load.join(' ')}`,
+  );
 }

@@ -5,123 +5,14 @@
  * - claim + complete a second at 1, 8 and 32 runners over 1,000 queued runs
  * - node runs a second through graphs with 8 runners over 20 sessions
  */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { cpuSeconds, tellCpu } from './cpu.ts';
-import { type BenchClient, type BenchPlatform, startBenchPlatform, tell, tellMachine } from './platform.ts';
+import { importTemplate, Runner, register, upload } from './outside-runner.ts';
+import { type BenchPlatform, startBenchPlatform, tell, tellMachine } from './platform.ts';
 import { createSession, type Template } from './sessions.ts';
 
-interface Task {
-  readonly taskId: string;
-  readonly nodeName: string;
-  readonly sessionId: string;
-}
-
-const runner = '/api/v2/runner';
 const chainLength = 60;
 const workMs = 100;
-
-/** Every bench has a node template of its own, so that no runner takes the tasks of another. */
-async function register(client: BenchClient, name: string): Promise<void> {
-  await client.expect(200, 'POST', '/api/v2/admin/runner-manifests', {
-    manifestVersion: 1,
-    feature: { name, version: '1.0.0', ownershipType: 'ThirdParty' },
-    runnerTypes: [{ name: `${name}-runner`, runtime: 'external' }],
-    nodeTemplates: [
-      { name, runnerType: `${name}-runner`, type: 'Processing', configurationSchema: { type: 'object' } },
-    ],
-  });
-}
-
-/** A template of `width` chains of `length` nodes below one input. */
-async function importTemplate(
-  client: BenchClient,
-  name: string,
-  width: number,
-  length: number,
-): Promise<Template> {
-  const nodes = [
-    {
-      Name: 'input',
-      NodeTemplateName: 'input-node',
-      DefaultConfiguration: { dataSourceName: 'platform' },
-      Parents: [] as string[],
-    },
-  ];
-  for (let column = 0; column < width; column++) {
-    for (let row = 0; row < length; row++) {
-      const parent = row === 0 ? 'input' : `n${column}-${row - 1}`;
-      nodes.push({
-        Name: `n${column}-${row}`,
-        NodeTemplateName: name,
-        DefaultConfiguration: {} as never,
-        Parents: [parent],
-      });
-    }
-  }
-  return client.expect<Template>(201, 'POST', '/api/v2/admin/session-templates', {
-    TemplateVersion: '1.0.0',
-    Name: `${name}-${width}x${length}-${randomUUID()}`,
-    Description: '',
-    Configuration: {},
-    Nodes: nodes,
-  });
-}
-
-function upload(client: BenchClient, inputId: number): Promise<unknown> {
-  return client.expect(
-    201,
-    'POST',
-    `/api/v2/node-instance/${inputId}/outputs/data`,
-    Buffer.from('a,b\n1,2\n'),
-  );
-}
-
-class Runner {
-  private readonly client: BenchClient;
-  private readonly template: string;
-  private readonly instanceId = randomUUID();
-
-  constructor(client: BenchClient, template: string) {
-    this.client = client;
-    this.template = template;
-  }
-
-  async claim(waitSeconds: number): Promise<Task | undefined> {
-    const answer = await this.client.call<Task>('POST', `${runner}/tasks/claim`, {
-      instanceId: this.instanceId,
-      templates: [this.template],
-      waitSeconds,
-    });
-    if (answer.status === 204) return undefined;
-    if (answer.status !== 200) throw new Error(`claim: ${answer.status} ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  }
-
-  writeOutput(task: Task): Promise<unknown> {
-    return this.client.expect(
-      201,
-      'POST',
-      `${runner}/tasks/${task.taskId}/outputs`,
-      Buffer.from('x\n1\n'),
-      this.header,
-    );
-  }
-
-  complete(task: Task, outcome: 'completed' | 'no-output'): Promise<unknown> {
-    return this.client.expect(
-      200,
-      'PUT',
-      `${runner}/tasks/${task.taskId}/complete`,
-      { outcome },
-      this.header,
-    );
-  }
-
-  private get header() {
-    return { 'x-platform-runner-instance': this.instanceId };
-  }
-}
 
 async function latency(platform: BenchPlatform): Promise<void> {
   const { client } = platform;
