@@ -121,6 +121,17 @@ export class Runner {
     );
   }
 
+  /** Renews the lease. */
+  beat(task: Task): Promise<{ readonly leaseExpiresAt: string }> {
+    return this.client.expect(
+      200,
+      'PUT',
+      `${runner}/tasks/${task.taskId}/heartbeat`,
+      { phase: 'working' },
+      this.header,
+    );
+  }
+
   private get header() {
     return { 'x-platform-runner-instance': this.instanceId };
   }

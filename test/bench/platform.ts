@@ -89,6 +89,8 @@ export interface BenchPlatform {
   readonly stack: Stack;
   /** Signed in as the Administrator. */
   readonly client: BenchClient;
+  /** The same person's access token. */
+  readonly token: string;
   /** Process ids by name, e.g. `api`. */
   pid(name: string): number;
   stop(): Promise<void>;
@@ -130,6 +132,7 @@ export async function startBenchPlatform(): Promise<BenchPlatform> {
     port,
     stack,
     client,
+    token: accessToken,
     pid(name) {
       const index = ['api', 'worker', 'builtin'].indexOf(name);
       const pid = processes[index]?.pid;
