@@ -7,20 +7,32 @@ import { Problem } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { type Dispatcher, type Incoming, splitTarget } from '../http/dispatcher.ts';
 import { errorReply, errorSchema, toProblem } from '../http/errors.ts';
+import { allPaths, PathTree } from '../http/paths.ts';
 import type { Reply, Route } from '../http/route.ts';
 import { parseAnswer, readAnswer } from './auth-transport.ts';
 
 const sentHeaders = ['authorization', 'content-type', 'content-encoding', 'accept'];
 const returnedHeaders = ['retry-after', 'www-authenticate', 'allow', 'cache-control', 'content-type'];
 
-/** A dispatcher that passes every call on to the service at `authUrl`; `routes` are for the reference alone. */
-export function forwardTo(authUrl: string, routes: readonly Route[]): Dispatcher {
-  const base = authUrl.replace(/\/+$/, '');
+/**
+ * A dispatcher that passes every call on to the service at `authUrl`.
+ * @param routes the service's own: what it answers is held to their words
+ */
+export function forwardTo(
+  authUrl: string,
+  routes: readonly Route[],
+  deadlineMs: number = limits.authForwardSeconds * 1000,
+): Dispatcher {
+  const target = { base: authUrl.replace(/\/+$/, ''), tree: new PathTree<Route>(), deadlineMs };
+  for (const route of routes) {
+    for (const path of allPaths(route.path, route.aliases ?? [], route.versions ?? 'versioned'))
+      target.tree.add(route.method, path, route);
+  }
   return {
     routes,
     async dispatch(incoming) {
       try {
-        return { reply: await forward(base, incoming), routeId: 'authentication', problem: null };
+        return { reply: await forward(target, incoming), routeId: 'authentication', problem: null };
       } catch (thrown) {
         const problem = thrown instanceof Problem ? thrown : new Problem('unavailable', { cause: thrown });
         if (problem.status >= 500) incoming.log.error({ err: problem.cause }, 'authentication service');
@@ -30,7 +42,9 @@ export function forwardTo(authUrl: string, routes: readonly Route[]): Dispatcher
   };
 }
 
-async function forward(base: string, incoming: Incoming): Promise<Reply> {
+type Target = { readonly base: string; readonly tree: PathTree<Route>; readonly deadlineMs: number };
+
+async function forward({ base, tree, deadlineMs }: Target, incoming: Incoming): Promise<Reply> {
   const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD';
   const json = hasBody ? await incoming.readJson() : undefined;
   const headers: Record<string, string> = {
@@ -50,7 +64,7 @@ async function forward(base: string, incoming: Incoming): Promise<Reply> {
     headers,
     ...(json === undefined ? {} : { body: JSON.stringify(json) }),
     redirect: 'error',
-    signal: AbortSignal.any([incoming.life.signal, AbortSignal.timeout(limits.authForwardSeconds * 1000)]),
+    signal: AbortSignal.any([incoming.life.signal, AbortSignal.timeout(deadlineMs)]),
   });
   const returned: Record<string, string> = {};
   for (const name of returnedHeaders) {
@@ -58,13 +72,18 @@ async function forward(base: string, incoming: Incoming): Promise<Reply> {
     if (value !== null) returned[name] = value;
   }
   const bytes = await readAnswer(response);
-  if (bytes.length === 0 && response.ok) return { status: response.status, headers: returned };
-  if (!isAnswer(response.status, parseAnswer(bytes)))
+  const match = tree.match(incoming.method, path);
+  const route = match.found === 'route' ? match.value : undefined;
+  if (incoming.method !== 'HEAD' && !isAnswer(route, response.status, parseAnswer(bytes)))
     throw new Error('The authentication service’s answer is none of its own.');
-  return { status: response.status, headers: returned, stream: bytes };
+  const { status } = response;
+  return { status, headers: returned, ...(bytes.length === 0 ? {} : { stream: bytes }) };
 }
 
-/** JSON, and of refusals the common body: what else comes is told by something in between, or by a broken service. */
-function isAnswer(status: number, body: unknown): boolean {
-  return status < 400 ? body !== undefined : errorSchema.safeParse(body).success;
+/** What the route says, or a refusal with the common body: what else comes is told by something in between. */
+function isAnswer(route: Route | undefined, status: number, body: unknown): boolean {
+  if (status >= 400) return errorSchema.safeParse(body).success;
+  const said = route?.responses[status];
+  if (said === undefined) return false;
+  return said.schema === undefined ? body === undefined : said.schema.safeParse(body).success;
 }

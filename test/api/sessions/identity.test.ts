@@ -1,66 +1,32 @@
-import { createServer, type Server, request as sendRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startAuth } from '../../../auth/main.ts';
 import { authServerSettings, authSettings } from '../../../auth/settings.ts';
 import type { RunningServer } from '../../../http/server.ts';
 import { makePerson } from '../../support/api.ts';
+import { type AuthWire, openAuthWire } from '../../support/auth-wire.ts';
 import { testEnvironment } from '../../support/stack.ts';
 import { type SessionWorld, sessionWorld } from './support.ts';
 
 const platform = await testEnvironment();
 let auth: RunningServer;
-let wire: Wire;
+let wire: AuthWire;
 let world: SessionWorld;
 beforeAll(async () => {
   auth = await startAuth(
     authSettings.parse(platform.environment),
     authServerSettings.parse({ PORT: '0', LOG_LEVEL: 'silent', RESPONSE_CHECKS: 'strict' }),
   );
-  wire = await openWire(auth.url);
+  wire = await openAuthWire(auth.url);
   world = await sessionWorld(platform, { AUTH_URL: wire.url });
 });
 afterAll(async () => {
   await world.api.stop();
-  wire.server.close();
+  wire.close();
   await auth.stop(1);
 });
 beforeEach(() => {
   wire.fault = null;
 });
-
-/** The way to the real authentication service, on which faults can be put. */
-interface Wire {
-  readonly url: string;
-  readonly server: Server;
-  /** What happens to calls of paths that begin so: the line breaks, or the service fails. */
-  fault: { readonly path: string; readonly kind: 'broken' | 'failing' } | null;
-}
-
-async function openWire(target: string): Promise<Wire> {
-  const server = createServer((incoming, outgoing) => {
-    const { fault } = opened;
-    if (fault !== null && incoming.url?.startsWith(`/api/authorization${fault.path}`)) {
-      if (fault.kind === 'broken') incoming.socket.destroy();
-      else
-        outgoing
-          .writeHead(500, { 'content-type': 'application/json' })
-          .end('{"status":"error","message":"x"}');
-      return;
-    }
-    const { method, url, headers } = incoming;
-    const onward = sendRequest(target + url, { method, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(outgoing);
-    });
-    onward.on('error', () => outgoing.destroy());
-    incoming.pipe(onward);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const opened: Wire = { url: `http://127.0.0.1:${port}`, server, fault: null };
-  return opened;
-}
 
 const everything = async () => {
   const tables = await world.query<{ name: string }>(
@@ -75,67 +41,75 @@ const everything = async () => {
   return texts.join('\n');
 };
 
-describe.each(['broken', 'failing'] as const)('while the authentication service is %s', (kind) => {
-  test.each<[string, string, (email: string) => Promise<{ status: number; headers: Headers }>]>([
-    [
-      'a join',
-      '/users/resolve',
-      (email) => world.join({ name: 'never written', email }, world.people.Instructor.token),
-    ],
-    [
-      'a close in the name of somebody',
-      '/users/resolve',
-      async (email) => {
-        wire.fault = null;
-        const opened = await world.join({ name: `closable ${kind}` });
-        wire.fault = { path: '/users/resolve', kind };
-        return world.call('POST', `/api/v2/session/${opened.body.id}/close`, { email });
-      },
-    ],
-    [
-      'an update of the address',
-      '/users/resolve',
-      async (email) => {
-        wire.fault = null;
-        const opened = await world.join({ name: `changeable ${kind}` });
-        wire.fault = { path: '/users/resolve', kind };
-        return world.call('PATCH', `/api/v2/sessions/${opened.body.id}`, { email, name: 'never written' });
-      },
-    ],
-    [
-      'a session whose metadata names somebody',
-      '/users/resolve',
-      (email) =>
-        world.call('POST', '/session', {
-          Name: 'never written',
-          ProjectId: world.projectId,
-          SessionTemplateId: world.templateId,
-          Metadata: { openedBy: email },
-        }),
-    ],
-    [
-      'a join with a token that cannot be checked',
-      '/validate',
-      (email) => world.join({ name: 'never written', email }),
-    ],
-  ])('%s is answered 503 with Retry-After: 1 and nothing is written', async (_, path, ask) => {
-    wire.fault = { path, kind };
-    const answer = await ask('somebody@example.org');
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
-    wire.fault = null;
-    expect(await everything()).not.toContain('never written');
-    expect(await world.query('select 1 from session where closed_at is not null')).toEqual([]);
-  });
+describe.each(['broken', 'failing', 'a page', 'other JSON', 'refused by something else'] as const)(
+  'while the answer of the authentication service is: %s',
+  (kind) => {
+    test.each<[string, string, (email: string) => Promise<{ status: number; headers: Headers }>]>([
+      [
+        'a join',
+        '/users/resolve',
+        (email) => world.join({ name: 'never written', email }, world.people.Instructor.token),
+      ],
+      [
+        'a close in the name of somebody',
+        '/users/resolve',
+        async (email) => {
+          wire.fault = null;
+          const opened = await world.join({ name: `closable ${kind}` });
+          wire.fault = { path: '/users/resolve', kind };
+          return world.call('POST', `/api/v2/session/${opened.body.id}/close`, { email });
+        },
+      ],
+      [
+        'an update of the address',
+        '/users/resolve',
+        async (email) => {
+          wire.fault = null;
+          const opened = await world.join({ name: `changeable ${kind}` });
+          wire.fault = { path: '/users/resolve', kind };
+          return world.call('PATCH', `/api/v2/sessions/${opened.body.id}`, { email, name: 'never written' });
+        },
+      ],
+      [
+        'a session whose metadata names somebody',
+        '/users/resolve',
+        (email) =>
+          world.call('POST', '/session', {
+            Name: 'never written',
+            ProjectId: world.projectId,
+            SessionTemplateId: world.templateId,
+            Metadata: { openedBy: email },
+          }),
+      ],
+      [
+        'a join with a token that cannot be checked',
+        '/validate',
+        (email) => world.join({ name: 'never written', email }),
+      ],
+    ])('%s is answered 503 with Retry-After: 1 and nothing is written', async (_, path, ask) => {
+      wire.fault = { path, kind };
+      const answer = await ask('somebody@example.org');
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+      wire.fault = null;
+      expect(await everything()).not.toContain('never written');
+      expect(await world.query('select 1 from session where closed_at is not null')).toEqual([]);
+    });
 
-  test('devices join all the same, since they resolve nobody, and replies show identifiers', async () => {
-    wire.fault = { path: '/users', kind };
-    const { people } = world;
-    const { status, body } = await world.join({ name: `devices ${kind}`, email: people.Trainee.email });
-    expect([status, body.email]).toEqual([201, world.keyOf(people.Trainee.email)]);
-    const shown = await world.call('GET', `/api/v2/sessions/${body.id}`, undefined, people.Instructor.token);
-    expect([shown.status, shown.body.email]).toEqual([200, world.keyOf(people.Trainee.email)]);
-  });
-});
+    test('devices join all the same, since they resolve nobody, and replies show identifiers', async () => {
+      wire.fault = { path: '/users', kind };
+      const { people } = world;
+      const { status, body } = await world.join({ name: `devices ${kind}`, email: people.Trainee.email });
+      expect([status, body.email]).toEqual([201, world.keyOf(people.Trainee.email)]);
+      const shown = await world.call(
+        'GET',
+        `/api/v2/sessions/${body.id}`,
+        undefined,
+        people.Instructor.token,
+      );
+      expect([shown.status, shown.body.email]).toEqual([200, world.keyOf(people.Trainee.email)]);
+    });
+  },
+);
 
 test('whom the caller may not see is a one-way key, and matches when they come themselves', async () => {
   const { api, people } = world;

@@ -1,0 +1,217 @@
+import { request as sendRequest } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { forwardTo } from '../../api/auth-forward.ts';
+import { routes as platformRoutes } from '../../api/routes.ts';
+import { authRoutes } from '../../auth/service.ts';
+import { limits } from '../../domain/limits.ts';
+import { callLocally } from '../../http/dispatcher.ts';
+import type { Route } from '../../http/route.ts';
+import { ensurePlatformDataSource } from '../../store/data-sources.ts';
+import { ask, makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
+import { type AuthWire, openAuthWire, type WireFault, wireFaults } from '../support/auth-wire.ts';
+import { type ApiProcess, spawnAuth } from '../support/processes.ts';
+import { testEnvironment } from '../support/stack.ts';
+import { inputNode, ship, templateFile } from '../support/templates.ts';
+
+const platform = await testEnvironment();
+const guarded = (platformRoutes as unknown as readonly Route[]).filter(({ access }) => !access.open);
+const forwarded = authRoutes as unknown as readonly Route[];
+const unavailable = 'Service unavailable. Please try again later.';
+let auth: ApiProcess;
+let wire: AuthWire;
+let api: TestApi;
+let people: People;
+let ingest: { readonly path: string; readonly secret: string };
+
+beforeAll(async () => {
+  auth = await spawnAuth(platform.environment);
+  wire = await openAuthWire(auth.url);
+  api = await startTestApi({ ...platform.environment, AUTH_URL: wire.url });
+  people = await makePeople(api.url, platform.administrator);
+  const { database, objects } = api.composed.services;
+  await ship(database);
+  await ensurePlatformDataSource(database, objects.platformAccess);
+  ingest = await makeIngest();
+});
+afterAll(async () => {
+  wire.close();
+  await api.stop();
+  auth.kill('SIGTERM');
+  await auth.ended;
+});
+beforeEach(() => {
+  wire.fault = null;
+  wire.slownessMs = 0;
+  wire.calls.length = 0;
+});
+
+async function makeIngest() {
+  const token = people.Developer.token;
+  const call = async (path: string, json: object) => (await ask(api.url, 'POST', path, { token, json })).body;
+  const project = await call('/projects', { Title: 'Ingest' });
+  const template = await call('/api/v2/admin/session-templates', templateFile('one', [inputNode('in')]));
+  const made = await call('/api/v2/admin/ingests', {
+    urlPath: 'files',
+    projectId: project.id,
+    sessionTemplateId: template.id,
+    inputNode: 'in',
+  });
+  return { path: '/ingest/files', secret: made.secret as string };
+}
+
+const someId = '00000000-0000-4000-8000-000000000000';
+const call = (route: Route, token: string) =>
+  ask(api.url, route.method, route.path.replaceAll(/\{\w+\+?\}/g, someId), {
+    token,
+    ...(route.method === 'GET' ? {} : { json: { email: 'somebody@example.org', name: 'never written' } }),
+  });
+
+/** Everything that is stored but the beats of the processes, in a form that can be compared. */
+async function everything(): Promise<string> {
+  const { database } = api.composed.services;
+  const tables = await database.query<{ name: string }>(
+    `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
+      where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')
+        and table_name not in ('platform_alive', 'runner_token_creator') order by 1`,
+  );
+  const rows = await Promise.all(
+    tables.map(({ name }) => database.query(`select t::text as row from ${name} t order by 1`)),
+  );
+  return JSON.stringify(tables.map(({ name }, index) => [name, rows[index]]));
+}
+
+describe.each([...wireFaults, 'gone'] as const)(
+  'while the answer of the authentication service is: %s',
+  (kind) => {
+    let target: TestApi;
+    beforeAll(async () => {
+      target =
+        kind === 'gone'
+          ? await startTestApi({ ...platform.environment, AUTH_URL: 'http://127.0.0.1:9' })
+          : api;
+    });
+    afterAll(async () => {
+      if (target !== api) await target.stop();
+    });
+    beforeEach(() => {
+      if (kind !== 'gone') wire.fault = { path: '', kind: kind as WireFault };
+    });
+    const callTarget = (route: Route, token: string) =>
+      ask(target.url, route.method, route.path.replaceAll(/\{\w+\+?\}/g, someId), {
+        token,
+        ...(route.method === 'GET' ? {} : { json: { email: 'somebody@example.org', name: 'never written' } }),
+      });
+
+    test('every route that needs a token is 503 with the common body, never open, never 401, and writes nothing', async () => {
+      const before = await everything();
+      for (const token of [people.Administrator.token, people.offlineToken]) {
+        const answers = await Promise.all(
+          guarded.map(async (route) => ({ route, answer: await callTarget(route, token) })),
+        );
+        for (const { route, answer } of answers) {
+          const coded = route.errorStyle === 'coded' ? { code: 'unavailable' } : {};
+          expect([route.id, answer.status, answer.body]).toEqual([
+            route.id,
+            503,
+            { status: 'error', ...coded, message: unavailable },
+          ]);
+        }
+      }
+      expect(await everything()).toBe(before);
+    });
+
+    test('its own routes are 503 with the common body under the platform’s address', async () => {
+      const answers = await Promise.all(
+        forwarded.map(async (route) => ({
+          route,
+          answer: await callTarget(route, people.Administrator.token),
+        })),
+      );
+      for (const { route, answer } of answers) {
+      const status = kind === 'failing' ? 500 : 503;
+        expect([route.id, answer.status]).toEqual([route.id, status]);
+        if (status === 503) expect(answer.body).toEqual({ status: 'error', message: unavailable });
+      }
+    });
+
+    test('health, the reference and managed ingest go on, and a call without a token is 401', async () => {
+      for (const path of ['/health_check', '/api/v2/health', '/api/v2/openapi.json', '/docs'])
+        expect([path, (await ask(target.url, 'GET', path)).status]).toEqual([path, 200]);
+      const sent = await fetch(target.url + ingest.path, {
+        method: 'POST',
+        headers: { 'x-ingest-secret': ingest.secret, 'content-type': 'text/csv' },
+        body: 't,v\n1,2\n',
+      });
+      expect(sent.status).toBe(201);
+      expect((await ask(target.url, 'GET', '/user_data')).status).toBe(401);
+    });
+  },
+);
+
+describe('while the authentication service takes calls and never answers', () => {
+  test('every route that needs a token is 503 within the bound of one call, however many wait, and writes nothing', async () => {
+    const before = await everything();
+    wire.fault = { path: '', kind: 'silent' };
+    const startedAt = performance.now();
+    const answers = await Promise.all(guarded.map((route) => call(route, people.Administrator.token)));
+    const seconds = (performance.now() - startedAt) / 1000;
+    for (const { status, body } of answers) expect([status, body.message]).toEqual([503, unavailable]);
+    expect(seconds).toBeGreaterThan(limits.authCallSeconds - 1);
+    expect(seconds).toBeLessThan(limits.authCallSeconds + 4);
+    // One token, one question.
+    expect(wire.calls.filter((path) => path === 'POST /validate')).toHaveLength(1);
+    expect(await everything()).toBe(before);
+  });
+
+  test('its own routes are 503 within their bound', async () => {
+    wire.fault = { path: '', kind: 'silent' };
+    const dispatcher = forwardTo(wire.url, [], 300);
+    const answer = await callLocally(dispatcher, {
+      method: 'POST',
+      url: '/api/authorization/token',
+      json: { username: 'x', password: 'y' },
+      log: api.composed.services.log,
+    });
+    expect([answer.status, answer.body]).toEqual([503, { status: 'error', message: unavailable }]);
+  });
+});
+
+describe('checks of one token', () => {
+  test('under way at the same moment share one call; later ones ask again, and other tokens ask for themselves', async () => {
+    wire.slownessMs = 300;
+    const read = (token: string) => ask(api.url, 'GET', '/user_data', { token });
+    const answers = await Promise.all([
+      ...Array.from({ length: 20 }, () => read(people.Trainee.token)),
+      read(people.Developer.token),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual(Array(21).fill(200));
+    expect(answers.at(-1)?.body.Role).toBe('Developer');
+    expect(wire.calls).toEqual(['POST /validate', 'POST /validate']);
+    await read(people.Trainee.token);
+    expect(wire.calls).toHaveLength(3);
+  });
+
+  test('that fail, fail for all who shared it, and the next one asks anew', async () => {
+    wire.fault = { path: '/validate', kind: 'failing' };
+    const read = () => ask(api.url, 'GET', '/user_data', { token: people.Trainee.token });
+    const answers = await Promise.all(Array.from({ length: 10 }, read));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+    wire.fault = null;
+    expect((await read()).status).toBe(200);
+  });
+});
+
+test('a request target that names another host is sent to the authentication service all the same', async () => {
+  const { port } = new URL(api.url);
+  const status = await new Promise((resolve, reject) => {
+    const path = 'http://127.0.0.1:9/api/authorization/health?x=1';
+    sendRequest({ port, path }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    })
+      .on('error', reject)
+      .end();
+  });
+  expect(status).toBe(200);
+  expect(wire.calls).toEqual(['GET /health?x=1']);
+});
