@@ -128,7 +128,7 @@ describe.each([...wireFaults, 'gone'] as const)(
         })),
       );
       for (const { route, answer } of answers) {
-      const status = kind === 'failing' ? 500 : 503;
+        const status = kind === 'failing' ? 500 : 503;
         expect([route.id, answer.status]).toEqual([route.id, status]);
         if (status === 503) expect(answer.body).toEqual({ status: 'error', message: unavailable });
       }
