@@ -2,13 +2,8 @@
 import type { RunnerIdentity } from './claims.ts';
 import type { Queryable } from './database.ts';
 
-/** A held task, as every call for it needs it. */
-export interface HeldTask {
-  readonly taskId: string;
-  readonly runId: string;
-  readonly attempt: number;
-  readonly sessionId: string;
-  readonly nodeInstanceId: number;
+/** What decides which inputs a task has. */
+export interface InputBounds {
   readonly parentIds: readonly number[];
   readonly incremental: boolean;
   readonly reason: 'input' | 'reprocess' | 'follow-up';
@@ -17,6 +12,15 @@ export interface HeldTask {
   readonly upperPosition: number;
   /** As it stood at the claim. */
   readonly claimWatermarkPosition: number;
+}
+
+/** A held task, as every call for it needs it. */
+export interface HeldTask extends InputBounds {
+  readonly taskId: string;
+  readonly runId: string;
+  readonly attempt: number;
+  readonly sessionId: string;
+  readonly nodeInstanceId: number;
   /** The run's own one in a reprocess, else the node's. */
   readonly watermarkPosition: number;
   readonly watermarkOutputId: number | null;
@@ -119,7 +123,7 @@ export type InputMode = 'since-watermark' | 'latest' | 'all';
  */
 export async function listInputs(
   database: Queryable,
-  task: HeldTask,
+  task: InputBounds,
   page: { mode: InputMode; afterPosition: number; limit: number; cap: number },
 ): Promise<TaskInput[]> {
   const bounds = [task.parentIds, task.upperPosition];
@@ -159,7 +163,7 @@ export async function listInputs(
 /** One input of the task by its output id; undefined when it is none of them. */
 export async function findInput(
   database: Queryable,
-  task: HeldTask,
+  task: InputBounds,
   outputId: number,
 ): Promise<TaskInput | undefined> {
   const [input] = await database.query<TaskInput>(

@@ -2,24 +2,16 @@
 import { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
 import { downloadResponses } from '../../http/download.ts';
-import { pathId, uuid } from '../../http/schemas.ts';
+import { uuid } from '../../http/schemas.ts';
 import type { RunnerIdentity } from '../../store/claims.ts';
-import { findDataSource } from '../../store/data-sources.ts';
-import {
-  countPendingInputs,
-  findInput,
-  type HeldTask,
-  listInputs,
-  readNodeMemory,
-  touchTask,
-} from '../../store/task-reads.ts';
-import { serveOutput } from '../node-instances/output-data.ts';
+import { countPendingInputs, type HeldTask, readNodeMemory, touchTask } from '../../store/task-reads.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { identityOf, taskRoute } from './identity.ts';
+import { inputPage, serveInput } from './inputs.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { presentIncremental, presentInput } from './present.ts';
-import { cursorAt, inputsQuerySchema, inputsSchema, stateSchema } from './schema.ts';
+import { inputsQuerySchema, inputsSchema, stateSchema } from './schema.ts';
 
 /** Smaller replies are out long before a lease could end. */
 const keepLeaseFromBytes = 1024 * 1024;
@@ -51,22 +43,11 @@ const inputs = defineRoute({
   async handler(context) {
     const { params, query, services } = context;
     const task = await heldTask(services, identityOf(context), params.taskId);
-    const [found, incremental] = await Promise.all([
-      listInputs(services.database, task, {
-        mode: query.mode,
-        afterPosition: query.cursor ?? 0,
-        // One more tells whether there is another page.
-        limit: query.limit + 1,
-        cap: services.settings.INCREMENTAL_MAX_INPUTS,
-      }),
+    const [page, incremental] = await Promise.all([
+      inputPage(services, task, query),
       incrementalOf(services, task),
     ]);
-    const page = found.slice(0, query.limit);
-    const nextCursor = found.length > page.length ? cursorAt(page.at(-1)!.position) : null;
-    return {
-      status: 200,
-      body: { mode: query.mode, inputs: page.map(presentInput), nextCursor, incremental },
-    };
+    return { status: 200, body: { ...page, incremental } };
   },
 });
 
@@ -83,29 +64,13 @@ const inputData = defineRoute({
     const { params, services, request, signal } = context;
     const identity = identityOf(context);
     const task = await heldTask(services, identity, params.taskId);
-    const outputId = pathId().safeParse(params.outputId);
-    const input = outputId.success ? await findInput(services.database, task, outputId.data) : undefined;
-    const dataSource = input && (await findDataSource(services.database, input.dataSourceId));
-    if (input === undefined || dataSource === undefined) throw new Problem('inputNotFound');
-    const { method, headers } = request;
-    const reply = await serveOutput(services.objects, dataSource, input, { method, headers, signal }).catch(
-      (error) => {
-        throw asInputProblem(error);
-      },
-    );
+    const { reply, sizeBytes } = await serveInput(services, task, params.outputId, { ...request, signal });
     if (!('stream' in reply) || typeof reply.stream === 'function') return reply;
-    if (input.sizeBytes < keepLeaseFromBytes) return reply;
+    if (sizeBytes < keepLeaseFromBytes) return reply;
     const keeper = new LeaseKeeper(services.database, identity, params.taskId);
     return { ...reply, stream: keeper.watch(reply.stream) };
   },
 });
-
-/** A missing object is a fault of the storage, whatever the id; runners get no code for outputs. */
-function asInputProblem(error: unknown): unknown {
-  return error instanceof Problem && error.key === 'nodeOutputNotFound'
-    ? new Problem('upstreamFailed', { cause: error })
-    : error;
-}
 
 const state = defineRoute({
   ...taskRoute,

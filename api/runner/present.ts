@@ -1,10 +1,19 @@
 import type { z } from 'zod';
+import { visibleNodeState } from '../../domain/node-state.ts';
+import { runOutlook } from '../../domain/run-outlook.ts';
 import { isJsonObject, type JsonObject } from '../../domain/text.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { ClaimedTask } from '../../store/claims.ts';
+import type { DebugNode } from '../../store/debug-node.ts';
 import type { NodeOutputRow } from '../../store/outputs.ts';
 import type { HeldTask, TaskInput } from '../../store/task-reads.ts';
-import type { claimSchema, incrementalSchema, inputSchema, writtenOutputSchema } from './schema.ts';
+import type {
+  claimSchema,
+  debugContextSchema,
+  incrementalSchema,
+  inputSchema,
+  writtenOutputSchema,
+} from './schema.ts';
 
 /** Heartbeats come three times a lease. */
 export function heartbeatIntervalSeconds(leaseSeconds: number): number {
@@ -48,8 +57,36 @@ function configurationOf(text: string): JsonObject {
   }
 }
 
+/** The body of a claim without what only a claim has. */
+export function presentDebugContext(
+  node: DebugNode,
+  incremental: z.input<typeof incrementalSchema>,
+): z.input<typeof debugContextSchema> {
+  const { run, parents } = node;
+  return {
+    runId: run?.id ?? null,
+    maxAttempts: node.maxAttempts,
+    reason: run !== null && run.attempt > 1 ? 'retry' : node.reason,
+    projectId: node.projectId,
+    sessionId: node.sessionId,
+    sessionName: node.sessionName,
+    nodeInstanceId: node.nodeInstanceId,
+    nodeName: node.nodeName,
+    nodeTemplate: node.nodeTemplate,
+    runnerType: node.runnerType,
+    configuration: configurationOf(node.configuration),
+    parents: parents.map(({ nodeInstanceId, name }) => ({ nodeInstanceId, name })),
+    incremental,
+    nodeState: visibleNodeState(node.storedState, run?.state === 'held'),
+    ...runOutlook({
+      ...node,
+      silentParents: parents.filter((parent) => parent.newestPosition === 0).map(({ name }) => name),
+    }),
+  };
+}
+
 export function presentIncremental(
-  task: HeldTask,
+  task: Pick<HeldTask, 'watermarkOutputId'>,
   pendingInputs: number,
   maxInputsPerTask: number,
 ): z.input<typeof incrementalSchema> {

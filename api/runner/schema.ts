@@ -68,6 +68,25 @@ export const claimSchema = z
   })
   .meta({ id: 'RunnerTask' });
 
+export const debugContextSchema = claimSchema
+  .omit({
+    taskId: true,
+    runId: true,
+    attempt: true,
+    reason: true,
+    claimedAt: true,
+    leaseExpiresAt: true,
+    heartbeatIntervalSeconds: true,
+  })
+  .extend({
+    runId: z.guid().nullable().meta({ description: 'The run that is queued, held or waiting.' }),
+    reason: claimSchema.shape.reason.nullable().meta({ description: 'Of the run that is open or due.' }),
+    nodeState,
+    wouldRun: z.boolean().meta({ description: 'A runner that claims now would get a task of the node.' }),
+    why: z.string().meta({ description: 'A sentence that explains wouldRun.' }),
+  })
+  .meta({ id: 'RunnerDebugContext' });
+
 const progressNumber = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
 export const heartbeatRequestSchema = z
   .object({
