@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { defineRunner } from '../../sdk/index.ts';
 import { eventually } from '../support/eventually.ts';
+import { faultProxy } from './support/fault-proxy.ts';
 import { kitStage } from './support/kit-stage.ts';
 
 const stage = await kitStage();
@@ -62,20 +63,28 @@ describe('a runner process that gets SIGTERM', () => {
   });
 });
 
-test('a runner that stops loses no task that comes in that moment', async () => {
+test('a runner that stops loses no task that is on its way to it', async () => {
   const graph = await stage.chainOf(1);
+  const proxy = await faultProxy(stage.api.url);
+  const arrival = Promise.withResolvers<void>();
+  proxy.spoil(/^POST .*claim/, { heldUntil: arrival.promise });
   const runner = defineRunner({ templates: [graph.template], run: () => 'no-output' });
-  for (let round = 0; round < 10; round += 1) {
-    const running = await stage.start(runner, { waitSeconds: 30 });
-    await eventually('its claim waits', () => stage.api.composed.services.runners.waiters.idleCount === 1);
-    await Promise.all([running.stop(), stage.upload(graph, 'input', `bytes ${round}`)]);
-    expect((await stage.claims(graph, 'n1')).filter(({ ending }) => ending === null)).toEqual([]);
-  }
-  const attempts = await stage.database.query<{ lost: number }>(
-    'select lost_count as lost from node_run where node_instance_id = $1',
+  const running = await stage.start(runner, { url: proxy.url });
+  await stage.upload(graph, 'input', 'bytes');
+  await eventually(
+    'the platform has handed it out',
+    async () => (await stage.claims(graph, 'n1')).length === 1,
+  );
+  const stopped = running.stop();
+  await eventually('the runner has called again', () => proxy.count(/claim/) === 2);
+  arrival.resolve();
+  await stopped;
+  expect((await stage.claims(graph, 'n1')).filter(({ ending }) => ending === null)).toEqual([]);
+  const [run] = await stage.database.query(
+    'select state, attempt, lost_count as "lostCount" from node_run where node_instance_id = $1',
     [graph.nodes.n1],
   );
-  expect(new Set(attempts.map(({ lost }) => lost))).toEqual(new Set([0]));
+  expect(run).toEqual({ state: 'queued', attempt: 1, lostCount: 0 });
 });
 
 test('a process that is told to stop before the platform answers ends with code 0', async () => {

@@ -12,6 +12,8 @@ export type Fault =
   | { readonly requestBytes: number }
   /** Passes on so many bytes of the answer's body, then breaks the connection. */
   | { readonly answerBytes: number }
+  /** Passes the platform's answer on only then. */
+  | { readonly heldUntil: Promise<void> }
   /** Answers by itself. */
   | { readonly status: number; readonly headers?: Record<string, string> };
 
@@ -61,8 +63,9 @@ function pass(
   response: ServerResponse,
   fault: Fault | undefined,
 ): void {
+  const { socket } = request;
   if (fault === 'refuse') {
-    request.socket.destroy();
+    socket.destroy();
     return;
   }
   if (typeof fault === 'object' && 'status' in fault) {
@@ -80,7 +83,7 @@ function pass(
   else
     void cutAfter(request, requestBytes, (chunk) => onward.write(chunk)).then(() => {
       onward.destroy();
-      request.socket.destroy();
+      socket.destroy();
     });
   onward.on('response', (answer) => void passAnswer(answer, response, fault));
 }
@@ -95,6 +98,7 @@ async function passAnswer(
     answer.resume().once('end', () => response.destroy());
     return;
   }
+  if (typeof fault === 'object' && 'heldUntil' in fault) await fault.heldUntil;
   response.writeHead(answer.statusCode ?? 502, answer.headers);
   if (typeof fault !== 'object' || !('answerBytes' in fault)) {
     answer.pipe(response);

@@ -22,6 +22,8 @@ export interface KitStage extends RunnerStage {
   node(graph: Graph, node: string): Promise<{ readonly state: string; readonly statusDetails: string }>;
   /** Resolves when the node is in the state. */
   until(graph: Graph, node: string, state: string, limitMs?: number): Promise<void>;
+  /** Waits for a retry of the node to be due some day, and makes it due now. */
+  retryNow(graph: Graph, node: string): Promise<void>;
   /** The claims of a node's runs so far, oldest first. */
   claims(graph: Graph, node: string): Promise<readonly Claim[]>;
 }
@@ -86,6 +88,17 @@ export async function kitStage(variables: Record<string, string> = {}): Promise<
         },
         limitMs,
       );
+    },
+    async retryNow(graph, name) {
+      await eventually('a retry waits', async () => {
+        // What the session's workflow does when the time has come.
+        const rows = await stage.database.query(
+          `update node_run set state = 'queued', due_at = null where node_instance_id = $1 and state = 'waiting'
+           returning id`,
+          [graph.nodes[name]],
+        );
+        return rows.length === 1;
+      });
     },
     claims: (graph, name) =>
       stage.database.query<Claim>(
