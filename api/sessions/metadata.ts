@@ -8,6 +8,7 @@ import type { People } from '../participants.ts';
 
 const personKeys = ['openedBy', 'closedBy'] as const;
 const listKey = 'participants';
+const peopleKeys: readonly string[] = [...personKeys, listKey];
 
 /** Each may be a question to the authentication service. */
 const maxParticipants = 500;
@@ -15,8 +16,9 @@ const maxParticipants = 500;
 const askedAtOnce = 10;
 
 /**
- * A copy in which identifiers stand for addresses. Throws 503 when the authentication service cannot be asked, and
- * `refusal` when more participants are named than a session can have.
+ * A copy in which identifiers stand for addresses, in whatever form callers wrote the people: as text, in lists, in
+ * objects, as names of fields. An object's `email` becomes its `id`. Throws 503 when the authentication service cannot
+ * be asked, and `refusal` when more participants are named than a session can have.
  */
 export async function hideAddresses(
   metadata: JsonObject,
@@ -24,13 +26,65 @@ export async function hideAddresses(
   refusal: ProblemKey,
 ): Promise<JsonObject> {
   const list = Object.hasOwn(metadata, listKey) ? metadata[listKey] : undefined;
-  if (Array.isArray(list) && list.length > maxParticipants) throw new Problem(refusal);
-  return mapPeople(metadata, async (value) => {
-    if (typeof value === 'string') return isAddress(value) ? (await people.resolve(value)).identifier : value;
-    if (!isJsonObject(value) || typeof value.email !== 'string') return value;
-    const { email, ...rest } = value;
-    return isAddress(email) ? { ...rest, id: (await people.resolve(email)).identifier } : value;
+  const addresses = new Set<string>();
+  for (const key of peopleKeys) {
+    if (Object.hasOwn(metadata, key)) mapTexts(metadata[key], (text) => collect(text, addresses));
+  }
+  const isTooMany =
+    addresses.size > maxParticipants || (Array.isArray(list) && list.length > maxParticipants);
+  if (isTooMany) throw new Problem(refusal);
+  const identifiers = new Map<string, string>();
+  const waiting = [...addresses];
+  while (waiting.length > 0) {
+    const asked = waiting.splice(0, askedAtOnce);
+    const found = await Promise.all(asked.map((address) => people.resolve(address)));
+    for (const [index, { identifier }] of found.entries()) identifiers.set(asked[index]!, identifier);
+  }
+  const hidden = (text: string) => withoutAddresses(text, (address) => identifiers.get(address) ?? '');
+  return Object.fromEntries(
+    Object.entries(metadata).map(([key, value]) => [
+      key,
+      peopleKeys.includes(key) ? mapTexts(value, hidden) : value,
+    ]),
+  );
+}
+
+/** Takes the text as it is, and notes its addresses. */
+function collect(text: string, addresses: Set<string>): string {
+  withoutAddresses(text, (address) => {
+    addresses.add(address);
+    return '';
   });
+  return text;
+}
+
+const embedded = /[^\s@"'<>()[\]\\,;:]{1,64}@[^\s@"'<>()[\]\\,;:]{1,253}/gu;
+
+/**
+ * The text with something else for each address in it: the whole of it, one in a sentence (`Ann <ann@example.org>`), or
+ * all of it when it is of no form that we know and still holds an `@`.
+ */
+function withoutAddresses(text: string, replaced: (address: string) => string): string {
+  if (!text.includes('@')) return text;
+  if (isEmail(text.trim())) return replaced(text.trim());
+  const rest = text.replace(embedded, (address) => replaced(address));
+  return rest.includes('@') ? replaced(text) : rest;
+}
+
+/** A copy with every text in it changed, names of fields too; the `email` of an object becomes its `id`. */
+function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
+  if (!isJsonObject(value)) return value;
+  const isPerson = typeof value.email === 'string' && value.email.includes('@');
+  const entries = Object.entries(value).filter(([name]) => !(isPerson && name === 'id'));
+  // From entries, so that a key `__proto__` stays a key.
+  return Object.fromEntries(
+    entries.map(([name, item]) => [
+      isPerson && name === 'email' ? 'id' : change(name),
+      mapTexts(item, change),
+    ]),
+  );
 }
 
 /** A copy in which addresses stand for the identifiers of those whom the caller may see. */
@@ -50,8 +104,6 @@ export function peopleIn(metadata: JsonObject): string[] {
     : [];
   return [...personKeys.map((key) => metadata[key]), ...items].filter((item) => typeof item === 'string');
 }
-
-const isAddress = (text: string) => isEmail(text.trim());
 
 async function mapPeople(
   metadata: JsonObject,
