@@ -1,0 +1,157 @@
+/**
+ * What a claim costs when the queue is long. Run: `npm run bench:claims`.
+ *
+ * 100,000 queued runs in 1,000 sessions (QUEUED_RUNS, SESSIONS), 8 runners that claim and complete at once (CLAIMS of
+ * them in each phase, default 4,000): with a runner token, with an account's token, and while somebody keeps a snapshot
+ * of the database open, as a backup does. The aim is a p99 under 20 ms. Then: from how many sessions the first tasks
+ * were, and how PostgreSQL finds the next run.
+ */
+import { randomUUID } from 'node:crypto';
+import { arriveAndClaim, claimNext } from '../../store/claims.ts';
+import { Database, type Queryable, type Tx } from '../../store/database.ts';
+import { cpuSeconds, tellCpu } from './cpu.ts';
+import { importTemplate, Runner, register } from './outside-runner.ts';
+import { BenchClient, startBenchPlatform, tell, tellMachine } from './platform.ts';
+import { queueRuns } from './queued-runs.ts';
+
+const runs = Number(process.env.QUEUED_RUNS ?? 100_000);
+const sessions = Number(process.env.SESSIONS ?? 1_000);
+const claims = Number(process.env.CLAIMS ?? 4_000);
+const runners = 8;
+const template = 'queued-node';
+
+/** Ends a transaction of which the plan was shown. */
+class Shown extends Error {}
+
+tellMachine();
+const platform = await startBenchPlatform();
+const database = await Database.open({
+  databaseUrl: platform.stack.environment.DATABASE_URL ?? '',
+  poolSize: 2,
+});
+try {
+  const { client } = platform;
+  await register(client, template);
+  const definition = await importTemplate(client, template, Math.ceil(runs / sessions), 1);
+  const project = await client.expect<{ id: number }>(201, 'POST', '/projects', { Title: 'Bench' });
+  const size = { sessions, templateId: definition.id, projectId: project.id, spreadSeconds: 0.2 };
+  console.log(`${await queueRuns(database, size)} runs queued in ${sessions} sessions`);
+  const { token } = await client.expect<{ token: string }>(201, 'POST', '/api/v2/admin/runner-tokens', {
+    runnerTypes: [`${template}-runner`],
+    scopes: ['tasks'],
+  });
+  const tokenClient = new BenchClient(platform.port, { authorization: `Bearer ${token}` });
+  // Warms up: PostgreSQL plans a statement anew for its first five uses on each connection.
+  const first = await work(tokenClient, 1_000);
+  await tellWork('runner token', tokenClient);
+  await tellWork('account token', client);
+  await database.transaction(async (tx) => {
+    await tx.query('set transaction isolation level repeatable read');
+    await tx.query('select count(*) from node_run');
+    await tellWork('runner token, a snapshot is kept open', tokenClient, tx);
+  });
+  tellFairness(first.sessionIds);
+  await tellPlans();
+  tokenClient.close();
+} finally {
+  await database.close();
+  await platform.stop();
+}
+
+interface Work {
+  readonly claimMs: readonly number[];
+  readonly completeMs: readonly number[];
+  /** Of the tasks, in the order in which they were handed out. */
+  readonly sessionIds: readonly string[];
+}
+
+/** @param snapshot a transaction that must not be ended for being idle meanwhile */
+async function tellWork(kind: string, client: BenchClient, snapshot?: Tx): Promise<void> {
+  const before = cpuSeconds(platform);
+  const startedAt = performance.now();
+  const alive = setInterval(() => void snapshot?.query('select 1'), 10_000);
+  const { claimMs, completeMs } = await work(client, claims);
+  clearInterval(alive);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  tell(`claim, ${kind}`, claimMs);
+  tell(`complete, ${kind}`, completeMs);
+  console.log(
+    `    ${(claimMs.length / seconds).toFixed(0)} claims and completions a second, ${runners} runners`,
+  );
+  tellCpu(platform, before, claimMs.length);
+}
+
+async function work(client: BenchClient, count: number): Promise<Work> {
+  const claimMs: number[] = [];
+  const completeMs: number[] = [];
+  const sessionIds: string[] = [];
+  await Promise.all(
+    Array.from({ length: runners }, async () => {
+      const runner = new Runner(client, template);
+      while (sessionIds.length < count) {
+        const startedAt = performance.now();
+        const task = await runner.claim(0);
+        const heldAt = performance.now();
+        if (task === undefined) return;
+        claimMs.push(heldAt - startedAt);
+        sessionIds.push(task.sessionId);
+        await runner.complete(task, 'no-output');
+        completeMs.push(performance.now() - heldAt);
+      }
+    }),
+  );
+  return { claimMs, completeMs, sessionIds };
+}
+
+function tellFairness(sessionIds: readonly string[]): void {
+  for (const count of [100, 1_000]) {
+    const firsts = sessionIds.slice(0, count);
+    const bySession = new Map<string, number>();
+    for (const id of firsts) bySession.set(id, (bySession.get(id) ?? 0) + 1);
+    console.log(
+      `the first ${firsts.length} tasks came from ${bySession.size} sessions, at most ${Math.max(...bySession.values())} from one`,
+    );
+  }
+}
+
+/** The statements as the platform sends them, run in a transaction that is rolled back. */
+async function tellPlans(): Promise<void> {
+  const identity = { holder: 'user:bench', instanceId: randomUUID() };
+  const kinds: Record<string, (on: Queryable) => Promise<unknown>> = {
+    'a claim for one template': (on) => arriveAndClaim(on, identity, { template, leaseSeconds: 30 }),
+    'a claim that waits': (on) =>
+      claimNext(on, identity, { claimSeq: 1, templates: [template], leaseSeconds: 30 }),
+  };
+  for (const [kind, claim] of Object.entries(kinds)) {
+    const explained = database.transaction(async (tx) => {
+      await tx.query('set local plan_cache_mode = force_generic_plan');
+      await tx.query(`insert into runner_instance (holder, instance_id, claim_seq) values ($1, $2, 1)`, [
+        identity.holder,
+        identity.instanceId,
+      ]);
+      const query = async <R>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> => {
+        const lines = await tx.query<{ 'QUERY PLAN': string }>(
+          `explain (analyze, buffers, costs off) ${statement}`,
+          parameters,
+        );
+        console.log(`\nPlan of ${kind}:\n${executed(lines.map((line) => line['QUERY PLAN'])).join('\n')}`);
+        throw new Shown();
+      };
+      await claim({ query });
+    });
+    await explained.catch((error: unknown) => {
+      if (!(error instanceof Shown)) throw error;
+    });
+  }
+}
+
+/** Without the parts that had nothing to do. */
+function executed(lines: readonly string[]): string[] {
+  const indentOf = (line: string) => line.search(/[^ ]/);
+  let skippedIndent = Number.POSITIVE_INFINITY;
+  return lines.filter((line) => {
+    if (indentOf(line) > skippedIndent) return false;
+    skippedIndent = line.includes('(never executed)') ? indentOf(line) : Number.POSITIVE_INFINITY;
+    return skippedIndent === Number.POSITIVE_INFINITY;
+  });
+}
