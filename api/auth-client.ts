@@ -87,8 +87,8 @@ const activeSchema = z.object({
     z.object({
       userId: z.string(),
       role: z.enum(roles),
-      tokensRevokedAt: z
-        .string()
+      tokensRevokedAt: z.iso
+        .datetime()
         .transform((text) => new Date(text))
         .nullable(),
     }),

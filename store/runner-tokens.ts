@@ -267,9 +267,12 @@ export async function listTasksOfEndedTokens(database: Queryable, limit: number)
 /** Marks tokens that ended a while ago and hold nothing, so that nobody looks at them any more. */
 export async function settleEndedTokens(database: Queryable): Promise<void> {
   await database.query(
-    `update runner_token k set settled = true
-      where ${unsettledEnd} <= clock_timestamp() - ${settleAfter}
-        and not exists (select from node_claim c where c.holder = 'token:' || k.id::text and c.ended_at is null)`,
+    `update runner_token set settled = true
+      where id in (
+        select k.id from runner_token k
+         where ${unsettledEnd} <= clock_timestamp() - ${settleAfter}
+           and not exists (select from node_claim c where c.holder = 'token:' || k.id::text and c.ended_at is null)
+           for update skip locked)`,
   );
 }
 

@@ -90,7 +90,8 @@ const claim = defineRoute({
   summary: 'Claims the oldest ready task, or waits for one',
   description:
     'A claim gives up the task that the same instanceId still holds, and answers an older waiting claim of it with 204. ' +
-    'A claim whose reply cannot be written is undone.',
+    'A claim whose reply cannot be written is undone. One that waits is answered with 401 within seconds when its runner ' +
+    'token ends.',
   tags,
   access: access.runnerTasks,
   body: claimRequestSchema,

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { routes as platformRoutes } from '../../api/routes.ts';
 import { authRoutes } from '../../auth/service.ts';
-import { type Caller, decideAccess, type GuardedRule, roles } from '../../domain/access.ts';
+import { type Caller, decideAccess, type GuardedRule, type RunnerScope, roles } from '../../domain/access.ts';
 import { type CatalogueEntry, catalogue } from '../../domain/errors.ts';
 import { formatToken } from '../../domain/token-format.ts';
 import { allPaths } from '../../http/paths.ts';
@@ -16,6 +16,7 @@ import {
   type TestApi,
   tokenOf,
 } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
 import { testEnvironment } from '../support/stack.ts';
 
 const platform = await testEnvironment();
@@ -26,6 +27,9 @@ let people: People;
 beforeAll(async () => {
   api = await startTestApi(platform.environment);
   people = await makePeople(api.url, platform.administrator);
+  await api.composed.services.database.query(
+    `insert into runner_type (name, runtime) values ('own', 'external')`,
+  );
 });
 afterAll(() => api.stop());
 
@@ -35,6 +39,30 @@ const filled = (path: string) =>
   path.replaceAll(/\{(\w+)\+?\}/g, (_match, name) => (/number|^n$/i.test(name) ? '1' : someUuid));
 const call = (route: Route, token: string | undefined, path = route.path) =>
   ask(api.url, route.method, filled(path), token === undefined ? {} : { token });
+
+async function runnerToken(by: string, scopes: readonly RunnerScope[] = ['tasks', 'debug:read']) {
+  const json = { runnerTypes: ['own'], scopes };
+  const { body } = await ask(api.url, 'POST', '/api/v2/admin/runner-tokens', { token: by, json });
+  return body as { readonly id: string; readonly token: string };
+}
+
+/** Runner tokens that are good for nothing: revoked, expired, of a deleted person. */
+async function deadRunnerTokens(): Promise<string[]> {
+  const { database } = api.composed.services;
+  const admin = { token: people.adminToken };
+  const [revoked, expired] = [await runnerToken(people.adminToken), await runnerToken(people.adminToken)];
+  await ask(api.url, 'DELETE', `/api/v2/admin/runner-tokens/${revoked.id}`, admin);
+  await database.query('update runner_token set expires_at = now() where id = $1', [expired.id]);
+  const person = await makePerson(api.url, people.adminToken, 'Administrator');
+  const orphaned = await runnerToken(person.token);
+  await ask(api.url, 'DELETE', `/api/authorization/users/${person.userId}`, admin);
+  await database.query(`update runner_token_creator set asked_at = '-infinity' where user_id = $1`, [
+    person.userId,
+  ]);
+  const whoami = () => ask(api.url, 'GET', '/api/v2/runner/whoami', { token: orphaned.token });
+  await eventually('its creator is known to be gone', async () => (await whoami()).status === 401);
+  return [revoked.token, expired.token, orphaned.token];
+}
 
 describe('every route that needs a token', () => {
   test('refuses a missing, malformed, unknown, expired, revoked or orphaned token with 401, under all its paths', async () => {
@@ -64,6 +92,7 @@ describe('every route that needs a token', () => {
         expired.token,
         revoked.token,
         deleted.token,
+        ...(await deadRunnerTokens()),
       ],
     ];
     for (const route of guarded) {
@@ -88,12 +117,21 @@ describe('every route that needs a token', () => {
     const pending = await makePerson(api.url, people.adminToken, 'Administrator', {
       forceChangePasswordNextSignin: true,
     });
+    const runners = await Promise.all(
+      (['Administrator', 'Developer'] as const).flatMap((role) =>
+        ([['tasks', 'debug:read'], ['tasks'], ['debug:read']] as const).map(async (scopes) => ({
+          caller: { kind: 'runner' as const, role, scopes },
+          token: (await runnerToken(people[role].token, scopes)).token,
+        })),
+      ),
+    );
     for (const route of guarded) {
       const callers: { caller: Caller; token: string }[] = [
         { caller: { kind: 'offline', role: 'Administrator' }, token: people.offlineToken },
         { caller: { kind: 'access', role: 'Administrator', mustChangePassword: true }, token: pending.token },
       ];
       for (const role of roles) callers.push({ caller: { kind: 'access', role }, token: people[role].token });
+      callers.push(...runners);
       for (const { caller, token } of callers) {
         const decision = decideAccess(route.access, caller);
         // Ends the token it is called with.
@@ -166,6 +204,45 @@ describe('the access table', () => {
         ...statuses,
       ]);
     }
+  });
+
+  test('says for each runner route what the contract says', () => {
+    const both = ['tasks', 'debug:read'] as const;
+    const of = (kind: Caller['kind'], role: Caller['role'], scopes?: readonly RunnerScope[]): Caller =>
+      scopes === undefined ? { kind, role } : { kind, role, scopes };
+    // Access tokens by role; an offline token; runner tokens of a Developer by scope, and of somebody now a Trainee.
+    const callers = [
+      ...roles.map((role) => of('access', role)),
+      of('offline', 'Administrator'),
+      of('runner', 'Developer', both),
+      of('runner', 'Developer', ['tasks']),
+      of('runner', 'Developer', ['debug:read']),
+      of('runner', 'Trainee', both),
+    ];
+    const people = ['allowed', 'forbidden', 'forbidden', 'allowed', 'offlineTokenRefused'];
+    const any = [...people, 'allowed', 'allowed', 'allowed', 'forbidden'];
+    const tasks = [...people, 'allowed', 'allowed', 'scopeMissing', 'forbidden'];
+    const debug = [...people, 'allowed', 'scopeMissing', 'allowed', 'forbidden'];
+    const administration = [...people, 'unauthorized', 'unauthorized', 'unauthorized', 'unauthorized'];
+    const expectedOf = (path: string): readonly string[] | undefined => {
+      if (/^\/api\/v2\/runner\/(whoami|manifests\/validate)$/.test(path)) return any;
+      if (path.startsWith('/api/v2/runner/tasks/')) return tasks;
+      if (path.startsWith('/api/v2/runner/debug/')) return debug;
+      return /^\/api\/v2\/admin\/runner/.test(path) ? administration : undefined;
+    };
+    let seen = 0;
+    for (const route of guarded) {
+      const expected = expectedOf(route.path);
+      if (/^\/api\/v2\/runner\//.test(route.path)) expect([route.path, expected]).not.toContain(undefined);
+      if (expected === undefined) continue;
+      seen += 1;
+      const decisions = callers.map((caller) => {
+        const decision = decideAccess(route.access, caller);
+        return decision.allowed ? 'allowed' : decision.problem;
+      });
+      expect([route.id, ...decisions]).toEqual([route.id, ...expected]);
+    }
+    expect(seen).toBeGreaterThan(15);
   });
 
   test('looks at the offline scope before the role, and refuses runner tokens elsewhere with 401', () => {

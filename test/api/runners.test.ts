@@ -91,6 +91,18 @@ describe('the list of runners', () => {
     expect((await admin('POST', `/${row!.id}/drain`)).status).toBe(404);
   });
 
+  test('shows an instance with a token of the platform itself as deployed', async () => {
+    const { graph, made, runner: newRunner } = await tokenStage(stage);
+    await database.query('update runner_token set created_by = null where id = $1', [made.id]);
+    const runner = newRunner();
+    expect((await runner.claim(graph.template)).status).toBe(204);
+    expect(await shown(runner.instanceId)).toMatchObject({
+      kind: 'token',
+      tokenId: made.id,
+      hosting: 'deployed',
+    });
+  });
+
   test('shows the version that a runner tells, cleaned and bounded, and when it was last seen', async () => {
     const graph = await stage.chainOf(1);
     const runner = stage.runner();

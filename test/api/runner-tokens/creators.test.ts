@@ -1,0 +1,300 @@
+import { createServer, request as httpRequest, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, describe, expect, test } from 'vitest';
+import { noteCreators } from '../../../store/runner-tokens.ts';
+import { ask, makePerson, startTestApi, type TestPerson } from '../../support/api.ts';
+import { eventually } from '../../support/eventually.ts';
+import { upload } from '../../support/graph.ts';
+import { runnerStage } from '../../support/runner.ts';
+import { newRunnerType, newToken, requestToken, tokensPath } from './support.ts';
+
+const stage = await runnerStage();
+const { api, people, database, platform } = stage;
+const users = '/api/authorization/users';
+const hourMs = 3_600_000;
+
+const whoami = (token: string, url = api.url) => ask(url, 'GET', '/api/v2/runner/whoami', { token });
+const change = (person: TestPerson, json: object) =>
+  ask(api.url, 'PATCH', `${users}/${person.userId}`, { token: people.adminToken, json });
+
+/** As if nobody had asked about the creator for a while, so that the next round does. */
+async function makeDue(person: TestPerson): Promise<void> {
+  await database.query(
+    `update runner_token_creator set asked_at = now() - interval '1 minute' where user_id = $1`,
+    [person.userId],
+  );
+}
+
+/** Resolves when the service was asked about the creator after this call. */
+async function asked(person: TestPerson): Promise<void> {
+  const checkedAt = async () => {
+    const [row] = await database.query<{ at: Date }>(
+      'select checked_at as at from runner_token_creator where user_id = $1',
+      [person.userId],
+    );
+    return row!.at.getTime();
+  };
+  const before = await checkedAt();
+  await makeDue(person);
+  await eventually('somebody asks', async () => (await checkedAt()) > before);
+}
+
+async function creator(role: 'Administrator' | 'Developer' = 'Developer') {
+  const person = await makePerson(api.url, people.adminToken, role);
+  const runnerType = await newRunnerType(stage);
+  const made = await newToken(stage, [runnerType], { by: person.token });
+  expect((await whoami(made.token)).status).toBe(200);
+  return { person, runnerType, made };
+}
+
+async function isRevoked(id: string): Promise<boolean> {
+  const { body } = await ask(api.url, 'GET', tokensPath, { token: people.Administrator.token });
+  return body.find((item: { id: string }) => item.id === id).revoked;
+}
+
+describe('a runner token ends with its creator', () => {
+  test('who is deactivated, and stays ended when they come back', async () => {
+    const { person, made } = await creator();
+    await change(person, { isActive: false });
+    await asked(person);
+    expect((await whoami(made.token)).status).toBe(401);
+    expect(await isRevoked(made.id)).toBe(true);
+    await change(person, { isActive: true });
+    await database.query(
+      `update runner_token_creator set checked_at = now() - interval '1 hour' where user_id = $1`,
+      [person.userId],
+    );
+    expect((await whoami(made.token)).status).toBe(401);
+  });
+
+  test('who was deactivated and came back between two questions', async () => {
+    const { person, made } = await creator();
+    await change(person, { isActive: false });
+    await change(person, { isActive: true });
+    await asked(person);
+    expect((await whoami(made.token)).status).toBe(401);
+  });
+
+  test('who is deleted, and what it holds is given back', async () => {
+    const { person, runnerType, made } = await creator();
+    const graph = await stage.chainOf(1, { runnerType });
+    await upload(database, graph, 'input');
+    await stage.runner({ token: made.token }).take(graph.template);
+    await ask(api.url, 'DELETE', `${users}/${person.userId}`, { token: people.adminToken });
+    await makeDue(person);
+    await eventually('it is refused', async () => (await whoami(made.token)).status === 401);
+    const next = await stage.runner().claim(graph.template, 5);
+    expect(next).toMatchObject({ status: 200, body: { attempt: 1 } });
+  });
+
+  test('whose tokens are all revoked; one made afterwards is good', async () => {
+    const { person, runnerType, made } = await creator();
+    const json = { username: person.username };
+    await ask(api.url, 'POST', '/api/authorization/revoke', { token: people.adminToken, json });
+    const fresh = await ask(api.url, 'POST', '/api/authorization/token', {
+      json: { username: person.username, password: person.password },
+    });
+    const later = await newToken(stage, [runnerType], { by: fresh.body.accessToken });
+    // Making it told the platform of the revocation already.
+    expect((await whoami(made.token)).status).toBe(401);
+    await asked(person);
+    expect((await whoami(made.token)).status).toBe(401);
+    expect((await whoami(later.token)).status).toBe(200);
+    await ask(api.url, 'POST', '/api/authorization/revoke', { token: people.adminToken, json });
+    await asked(person);
+    expect((await whoami(later.token)).status).toBe(401);
+  });
+
+  test('while others’ go on', async () => {
+    const [one, other] = [await creator(), await creator()];
+    await change(one.person, { isActive: false });
+    await asked(one.person);
+    await asked(other.person);
+    expect([(await whoami(one.made.token)).status, (await whoami(other.made.token)).status]).toEqual([
+      401, 200,
+    ]);
+  });
+});
+
+describe('a runner token reaches as far as its creator’s present role', () => {
+  test('an Administrator who becomes Developer leaves it the external types and thirty days', async () => {
+    const person = await makePerson(api.url, people.adminToken, 'Administrator');
+    const [external, deployed] = [await newRunnerType(stage), await newRunnerType(stage, 'sdk')];
+    const fields = { ttlHours: 8760 };
+    const made = await newToken(stage, [external, deployed], { by: person.token, fields });
+    const graph = await stage.chainOf(1, { runnerType: deployed });
+    await upload(database, graph, 'input');
+    const runner = stage.runner({ token: made.token });
+    const task = await runner.take(graph.template);
+    expect((await whoami(made.token)).body.runnerTypes.sort()).toEqual([external, deployed].sort());
+    await change(person, { role: 'Developer' });
+    await asked(person);
+    const { body } = await whoami(made.token);
+    expect(body.runnerTypes).toEqual([external]);
+    expect(Math.round((Date.parse(body.expiresAt) - Date.now()) / hourMs)).toBe(720);
+    expect((await runner.claim(graph.template)).body.code).toBe('template_not_allowed');
+    await eventually(
+      'what it holds is given back',
+      async () => (await runner.call('PUT', `/tasks/${task.taskId}/heartbeat`, {})).status === 404,
+      5_000,
+    );
+  });
+
+  test('is of no use while the creator has another role, waiting claims included', async () => {
+    const { person, runnerType, made } = await creator();
+    const graph = await stage.chainOf(1, { runnerType });
+    const waiting = stage.runner({ token: made.token }).claim(graph.template, 60);
+    await eventually('it waits', () => api.composed.services.runners.waiters.idleCount === 1);
+    await change(person, { role: 'Instructor' });
+    await asked(person);
+    for (const answer of [await whoami(made.token), await waiting])
+      expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
+    await change(person, { role: 'Developer' });
+    await asked(person);
+    expect((await whoami(made.token)).status).toBe(200);
+  });
+
+  test('cannot be made by somebody who has just lost the role or the sign-in', async () => {
+    const { person, runnerType } = await creator();
+    await change(person, { role: 'Trainee' });
+    expect((await requestToken(stage, { runnerTypes: [runnerType] }, person.token)).status).toBe(403);
+    await ask(api.url, 'POST', '/api/authorization/logout', { token: person.token });
+    expect((await requestToken(stage, { runnerTypes: [runnerType] }, person.token)).status).toBe(401);
+  });
+});
+
+describe('when nobody tells of the creator', () => {
+  const forgotten = (person: TestPerson) =>
+    database.query(
+      `update runner_token_creator set checked_at = now() - interval '31 s', asked_at = now() where user_id = $1`,
+      [person.userId],
+    );
+
+  test('the token is refused with 503 after half a minute, and good again when somebody does', async () => {
+    const away = await startTestApi({ ...platform.environment, AUTH_URL: 'http://127.0.0.1:9' });
+    try {
+      const { person, made } = await creator();
+      expect((await whoami(made.token, away.url)).status).toBe(200);
+      await forgotten(person);
+      const refused = await whoami(made.token, away.url);
+      expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([
+        503,
+        'unavailable',
+        '1',
+      ]);
+      expect((await whoami('hrt_garbage', away.url)).status).toBe(401);
+      // A process that reaches the service asks at once, and its answer serves all.
+      expect((await whoami(made.token)).status).toBe(200);
+      expect((await whoami(made.token, away.url)).status).toBe(200);
+    } finally {
+      await away.stop();
+    }
+  });
+
+  test('a claim that waits ends too', async () => {
+    const away = await startTestApi({ ...platform.environment, AUTH_URL: 'http://127.0.0.1:9' });
+    try {
+      const { person, made } = await creator();
+      const waiting = stage.runner({ token: made.token, url: away.url }).claim([], 60);
+      await eventually('it waits', () => away.composed.services.runners.waiters.idleCount === 1);
+      await forgotten(person);
+      expect((await waiting).status).toBe(503);
+    } finally {
+      await away.stop();
+    }
+  });
+
+  test('an answer that refuses the platform ends no token', async () => {
+    const wrong = { ...platform.environment, AUTH_URL: api.url, AUTH_SERVICE_KEY: 'w'.repeat(40) };
+    const stranger = await startTestApi(wrong);
+    try {
+      const { person, runnerType, made } = await creator();
+      expect((await whoami(made.token, stranger.url)).status).toBe(200);
+      await forgotten(person);
+      expect((await whoami(made.token, stranger.url)).status).toBe(503);
+      const json = { runnerTypes: [runnerType] };
+      const refused = await ask(stranger.url, 'POST', tokensPath, { token: person.token, json });
+      expect(refused.status).toBe(503);
+      expect((await whoami(made.token)).status).toBe(200);
+      expect(await isRevoked(made.id)).toBe(false);
+    } finally {
+      await stranger.stop();
+    }
+  });
+});
+
+describe('the questions', () => {
+  const proxies: Server[] = [];
+  afterAll(() => {
+    for (const proxy of proxies) proxy.close();
+  });
+
+  /** Passes everything on to the authentication service and counts the questions after creators. */
+  async function countingProxy(): Promise<{ url: string; count: () => number }> {
+    let count = 0;
+    const proxy = createServer((incoming, outgoing) => {
+      if (incoming.url?.endsWith('/users/active')) count += 1;
+      const { port, hostname } = new URL(api.url);
+      const { method, headers, url: path } = incoming;
+      const onward = httpRequest({ port, hostname, method, headers, path }, (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(outgoing);
+      });
+      incoming.pipe(onward);
+    });
+    proxies.push(proxy);
+    await new Promise<void>((resolve) => {
+      proxy.listen(0, '127.0.0.1', resolve);
+    });
+    return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, count: () => count };
+  }
+
+  test('are put by one of several processes, before fifteen seconds have passed', async () => {
+    const proxy = await countingProxy();
+    const own = { ...platform.environment, AUTH_URL: proxy.url };
+    const copies = [await startTestApi(own), await startTestApi(own)];
+    try {
+      const { person } = await creator();
+      const dueSeconds = async () => {
+        const [row] = await database.query<{ seconds: number }>(
+          'select extract(epoch from clock_timestamp() - checked_at)::float8 as seconds from runner_token_creator where user_id = $1',
+          [person.userId],
+        );
+        return row!.seconds;
+      };
+      // Those of other tests have their turn first.
+      await database.query('update runner_token set revoked_at = now() where created_by <> $1', [
+        person.userId,
+      ]);
+      const before = proxy.count();
+      await database.query(
+        `update runner_token_creator set asked_at = now() - interval '12.5 s', checked_at = now() - interval '12.5 s' where user_id = $1`,
+        [person.userId],
+      );
+      let longestSeconds = 0;
+      await eventually('it is asked about', async () => {
+        const seconds = await dueSeconds();
+        longestSeconds = Math.max(longestSeconds, seconds);
+        return seconds < 12;
+      });
+      expect(longestSeconds).toBeLessThan(15);
+      // The first process, which asks the service itself, takes part too.
+      expect(proxy.count() - before).toBeLessThanOrEqual(1);
+    } finally {
+      for (const copy of copies) await copy.stop();
+    }
+  });
+
+  test('whose answers cross each other leave the newer one standing', async () => {
+    const { person, made } = await creator();
+    const answer = { userId: person.userId, tokensRevokedAt: null };
+    const [now, before] = [new Date(), new Date(Date.now() - 2_000)];
+    await noteCreators(database, [{ ...answer, role: 'Trainee' }], new Date(now.getTime() + 60_000));
+    await noteCreators(database, [{ ...answer, role: 'Administrator' }], before);
+    expect((await whoami(made.token)).status).toBe(403);
+    // An old answer from a time before the token was made does not end it either.
+    const old = new Date(Date.now() - 3_600_000);
+    await noteCreators(database, [{ userId: person.userId, role: null, tokensRevokedAt: null }], old);
+    expect(await isRevoked(made.id)).toBe(false);
+  });
+});

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { giveBackTask } from '../../store/claims.ts';
+import { Database } from '../../store/database.ts';
+import {
+  createRunnerToken,
+  listTasksOfEndedTokens,
+  noteCreators,
+  settleEndedTokens,
+  sweepRunnerTokens,
+  takeCreatorsToAsk,
+} from '../../store/runner-tokens.ts';
+import { chain, claim, makeGraph, upload } from '../support/graph.ts';
+import { testEnvironment } from '../support/stack.ts';
+
+const platform = await testEnvironment();
+let database: Database;
+beforeAll(async () => {
+  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 8 });
+});
+afterAll(() => database.close());
+
+const clock = async () => (await database.query<{ now: Date }>('select clock_timestamp() as now'))[0]!.now;
+const makeCreator = (role: 'Administrator' | 'Developer' = 'Developer') => ({
+  userId: randomUUID(),
+  role,
+  tokensRevokedAt: null,
+});
+
+async function makeToken(creator = makeCreator()) {
+  const token = {
+    digest: Buffer.from(randomUUID()),
+    hint: 'hint',
+    label: '',
+    runnerTypes: ['outside-runner'],
+    scopes: ['tasks'] as const,
+    ttlHours: 1,
+  };
+  return createRunnerToken(database, token, creator, await clock());
+}
+
+const endAgo = (id: string, ago: string) =>
+  database.query('update runner_token set revoked_at = clock_timestamp() - $2::interval where id = $1', [
+    id,
+    ago,
+  ]);
+const left = async (ids: readonly string[]) =>
+  (
+    await database.query<{ id: string }>('select id from runner_token where id = any ($1::uuid[])', [ids])
+  ).map(({ id }) => id);
+
+test('a token that ended is looked at until no claim of it can be left, and removed months later', async () => {
+  const graph = await makeGraph(database, chain(1));
+  await upload(database, graph, 'input');
+  const made = await Promise.all([makeToken(), makeToken(), makeToken()]);
+  const [busy, fresh, old] = made.map(({ id }) => id) as [string, string, string];
+  const task = await claim(database, { holder: `token:${busy}`, instanceId: 'one' });
+  await endAgo(busy, '3 minutes');
+  await endAgo(fresh, '1 minute');
+  await endAgo(old, '91 days');
+  await settleEndedTokens(database);
+  const settled = async () =>
+    (await database.query<{ id: string }>('select id from runner_token where settled')).map(({ id }) => id);
+  expect(await settled()).toEqual([old]);
+  expect(await listTasksOfEndedTokens(database, 10)).toEqual([task!.taskId]);
+  expect(await giveBackTask(database, task!.taskId)).toBeDefined();
+  expect(await giveBackTask(database, task!.taskId)).toBeUndefined();
+  await settleEndedTokens(database);
+  expect((await settled()).sort()).toEqual([busy, old].sort());
+  expect(await sweepRunnerTokens(database)).toBe(1);
+  expect((await left([busy, fresh, old])).sort()).toEqual([busy, fresh].sort());
+});
+
+test('of several who set out to ask about a creator at the same moment one does', async () => {
+  const creator = makeCreator();
+  await makeToken(creator);
+  await database.query(
+    `update runner_token_creator set asked_at = clock_timestamp() - interval '13.5 s' where user_id = $1`,
+    [creator.userId],
+  );
+  const taken = await Promise.all(Array.from({ length: 6 }, () => takeCreatorsToAsk(database, 13)));
+  expect(taken.filter((one) => one?.userIds.includes(creator.userId))).toHaveLength(1);
+});
+
+test('nobody asks about creators whose tokens have all ended', async () => {
+  const creator = makeCreator();
+  const { id } = await makeToken(creator);
+  await endAgo(id, '1 second');
+  await database.query(`update runner_token_creator set asked_at = '-infinity' where user_id = $1`, [
+    creator.userId,
+  ]);
+  expect((await takeCreatorsToAsk(database, 13))?.userIds ?? []).not.toContain(creator.userId);
+});
+
+test('answers about many creators, written at once by several in any order, neither wait in a circle nor get lost', async () => {
+  const creators = Array.from({ length: 40 }, () => makeCreator('Administrator'));
+  const tokens = await Promise.all(creators.map((creator) => makeToken(creator)));
+  const askedAt = await clock();
+  const answers = creators.map(({ userId }) => ({ userId, role: null, tokensRevokedAt: null }));
+  const shuffled = Array.from({ length: 6 }, () => [...answers].sort(() => Math.random() - 0.5));
+  const noted = await Promise.all(shuffled.map((answer) => noteCreators(database, answer, askedAt)));
+  expect(noted.reduce((sum, { ended }) => sum + ended, 0)).toBe(40);
+  const [row] = await database.query<{ count: number }>(
+    'select count(*) as count from runner_token where id = any ($1::uuid[]) and revoked_at is not null',
+    [tokens.map(({ id }) => id)],
+  );
+  expect(row!.count).toBe(40);
+});
