@@ -19,6 +19,7 @@ const whoami = defineRoute({
   method: 'GET',
   path: '/api/v2/runner/whoami',
   summary: 'What the token may do, and the server’s limits',
+  description: 'An account claims tasks of runner types with runtime `external`, and looks at any node.',
   tags,
   access: access.runnerAny,
   responses: { 200: { description: 'The caller.', schema: whoamiSchema } },

@@ -2,18 +2,25 @@
 import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { downloadResponses } from '../../http/download.ts';
+import { downloadHeaders, downloadResponses } from '../../http/download.ts';
 import { pathId } from '../../http/schemas.ts';
 import { type DebugNode, findDebugNode } from '../../store/debug-node.ts';
 import { countPendingInputs } from '../../store/task-reads.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
+import { runnerStory } from './examples.ts';
 import type { RunnerCaller } from './identity.ts';
-import { inputPage, serveInput } from './inputs.ts';
+import { inputsQuerySchema, inputsSchema } from './input-schema.ts';
+import { inputIdParameter, inputPage, serveInput } from './inputs.ts';
 import { presentDebugContext, presentIncremental } from './present.ts';
-import { debugContextSchema, inputsQuerySchema, inputsSchema } from './schema.ts';
+import { debugContextSchema } from './schema.ts';
 
-const params = z.object({ nodeInstanceId: pathId() });
+const params = z.object({
+  nodeInstanceId: pathId().meta({
+    description: 'A node instance of any session.',
+    example: runnerStory.nodeId,
+  }),
+});
 const debugRoute = {
   tags: ['Runner'],
   access: access.runnerDebug,
@@ -89,7 +96,8 @@ const inputData = defineRoute({
   path: `${path}/inputs/{outputId}/data`,
   summary: 'The bytes of one of these inputs',
   description: whoSees,
-  params: params.extend({ outputId: z.string() }),
+  params: params.extend({ outputId: inputIdParameter }),
+  headers: downloadHeaders,
   responses: downloadResponses,
   errors: ['inputNotFound', 'rangeNotSatisfiable', 'upstreamFailed'],
   async handler({ params, principal, services, request, signal }) {

@@ -8,6 +8,7 @@ import type { RunnerIdentity } from '../../store/claims.ts';
 import type { Principal } from '../auth-client.ts';
 import type { RunnerPrincipal } from '../runner-tokens/principal.ts';
 import type { Services } from '../services.ts';
+import { runnerStory } from './examples.ts';
 
 export const instanceIdForm = new RegExp(`^[A-Za-z0-9._:-]{1,${limits.runnerInstanceCharacters}}$`);
 const header = 'x-platform-runner-instance';
@@ -16,9 +17,14 @@ const header = 'x-platform-runner-instance';
 export const taskRoute = {
   tags: ['Runner'],
   access: access.runnerTasks,
-  params: z.object({ taskId: uuid() }),
+  params: z.object({
+    taskId: uuid().meta({ description: 'From the claim.', example: runnerStory.taskId }),
+  }),
   headers: z.object({
-    [header]: z.string().min(1).meta({ description: 'The instanceId that the task was claimed with.' }),
+    [header]: z.string().min(1).meta({
+      description: 'The instanceId that the task was claimed with.',
+      example: runnerStory.instanceId,
+    }),
   }),
   errorStyle: 'coded',
   refusals: { params: 'taskNotFound', headers: 'instanceHeaderMissing' },

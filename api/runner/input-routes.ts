@@ -1,17 +1,15 @@
 /** What the holder of a task reads (contract: Runner routes; decisions 9). */
-import { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
-import { downloadResponses } from '../../http/download.ts';
-import { uuid } from '../../http/schemas.ts';
+import { downloadHeaders, downloadResponses } from '../../http/download.ts';
 import type { RunnerIdentity } from '../../store/claims.ts';
 import { countPendingInputs, type HeldTask, readNodeMemory, touchTask } from '../../store/task-reads.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { identityOf, taskRoute } from './identity.ts';
-import { inputPage, serveInput } from './inputs.ts';
+import { inputsQuerySchema, inputsSchema, stateSchema } from './input-schema.ts';
+import { inputIdParameter, inputPage, serveInput } from './inputs.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { presentIncremental, presentInput } from './present.ts';
-import { inputsQuerySchema, inputsSchema, stateSchema } from './schema.ts';
 
 /** Smaller replies are out long before a lease could end. */
 const keepLeaseFromBytes = 1024 * 1024;
@@ -38,6 +36,8 @@ const inputs = defineRoute({
   method: 'GET',
   path: '/api/v2/runner/tasks/{taskId}/inputs',
   summary: 'A page of the task’s inputs, oldest first',
+  description:
+    'All modes end where the run ended when it was claimed first; what arrives later is for the next run.',
   query: inputsQuerySchema,
   responses: { 200: { description: 'The page.', schema: inputsSchema } },
   async handler(context) {
@@ -57,7 +57,11 @@ const inputData = defineRoute({
   method: 'GET',
   path: '/api/v2/runner/tasks/{taskId}/inputs/{outputId}/data',
   summary: 'The bytes of one input, as they stood when the run was claimed first',
-  params: z.object({ taskId: uuid(), outputId: z.string() }),
+  description:
+    'Bytes that were stored as gzip go out as they are to callers that accept it, and decoded and without ranges to ' +
+    'others. The lease is kept while they flow.',
+  params: taskRoute.params.extend({ outputId: inputIdParameter }),
+  headers: taskRoute.headers.extend(downloadHeaders.shape),
   responses: downloadResponses,
   errors: ['inputNotFound', 'rangeNotSatisfiable', 'upstreamFailed'],
   async handler(context) {
@@ -78,6 +82,7 @@ const state = defineRoute({
   method: 'GET',
   path: '/api/v2/runner/tasks/{taskId}/state',
   summary: 'The node’s previous output and its incremental state',
+  description: 'What runners of the node left behind for those that come after them.',
   responses: { 200: { description: 'What the node keeps between its runs.', schema: stateSchema } },
   async handler(context) {
     const { params, services } = context;

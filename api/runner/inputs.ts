@@ -1,13 +1,22 @@
 /** Inputs within their bounds, for holders of tasks and for who only looks (contract: Runner routes; decisions 9). */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
 import { pathId } from '../../http/schemas.ts';
 import { findDataSource } from '../../store/data-sources.ts';
 import { findInput, type InputBounds, listInputs } from '../../store/task-reads.ts';
 import { type ServeOptions, serveOutput } from '../node-instances/output-data.ts';
 import type { Services } from '../services.ts';
+import { runnerStory } from './examples.ts';
+import { cursorAt, type inputsQuerySchema } from './input-schema.ts';
 import { presentInput } from './present.ts';
-import { cursorAt, type inputsQuerySchema } from './schema.ts';
+
+/** An input in a path; one of another form is no input. */
+export const inputIdParameter = z.string().meta({
+  type: 'integer',
+  minimum: 1,
+  description: 'The input, by its outputId.',
+  example: runnerStory.inputId,
+});
 
 /** One page, without the counters. */
 export async function inputPage(

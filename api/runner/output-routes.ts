@@ -13,25 +13,46 @@ import { type OutputWrite, type TaskOutput, writeTaskOutput } from '../../store/
 import { type ReceivedObject, receiveObject } from '../node-instances/receive.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
+import { runnerStory } from './examples.ts';
 import { identityOf, taskRoute } from './identity.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { presentWrittenOutput } from './present.ts';
-import { writtenOutputSchema } from './schema.ts';
+import { writtenOutputSchema } from './task-schema.ts';
 import { writeProblem } from './write-problem.ts';
 
-const outputHeader = (description: string) => z.string().optional().meta({ description });
+const outputHeader = (description: string, example: string) =>
+  z.string().optional().meta({ description, example });
 /** For the reference; the values are read by the rules that uploads share. */
 export const outputHeaders = taskRoute.headers.extend({
   'x-platform-output-identifier': outputHeader(
-    '1 to 100 letters, digits, `.`, `_`, `-`; unique in the node.',
+    'Names the output: 1 to 100 letters, digits, `.`, `_`, `-`; unique in the node. Without it the platform makes one.',
+    runnerStory.outputIdentifier,
   ),
-  'x-platform-output-metadata': outputHeader('A JSON object of up to 4 KB; no key begins with `$`.'),
-  'x-platform-watermark': outputHeader('Id of the last input that this output has consumed.'),
+  'x-platform-output-metadata': outputHeader(
+    'A JSON object of up to 4 KB that is kept with the output; no key begins with `$`.',
+    '{"laps":12}',
+  ),
+  'x-platform-watermark': outputHeader(
+    'Id of the last input that this output has consumed.',
+    String(runnerStory.inputId),
+  ),
+  'content-encoding': outputHeader(
+    '`gzip` when the bytes are compressed: they are stored as they come.',
+    'gzip',
+  ),
 });
+/** Of the bytes of one request. */
+export const checksumHeaders = {
+  'content-md5': outputHeader('Base64 of the MD5 of the body; checked.', 'nfayejDJNFXO8DiaIG2bsQ=='),
+  'x-amz-checksum-sha256': outputHeader(
+    'Base64 of the SHA-256 of the body; checked.',
+    'KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=',
+  ),
+};
 
 const writeOutput = defineRoute({
   ...taskRoute,
-  headers: outputHeaders,
+  headers: outputHeaders.extend(checksumHeaders),
   id: 'writeTaskOutput',
   method: 'POST',
   path: '/api/v2/runner/tasks/{taskId}/outputs',

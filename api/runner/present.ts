@@ -7,13 +7,9 @@ import type { ClaimedTask } from '../../store/claims.ts';
 import type { DebugNode } from '../../store/debug-node.ts';
 import type { NodeOutputRow } from '../../store/outputs.ts';
 import type { HeldTask, TaskInput } from '../../store/task-reads.ts';
-import type {
-  claimSchema,
-  debugContextSchema,
-  incrementalSchema,
-  inputSchema,
-  writtenOutputSchema,
-} from './schema.ts';
+import type { inputSchema } from './input-schema.ts';
+import type { claimSchema, debugContextSchema, incrementalSchema } from './schema.ts';
+import type { writtenOutputSchema } from './task-schema.ts';
 
 /** Heartbeats come three times a lease. */
 export function heartbeatIntervalSeconds(leaseSeconds: number): number {

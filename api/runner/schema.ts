@@ -1,32 +1,20 @@
-/** Wire forms of the runner routes (contract: Runner routes; decisions 9). */
+/** Wire forms of claims, of who claims, and of what a claim would bring (contract: Runner routes; decisions 9). */
 import { z } from 'zod';
+import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
-import {
-  bodyId,
-  freeJson,
-  integerParameter,
-  jsonObjectOut,
-  optionalText,
-  timestampOut,
-} from '../../http/schemas.ts';
+import { jsonObjectOut, timestampOut } from '../../http/schemas.ts';
+import { runnerStory } from './examples.ts';
 import { instanceIdForm } from './identity.ts';
 
-const nodeState = z.string().meta({ description: 'As in node progress.' });
-/** Kept with the node for its next task. */
-const runnerState = freeJson(limits.runnerStateBytes)
-  .nullish()
-  .transform((value) => value ?? undefined);
-const statusText = optionalText()
-  .nullish()
-  .transform((value) => value ?? undefined);
+export const nodeState = z.string().meta({ description: 'As in node progress.', example: 'Succeeded' });
 
 export const incrementalSchema = z
   .object({
     watermark: z.int().nullable().meta({ description: 'Id of the last input that is fully consumed.' }),
     pendingInputs: z.int().meta({ description: 'Inputs of this task above the watermark.' }),
-    maxInputsPerTask: z.int(),
+    maxInputsPerTask: z.int().meta({ description: 'Most inputs that `since-watermark` lists for one task.' }),
   })
-  .meta({ id: 'RunnerIncremental' });
+  .meta({ id: 'RunnerIncremental', example: { watermark: null, pendingInputs: 1, maxInputsPerTask: 100 } });
 
 export const claimRequestSchema = z
   .object({
@@ -35,23 +23,50 @@ export const claimRequestSchema = z
       .regex(
         instanceIdForm,
         `instanceId must hold 1 to ${limits.runnerInstanceCharacters} characters of A-Za-z0-9._:-`,
-      ),
+      )
+      .meta({ description: 'Names the instance of the runner: one holds one task at a time.' }),
     templates: z
       .array(z.string().max(limits.nameCharacters))
       .max(limits.templateNodes)
       .nullish()
       .meta({ description: 'Names of node templates; absent or empty: all that the token may claim.' }),
-    waitSeconds: z.number().int().min(0).max(limits.claimWaitMaxSeconds).default(0),
+    waitSeconds: z
+      .number()
+      .int()
+      .min(0)
+      .max(limits.claimWaitMaxSeconds)
+      .default(0)
+      .meta({ description: 'How long to wait for a task when none is ready.' }),
   })
-  .meta({ id: 'RunnerClaimRequest' });
+  .meta({
+    id: 'RunnerClaimRequest',
+    example: { instanceId: runnerStory.instanceId, templates: [runnerStory.template], waitSeconds: 30 },
+  });
+
+const commonExample = {
+  runId: runnerStory.runId,
+  maxAttempts: 3,
+  reason: 'input',
+  projectId: story.projectId,
+  sessionId: story.sessionId,
+  sessionName: story.sessionName,
+  nodeInstanceId: runnerStory.nodeId,
+  nodeName: 'laps',
+  nodeTemplate: runnerStory.template,
+  runnerType: runnerStory.runnerType,
+  configuration: { minLapSeconds: 40 },
+  parents: [{ nodeInstanceId: runnerStory.inputNodeId, name: runnerStory.inputNodeName }],
+};
 
 export const claimSchema = z
   .object({
-    taskId: z.guid(),
-    runId: z.guid(),
+    taskId: z.guid().meta({ description: 'Made anew at every claim.' }),
+    runId: z.guid().meta({ description: 'The same for all attempts of one execution of the node.' }),
     attempt: z.int(),
     maxAttempts: z.int(),
-    reason: z.enum(['input', 'reprocess', 'follow-up', 'retry']),
+    reason: z
+      .enum(['input', 'reprocess', 'follow-up', 'retry'])
+      .meta({ description: '`follow-up` after `hasMore`; `retry` for every attempt above the first.' }),
     projectId: z.int(),
     sessionId: z.guid(),
     sessionName: z.string(),
@@ -59,14 +74,26 @@ export const claimSchema = z
     nodeName: z.string(),
     nodeTemplate: z.string(),
     runnerType: z.string(),
-    configuration: jsonObjectOut(),
+    configuration: jsonObjectOut().meta({ description: 'The configuration of the node in its session.' }),
     parents: z.array(z.object({ nodeInstanceId: z.int(), name: z.string() })),
     claimedAt: timestampOut(),
-    leaseExpiresAt: timestampOut(),
-    heartbeatIntervalSeconds: z.int(),
+    leaseExpiresAt: timestampOut().meta({
+      description: 'The task is lost then; every call for it renews the lease.',
+    }),
+    heartbeatIntervalSeconds: z.int().meta({ description: 'How often to send a heartbeat.' }),
     incremental: incrementalSchema,
   })
-  .meta({ id: 'RunnerTask' });
+  .meta({
+    id: 'RunnerTask',
+    example: {
+      ...commonExample,
+      taskId: runnerStory.taskId,
+      attempt: 1,
+      claimedAt: runnerStory.claimedAt,
+      leaseExpiresAt: runnerStory.leaseExpiresAt,
+      heartbeatIntervalSeconds: 10,
+    },
+  });
 
 export const debugContextSchema = claimSchema
   .omit({
@@ -85,150 +112,22 @@ export const debugContextSchema = claimSchema
     wouldRun: z.boolean().meta({ description: 'A runner that claims now would get a task of the node.' }),
     why: z.string().meta({ description: 'A sentence that explains wouldRun.' }),
   })
-  .meta({ id: 'RunnerDebugContext' });
-
-const progressNumber = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
-export const heartbeatRequestSchema = z
-  .object({
-    phase: optionalText(limits.nameCharacters).nullish(),
-    message: optionalText().nullish(),
-    progress: z
-      .object({
-        done: progressNumber,
-        total: progressNumber.nullish(),
-        unit: optionalText(limits.nameCharacters).nullish(),
-      })
-      .nullish(),
-  })
-  .prefault({})
-  .meta({ id: 'RunnerHeartbeatRequest' });
-
-export const heartbeatSchema = z
-  .object({ taskId: z.guid(), leaseExpiresAt: timestampOut(), cancelRequested: z.boolean() })
-  .meta({ id: 'RunnerHeartbeat' });
-
-export const inputSchema = z
-  .object({
-    outputId: z.int(),
-    nodeInstanceId: z.int(),
-    nodeName: z.string(),
-    outputIdentifier: z.string(),
-    contentType: z.string().nullable(),
-    contentEncoding: z.string().nullable(),
-    sizeBytes: z.int(),
-    sha256: z.string().nullable(),
-    metadata: jsonObjectOut().nullable(),
-    createdAt: timestampOut(),
-  })
-  .meta({ id: 'RunnerInput' });
-
-export const inputModes = ['since-watermark', 'latest', 'all'] as const;
-const cursorForm = /^p[0-9a-z]{1,11}$/;
-
-/** The place after an input in its list; opaque to callers. */
-export function cursorAt(position: number): string {
-  return `p${position.toString(36)}`;
-}
-
-export const inputsQuerySchema = z.object({
-  mode: z.enum(inputModes).default('since-watermark'),
-  cursor: z
-    .string()
-    .regex(cursorForm, 'must be a nextCursor')
-    .transform((text) => Number.parseInt(text.slice(1), 36))
-    .refine((position) => position <= limits.largestId, 'must be a nextCursor')
-    .meta({ type: 'string' })
-    .optional(),
-  limit: integerParameter({ min: 1, max: limits.inputsPageMax, initial: limits.inputsPageDefault }),
-});
-
-export const inputsSchema = z
-  .object({
-    mode: z.enum(inputModes),
-    inputs: z.array(inputSchema),
-    nextCursor: z.string().nullable(),
-    incremental: incrementalSchema,
-  })
-  .meta({ id: 'RunnerInputs' });
-
-export const stateSchema = z
-  .object({
-    previousOutput: inputSchema.nullable(),
-    state: jsonObjectOut().nullable(),
-    incremental: incrementalSchema,
-  })
-  .meta({ id: 'RunnerState' });
-
-export const writtenOutputSchema = z
-  .object({
-    outputId: z.int(),
-    outputIdentifier: z.string(),
-    sizeBytes: z.int(),
-    sha256: z.string().nullable(),
-    createdAt: timestampOut(),
-  })
-  .meta({ id: 'RunnerOutput' });
-
-export const uploadSchema = z
-  .object({
-    handle: z.guid(),
-    minPartBytes: z.int().meta({ description: 'Every part but the last holds at least this much.' }),
-    maxPartBytes: z.int(),
-    maxParts: z.int(),
-    expiresAt: timestampOut().meta({ description: 'It ends earlier with the task.' }),
-  })
-  .meta({ id: 'RunnerUpload' });
-
-export const partSchema = z
-  .object({ part: z.int(), sizeBytes: z.int(), sha256: z.string() })
-  .meta({ id: 'RunnerUploadPart' });
-
-export const watermarkRequestSchema = z
-  .object({ inputId: bodyId(), state: runnerState })
-  .meta({ id: 'RunnerWatermarkRequest' });
-export const watermarkSchema = z
-  .object({ watermark: z.int().nullable(), pendingInputs: z.int() })
-  .meta({ id: 'RunnerWatermark' });
-
-export const completeRequestSchema = z
-  .object({
-    outcome: z.enum(['completed', 'no-output', 'suspended']),
-    hasMore: z.boolean().nullish(),
-    statusDetails: statusText,
-    state: runnerState,
-  })
-  .meta({ id: 'RunnerCompleteRequest' });
-export const completeSchema = z
-  .object({ taskId: z.guid(), outcome: z.string(), nodeState, followUp: z.boolean() })
-  .meta({ id: 'RunnerComplete' });
-
-export const failRequestSchema = z
-  .object({ reason: optionalText(), category: z.enum(['error', 'validation', 'memory', 'timeout']) })
-  .meta({ id: 'RunnerFailRequest' });
-export const failSchema = z
-  .object({
-    taskId: z.guid(),
-    nodeState,
-    willRetry: z.boolean(),
-    nextAttemptAt: timestampOut().nullable(),
-  })
-  .meta({ id: 'RunnerFail' });
-
-export const releaseRequestSchema = z
-  .object({ reason: statusText })
-  .prefault({})
-  .meta({ id: 'RunnerReleaseRequest' });
-export const releaseSchema = z.object({ taskId: z.guid(), nodeState }).meta({ id: 'RunnerRelease' });
+  .meta({
+    id: 'RunnerDebugContext',
+    example: { ...commonExample, nodeState: 'Pending', wouldRun: true, why: 'A task is queued.' },
+  });
 
 export const whoamiSchema = z
   .object({
     kind: z.enum(['runner', 'account']),
-    tokenId: z.guid().nullable(),
-    label: z.string().nullable(),
+    tokenId: z.guid().nullable().meta({ description: 'Null for accounts.' }),
+    label: z.string().nullable().meta({ description: 'Of the token; the username of an account.' }),
     runnerTypes: z.array(z.string()),
     scopes: z.array(z.enum(['tasks', 'debug:read'])),
-    expiresAt: timestampOut().nullable(),
-    templates: z.array(z.object({ name: z.string(), runnerType: z.string(), type: z.string() })),
+    expiresAt: timestampOut().nullable().meta({ description: 'Null for accounts.' }),
+    templates: z
+      .array(z.object({ name: z.string(), runnerType: z.string(), type: z.string() }))
+      .meta({ description: 'Node templates whose tasks the caller may claim.' }),
     limits: z.object({
       maxOutputBytes: z.int(),
       maxOutputMetadataBytes: z.int(),
@@ -240,4 +139,29 @@ export const whoamiSchema = z
       incremental: z.object({ maxInputsPerTask: z.int() }),
     }),
   })
-  .meta({ id: 'RunnerWhoami' });
+  .meta({
+    id: 'RunnerWhoami',
+    example: {
+      kind: 'runner',
+      tokenId: runnerStory.tokenId,
+      label: 'lap runners, building 4',
+      runnerTypes: [runnerStory.runnerType],
+      scopes: ['tasks', 'debug:read'],
+      expiresAt: '2026-03-31T10:00:00.000Z',
+      templates: [{ name: runnerStory.template, runnerType: runnerStory.runnerType, type: 'Processing' }],
+      limits: {
+        maxOutputBytes: limits.runnerOutputBytes,
+        maxOutputMetadataBytes: limits.outputMetadataBytes,
+        maxOutputIdentifierLength: limits.outputIdentifierCharacters,
+        maxWaitSeconds: limits.claimWaitMaxSeconds,
+        leaseSeconds: limits.leaseSeconds,
+        heartbeatIntervalSeconds: 10,
+        upload: {
+          minPartBytes: limits.uploadPartMinBytes,
+          maxPartBytes: limits.uploadPartMaxBytes,
+          maxParts: limits.uploadParts,
+        },
+        incremental: { maxInputsPerTask: 100 },
+      },
+    },
+  });

@@ -22,7 +22,7 @@ import {
   releaseSchema,
   watermarkRequestSchema,
   watermarkSchema,
-} from './schema.ts';
+} from './task-schema.ts';
 import { writeProblem } from './write-problem.ts';
 
 const heartbeat = defineRoute({
@@ -31,6 +31,9 @@ const heartbeat = defineRoute({
   method: 'PUT',
   path: '/api/v2/runner/tasks/{taskId}/heartbeat',
   summary: 'Keeps the task and tells how far it is',
+  description:
+    'Send one every `heartbeatIntervalSeconds`. Phase and message are shown as statusDetails of the node. With ' +
+    '`cancelRequested` end the task in any way: the node then is Failed, as cancelled.',
   body: heartbeatRequestSchema,
   responses: { 200: { description: 'Kept.', schema: heartbeatSchema } },
   async handler(context) {
@@ -57,7 +60,10 @@ const watermark = defineRoute({
   id: 'advanceWatermark',
   method: 'PUT',
   path: '/api/v2/runner/tasks/{taskId}/watermark',
-  summary: 'Advances the watermark without an output; durable at once',
+  summary: 'Advances the watermark without an output',
+  description:
+    'Durable at once, together with `state` when it is sent. The present watermark again changes nothing; it only ' +
+    'moves forward, and only to an input of the task.',
   body: watermarkRequestSchema,
   responses: { 200: { description: 'Where the watermark stands.', schema: watermarkSchema } },
   errors: ['watermarkRegression', 'watermarkUnknownInput'],
@@ -76,7 +82,11 @@ const complete = defineRoute({
   id: 'completeTask',
   method: 'PUT',
   path: '/api/v2/runner/tasks/{taskId}/complete',
-  summary: 'Finishes the task; its staged outputs are published together',
+  summary: 'Finishes the task',
+  description:
+    'Staged outputs of the run are published together, in the order in which they were written; with `no-output` and ' +
+    '`suspended` they are dropped. `completed` needs an output of the run. `hasMore` makes a follow-up task where the ' +
+    'watermark moved. The same end again gets the same reply for ten minutes, a different one `task_finished`.',
   body: completeRequestSchema,
   responses: { 200: { description: 'Finished.', schema: completeSchema } },
   errors: ['outputMissing', 'taskFinished'],
@@ -93,7 +103,10 @@ const fail = defineRoute({
   id: 'failTask',
   method: 'PUT',
   path: '/api/v2/runner/tasks/{taskId}/fail',
-  summary: 'Reports a failure; its category decides whether the run is tried again',
+  summary: 'Reports a failure',
+  description:
+    'All but `validation` is tried again, up to maxAttempts, with growing delays. The same end again gets the same ' +
+    'reply for ten minutes, a different one `task_finished`.',
   body: failRequestSchema,
   responses: { 200: { description: 'Noted.', schema: failSchema } },
   errors: ['taskFinished'],
@@ -111,7 +124,8 @@ const release = defineRoute({
   path: '/api/v2/runner/tasks/{taskId}/release',
   summary: 'Gives an unfinished task back',
   description:
-    'Counts as no attempt. From the third time on the run waits, up to a minute; `reason` shows in statusDetails.',
+    'For example on shutdown. It counts as no attempt, and what was written stays for the next holder. From the third ' +
+    'time on the run waits, up to a minute; `reason` shows in statusDetails.',
   body: releaseRequestSchema,
   responses: { 200: { description: 'Given back.', schema: releaseSchema } },
   errors: ['taskFinished'],

@@ -5,7 +5,6 @@ import { limits } from '../../domain/limits.ts';
 import { readContentEncoding, readOutputHeaders } from '../../domain/output-headers.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { safeMediaType } from '../../http/headers.ts';
-import { uuid } from '../../http/schemas.ts';
 import { newId } from '../../store/ids.ts';
 import { newOutputKey } from '../../store/objects.ts';
 import { outputDataSource } from '../../store/output-target.ts';
@@ -13,28 +12,26 @@ import { findOutputByIdentifier } from '../../store/outputs.ts';
 import { abandonTaskUpload, finishTaskUpload } from '../../store/task-uploads.ts';
 import { writeTaskOutput } from '../../store/task-writes.ts';
 import { defineRoute } from '../route.ts';
+import { runnerStory } from './examples.ts';
 import { identityOf, taskRoute } from './identity.ts';
 import { heldTask } from './input-routes.ts';
-import { outputHeaders, readWatermark, written } from './output-routes.ts';
-import { partSchema, uploadSchema, writtenOutputSchema } from './schema.ts';
+import { checksumHeaders, outputHeaders, readWatermark, written } from './output-routes.ts';
+import { partSchema, uploadSchema, writtenOutputSchema } from './task-schema.ts';
 import { abortAtStore, beginUpload, completeUpload, heldUpload, openUpload, receivePart } from './uploads.ts';
 
 const path = '/api/v2/runner/tasks/{taskId}/outputs/uploads';
 /** A handle of another form is none of the task's; its refusal is said by the handlers. */
-const uploadParams = z.object({
-  taskId: uuid(),
-  handle: z.string().meta({ description: 'From the start of the upload.' }),
+const uploadParams = taskRoute.params.extend({
+  handle: z.string().meta({ description: 'From the start of the upload.', example: runnerStory.handle }),
 });
-const { headers: taskHeaders } = taskRoute;
-const checksumHeader = (description: string) => z.string().optional().meta({ description });
-const partHeaders = taskHeaders.extend({
-  'content-md5': checksumHeader('MD5 of the part in base64.'),
-  'x-amz-checksum-sha256': checksumHeader('SHA-256 of the part in base64.'),
-});
-const completeHeaders = taskHeaders.extend({
-  'x-platform-watermark': z.string().optional().meta({
-    description: 'As at the start; takes the place of what was said there.',
-  }),
+const completeHeaders = taskRoute.headers.extend({
+  'x-platform-watermark': z
+    .string()
+    .optional()
+    .meta({
+      description: 'As at the start; takes the place of what was said there.',
+      example: String(runnerStory.inputId),
+    }),
 });
 
 const start = defineRoute({
@@ -112,9 +109,15 @@ const put = defineRoute({
     'for the last, at least 5 MB, which is looked at when the upload is completed. A part that is refused leaves an ' +
     'earlier one of its number as it is.',
   params: uploadParams.extend({
-    n: z.string().meta({ type: 'integer', minimum: 1, maximum: limits.uploadParts }),
+    n: z.string().meta({
+      type: 'integer',
+      minimum: 1,
+      maximum: limits.uploadParts,
+      description: 'The number of the part.',
+      example: 1,
+    }),
   }),
-  headers: partHeaders,
+  headers: taskRoute.headers.extend(checksumHeaders),
   body: 'stream',
   responses: { 200: { description: 'Stored.', schema: partSchema } },
   errors: ['uploadNotFound', 'checksumMismatch', 'bodyTooLarge'],
@@ -198,6 +201,8 @@ const abort = defineRoute({
   method: 'DELETE',
   path: `${path}/{handle}`,
   summary: 'Gives an upload up',
+  description:
+    'Its parts are removed from the store. Uploads that are still open when a task ends are given up by themselves.',
   params: uploadParams,
   responses: { 204: { description: 'Given up; its parts are removed.' } },
   errors: ['uploadNotFound'],

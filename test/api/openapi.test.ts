@@ -101,14 +101,10 @@ const rows = `
   .map((row) => row.trim());
 
 /** Rows of the contract that the platform does not answer yet; strike each that lands. */
-const awaited = new Set(
-  rows.filter((row) =>
-    /\/dashboard\/|\/runner-tokens|\/manifests\/validate|\/outputs\/uploads|\/runner\/debug\//.test(row),
-  ),
-);
+const awaited = new Set(rows.filter((row) => /\/dashboard\//.test(row)));
 
 /** Routes that are being built, and get their descriptions and examples when they stand. */
-const underWay = /^\/api\/v2\/(runner\/|admin\/(runner|node-runs|sessions\/))/;
+const underWay = /^\/api\/v2\/(runner\/manifests|admin\/(runner|node-runs|sessions\/))/;
 const finished = operations.filter(({ path }) => !underWay.test(path));
 
 const alsoAt = ({ value }: Operation) => (value['x-also-at'] ?? []) as string[];
