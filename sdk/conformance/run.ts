@@ -1,0 +1,108 @@
+/** Plays scenarios, each with a server and a runner of its own, some at the same time. */
+import type { Finding } from './rules.ts';
+import type { Scenario } from './scenario.ts';
+import { baselineOf, plain } from './scenarios/plain.ts';
+import { describeCall } from './server/journal.ts';
+import { type Baseline, type RunnerUnderTest, ScenarioOver, Stage } from './stage.ts';
+import { watch } from './watch.ts';
+
+export type Verdict = 'pass' | 'warn' | 'fail' | 'skip';
+
+export interface Result {
+  readonly name: string;
+  readonly title: string;
+  readonly verdict: Verdict;
+  readonly findings: readonly Finding[];
+  /** Why there was no occasion for it. */
+  readonly skipped: string | undefined;
+  readonly seconds: number;
+  /** What was called and answered, a line each. */
+  readonly calls: readonly string[];
+  /** The end of what the runner wrote to its standard output and error. */
+  readonly output: string;
+}
+
+const keptCalls = 200;
+
+export interface Played {
+  readonly result: Result;
+  readonly baseline: Baseline;
+}
+
+/** Plays one scenario. Rejects only for faults of the kit itself. */
+export async function playScenario(
+  scenario: Scenario,
+  under: RunnerUnderTest,
+  baseline: Baseline | undefined,
+): Promise<Played> {
+  const stage = await Stage.open(under, baseline, scenario.stage?.(under, baseline) ?? {});
+  let skipped: string | undefined;
+  try {
+    await scenario.play(stage);
+  } catch (error) {
+    if (!(error instanceof ScenarioOver)) throw error;
+    skipped = error.skipped;
+  } finally {
+    watch(stage);
+    await stage.close();
+  }
+  return { result: resultOf(scenario, stage, skipped), baseline: baselineOf(stage) };
+}
+
+function resultOf(scenario: Scenario, stage: Stage, skipped: string | undefined): Result {
+  const { findings, journal, startedAtMs } = stage;
+  const levels = new Set(findings.map(({ level }) => level));
+  const worst = levels.has('fail') ? 'fail' : levels.has('warn') ? 'warn' : 'pass';
+  return {
+    name: scenario.name,
+    title: scenario.title,
+    verdict: worst === 'pass' && skipped !== undefined ? 'skip' : worst,
+    findings,
+    skipped,
+    seconds: Math.round((performance.now() - startedAtMs) / 100) / 10,
+    calls: journal.calls.slice(-keptCalls).map((call) => describeCall(call, startedAtMs)),
+    output: stage.runner.output,
+  };
+}
+
+/**
+ * Plays them, `plain` always and first: the others compare with it, and go without saying when it fails.
+ * @param jobs how many at a time
+ * @param tell called with each result, in the order of the list
+ */
+export async function playAll(
+  scenarios: readonly Scenario[],
+  under: RunnerUnderTest,
+  jobs: number,
+  tell: (result: Result) => void,
+): Promise<Result[]> {
+  const first = await playScenario(plain, under, undefined);
+  if (scenarios.includes(plain) || first.result.verdict === 'fail') tell(first.result);
+  if (first.result.verdict === 'fail') return [first.result];
+  const rest = scenarios.filter((scenario) => scenario !== plain);
+  const results: (Result | undefined)[] = rest.map(() => undefined);
+  let next = 0;
+  let toldCount = 0;
+  const work = async () => {
+    for (let at = next++; at < rest.length; at = next++) {
+      const scenario = rest[at];
+      if (scenario === undefined) continue;
+      results[at] = await resultFor(scenario, under, first.baseline);
+      for (let ready = results[toldCount]; ready !== undefined; ready = results[toldCount]) {
+        tell(ready);
+        toldCount += 1;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: jobs }, work));
+  const played = results.filter((result) => result !== undefined);
+  return scenarios.includes(plain) ? [first.result, ...played] : played;
+}
+
+async function resultFor(scenario: Scenario, under: RunnerUnderTest, baseline: Baseline): Promise<Result> {
+  if (!scenario.incremental || under.incremental)
+    return (await playScenario(scenario, under, baseline)).result;
+  const skipped = 'for incremental node templates; say so with --incremental';
+  const { name, title } = scenario;
+  return { name, title, verdict: 'skip', findings: [], skipped, seconds: 0, calls: [], output: '' };
+}

@@ -1,0 +1,21 @@
+import type { Scenario } from '../scenario.ts';
+import { holdingScenarios } from './holding.ts';
+import { incrementalScenarios } from './incremental.ts';
+import { inputScenarios } from './inputs.ts';
+import { lostAnswerScenarios } from './lost-answers.ts';
+import { plainScenarios } from './plain.ts';
+import { stopScenarios } from './stop.ts';
+import { troubleScenarios } from './trouble.ts';
+import { uploadParts } from './uploads.ts';
+
+/** Every scenario, the plain one first. */
+export const scenarios: readonly Scenario[] = [
+  ...plainScenarios,
+  ...lostAnswerScenarios,
+  uploadParts,
+  ...troubleScenarios,
+  ...holdingScenarios,
+  ...inputScenarios,
+  ...incrementalScenarios,
+  ...stopScenarios,
+];

@@ -1,0 +1,102 @@
+/** Incremental node templates: the cap, follow-ups, and a watermark that is further than the runner thinks. */
+import type { Scenario } from '../scenario.ts';
+import type { Call } from '../server/journal.ts';
+import type { Job, Stage } from '../stage.ts';
+import { manyOf } from './inputs.ts';
+
+const cap = 2;
+const inputCount = 5;
+
+const incrementalCap: Scenario = {
+  name: 'incremental-cap',
+  title: `${inputCount} inputs, at most ${cap} in one task: follow-ups take the rest`,
+  incremental: true,
+  stage: () => ({ limits: { inputsPerTask: cap } }),
+  async play(stage) {
+    const job = stage.offer(manyOf(stage, inputCount));
+    const last = job.node.inputs.at(-1);
+    stage.start();
+    await job.claimed();
+    const isOver = () => job.isDone || job.claims.length > inputCount + 1;
+    if (!(await stage.until(isOver, stage.under.patienceMs * 2))) await job.completed();
+    for (const claim of job.claims) judgeCap(stage, job, claim.taskId);
+    if (stage.findings.length > 0) return;
+    if (job.node.watermark.outputId !== last?.outputId)
+      stage.found(
+        'has-more-missing',
+        `The watermark stands at input ${job.node.watermark.position} of ${inputCount}, and no follow-up is wanted.`,
+      );
+  },
+};
+
+/** What the holder of one of these tasks said at its end, against where the watermark stood then. */
+function judgeCap(stage: Stage, job: Job, taskId: string): void {
+  const end = job.calls.find((call) => call.taskId === taskId && call.route === 'complete');
+  if (end === undefined) return;
+  const { hasMore } = (end.json ?? {}) as { readonly hasMore?: boolean };
+  const { followUp } = (end.reply ?? {}) as { readonly followUp?: boolean };
+  const position = watermarkAt(stage, job, end);
+  const isLast = position === job.node.inputs.length;
+  if (hasMore && followUp === false && !isLast)
+    stage.found(
+      'watermark-not-moved',
+      'complete said hasMore, and the watermark had not moved in that task.',
+    );
+  else if (!hasMore && !isLast)
+    stage.found(
+      'has-more-missing',
+      `A task completed without hasMore when the watermark stood at input ${position} of ${job.node.inputs.length}.`,
+    );
+}
+
+/** The position of the watermark when a call came, from the writes that were accepted before it. */
+function watermarkAt(stage: Stage, job: Job, end: Call): number {
+  const before = stage.journal.calls.slice(0, stage.journal.calls.indexOf(end));
+  const moves = before
+    .filter((call) => job.has(call) && (call.status === 200 || call.status === 201))
+    .map((call) => watermarkOf(call))
+    .filter((inputId) => inputId !== undefined);
+  return job.node.inputs.find(({ outputId }) => outputId === moves.at(-1))?.position ?? 0;
+}
+
+/** The input to which a call moves the watermark. */
+function watermarkOf(call: Call): number | undefined {
+  if (call.route === 'watermark') return (call.json as { readonly inputId?: number } | undefined)?.inputId;
+  const header = call.headers['x-platform-watermark'];
+  return header === undefined ? undefined : Number(header);
+}
+
+const mostRepeats = 3;
+
+const watermarkRegression: Scenario = {
+  name: 'watermark-regression',
+  title: 'the watermark is further than the runner thinks: its step is answered with 409',
+  incremental: true,
+  stage: () => ({ limits: { inputsPerTask: cap } }),
+  async play(stage) {
+    const job = stage.offer(manyOf(stage, cap + 1));
+    const last = job.node.inputs.at(-1);
+    const steps = stage.fault({
+      on: (call) => job.has(call) && (call.route === 'watermark' || watermarkOf(call) !== undefined),
+      fault: {
+        kind: 'meanwhile',
+        told: 'the watermark had moved on before',
+        act: () => {
+          if (last !== undefined) job.node.watermark = { position: last.position, outputId: last.outputId };
+        },
+      },
+      times: 1_000,
+    });
+    stage.start();
+    await job.claimed();
+    await job.ended();
+    if (steps.hits.length === 0) stage.skip('the runner moves no watermark');
+    const paths = steps.hits.map((call) => `${call.path} ${watermarkOf(call)} ${call.bodySha256}`);
+    const repeats = Math.max(...paths.map((path) => paths.filter((other) => other === path).length));
+    if (repeats > mostRepeats)
+      stage.found('repeats-refused-call', `The step that was refused with 409 came ${repeats} times.`);
+    await stage.offer().completed('stopped-claiming');
+  },
+};
+
+export const incrementalScenarios = [incrementalCap, watermarkRegression];

@@ -1,0 +1,95 @@
+/** Faults that pass: the call has no effect and goes well the next time, or its answer takes long. */
+import type { Scenario } from '../scenario.ts';
+import type { ArmedFault, Fault } from '../server/faults.ts';
+import type { Call, RouteId } from '../server/journal.ts';
+import type { Job, Stage } from '../stage.ts';
+import { judgeBaseline } from './lost-answers.ts';
+
+/** Each of them meets the fault once. */
+const troubled: readonly RouteId[] = ['inputs', 'inputData', 'state', 'outputs', 'uploadStart', 'watermark'];
+const retryAfterSeconds = 1;
+/** What a clock of the runner may be off. */
+const earlyMs = 100;
+
+function passing(name: string, title: string, fault: Fault): Scenario {
+  return {
+    name,
+    title,
+    async play(stage) {
+      const job = stage.offer();
+      const armed = [
+        stage.fault({ on: ['claim'], fault }),
+        ...troubled.map((route) => stage.fault({ on: job.on(route), fault })),
+        stage.fault({ on: job.onEnd, fault }),
+      ];
+      stage.start();
+      await job.claimed();
+      await job.ended();
+      judgeEnd(stage, job, armed);
+      if (fault.kind === 'answer' && fault.retryAfterSeconds !== undefined)
+        for (const { hits } of armed) for (const call of hits) judgeRetryAfter(stage, call);
+      await stage.offer().completed('stopped-claiming');
+    },
+  };
+}
+
+function judgeEnd(stage: Stage, job: Job, armed: readonly ArmedFault[]): void {
+  const [claimed] = job.claims;
+  if (claimed?.end?.how === 'complete') {
+    judgeBaseline(stage, job);
+    return;
+  }
+  if (claimed?.end?.how === 'fail' || claimed?.end?.how === 'release') {
+    const last = armed.flatMap(({ hits }) => hits).at(-1);
+    stage.found(
+      'gave-up-early',
+      `The runner gave the task up (${claimed.end.how}) after ${last?.route} went wrong once.`,
+    );
+    return;
+  }
+  stage.found(
+    'lease-lost',
+    'The task was not ended in time after a fault that passed: its lease ran out or the runner gave it up.',
+  );
+}
+
+function judgeRetryAfter(stage: Stage, call: Call): void {
+  const repeat = stage.journal
+    .after(call)
+    .find(({ route, path }) => route === call.route && path === call.path);
+  if (repeat === undefined || call.answeredAtMs === undefined) return;
+  const waitedMs = repeat.atMs - call.answeredAtMs;
+  if (waitedMs < retryAfterSeconds * 1_000 - earlyMs)
+    stage.found(
+      'retry-after-ignored',
+      `${call.route} was repeated after ${Math.round(waitedMs)} ms; Retry-After said ${retryAfterSeconds} s.`,
+    );
+}
+
+const slowAnswers: Scenario = {
+  name: 'slow-answers',
+  title: 'every answer takes 0.7 seconds',
+  async play(stage) {
+    const job = stage.offer();
+    stage.fault({ on: () => true, fault: { kind: 'delay', ms: 700 }, times: 10_000 });
+    stage.start();
+    await job.completed();
+    judgeBaseline(stage, job);
+  },
+};
+
+export const troubleScenarios = [
+  passing('unavailable', 'each call is answered once with 503 and Retry-After: 1', {
+    kind: 'answer',
+    status: 503,
+    code: 'unavailable',
+    retryAfterSeconds,
+  }),
+  passing('server-errors', 'each call is answered once with 500', {
+    kind: 'answer',
+    status: 500,
+    code: 'internal',
+  }),
+  passing('connection-resets', 'the connection of each call is reset once', { kind: 'reset' }),
+  slowAnswers,
+];

@@ -1,0 +1,111 @@
+/** Every call of the runner, as it came and as it was answered: what scenarios judge. */
+import type { Headers } from './forms.ts';
+
+export type RouteId =
+  | 'whoami'
+  | 'claim'
+  | 'heartbeat'
+  | 'inputs'
+  | 'inputData'
+  | 'state'
+  | 'outputs'
+  | 'uploadStart'
+  | 'uploadPart'
+  | 'uploadComplete'
+  | 'uploadAbort'
+  | 'watermark'
+  | 'complete'
+  | 'fail'
+  | 'release'
+  | 'unknown';
+
+/** Times are those of `performance.now()`. */
+export interface Call {
+  readonly route: RouteId;
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: Headers;
+  readonly atMs: number;
+  readonly taskId: string | undefined;
+  readonly instanceId: string | undefined;
+  /** When all of its body was here. */
+  bodyAtMs: number | undefined;
+  bodyBytes: number;
+  bodySha256: string | undefined;
+  json: unknown;
+  status: number | undefined;
+  code: string | undefined;
+  message: string | undefined;
+  reply: unknown;
+  /** When the answer was handed over whole. */
+  answeredAtMs: number | undefined;
+  /** When the caller hung up instead. */
+  goneAtMs: number | undefined;
+  /** What was done to the call on purpose. */
+  fault: string | undefined;
+  /** The task that the instance gave up by this claim, though it had been told of it. */
+  gaveUp: string | undefined;
+}
+
+/** A runner that calls more often in one scenario is cut off. */
+const mostCalls = 20_000;
+
+export class Journal {
+  readonly calls: Call[] = [];
+
+  get isFull(): boolean {
+    return this.calls.length >= mostCalls;
+  }
+
+  add(call: Call): void {
+    this.calls.push(call);
+  }
+
+  /** Calls of these routes, oldest first. */
+  of(...routes: readonly RouteId[]): Call[] {
+    return this.calls.filter(({ route }) => routes.includes(route));
+  }
+
+  forTask(taskId: string): Call[] {
+    return this.calls.filter((call) => call.taskId === taskId);
+  }
+
+  /** Those that came after another. */
+  after(call: Call): Call[] {
+    return this.calls.slice(this.calls.indexOf(call) + 1);
+  }
+}
+
+/** The routes that change nothing for a task, and claims. */
+export const readingRoutes: ReadonlySet<RouteId> = new Set([
+  'whoami',
+  'claim',
+  'inputs',
+  'inputData',
+  'state',
+]);
+/** The routes by which a runner changes something for its task, heartbeats apart. */
+export const writingRoutes: readonly RouteId[] = [
+  'outputs',
+  'uploadStart',
+  'uploadPart',
+  'uploadComplete',
+  'watermark',
+  'complete',
+];
+export const endingRoutes: readonly RouteId[] = ['complete', 'fail', 'release'];
+export const outputRoutes: readonly RouteId[] = ['outputs', 'uploadComplete'];
+
+/** `PUT complete -> 200 (its answer was lost)`, for people. */
+export function describeCall(call: Call, startedAtMs: number): string {
+  const seconds = ((call.atMs - startedAtMs) / 1_000).toFixed(2).padStart(7);
+  const path = call.path
+    .replace(/^\/api\/v2(\.0)?\/runner/, '')
+    .replace(/\/tasks\/([0-9a-f]{8})[0-9a-f-]+/, '/tasks/$1');
+  const answer =
+    call.status === undefined ? 'no answer' : `${call.status}${call.code ? ` ${call.code}` : ''}`;
+  const gone = call.goneAtMs === undefined || call.fault !== undefined ? '' : ' (the runner hung up)';
+  const fault = call.fault === undefined ? '' : ` [${call.fault}]`;
+  return `${seconds} s  ${call.method} ${path} -> ${answer}${gone}${fault}`;
+}

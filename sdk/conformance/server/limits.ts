@@ -1,0 +1,29 @@
+/** The numbers of the contract. A test compares them with the platform's own. */
+const kibibytes = 1024;
+const mebibytes = 1024 * kibibytes;
+
+export const limits = {
+  jsonBodyBytes: 1 * mebibytes,
+  jsonDepthLevels: 64,
+  nameCharacters: 255,
+  descriptionCharacters: 4000,
+  templateNames: 500,
+  instanceCharacters: 128,
+  claimWaitMaxSeconds: 60,
+  leaseSeconds: 30,
+  maxAttempts: 3,
+  lostLeases: 3,
+  stateBytes: 64 * kibibytes,
+  stateDepthLevels: 20,
+  inputsPageDefault: 100,
+  inputsPageMax: 500,
+  inputsPerTask: 100,
+  outputBytes: 16 * mebibytes,
+  outputIdentifierCharacters: 100,
+  outputMetadataBytes: 4 * kibibytes,
+  partMinBytes: 5 * mebibytes,
+  partMaxBytes: 100 * mebibytes,
+  parts: 10_000,
+  largestId: Number.MAX_SAFE_INTEGER,
+  endRememberedMs: 10 * 60_000,
+} as const;

@@ -1,0 +1,132 @@
+/** What the test double remembers of nodes, runs and claims. Positions count the outputs of a parent, 0 means none. */
+
+export interface Template {
+  readonly name: string;
+  readonly incremental: boolean;
+  readonly maxAttempts: number;
+  readonly leaseSeconds: number;
+}
+
+/** An output of the parent, as a task lists it. */
+export interface Input {
+  readonly outputId: number;
+  readonly position: number;
+  /** Inputs that were published together: `latest` lists them together. */
+  readonly group: string;
+  readonly outputIdentifier: string;
+  readonly contentType: string | null;
+  readonly contentEncoding: 'gzip' | null;
+  /** As stored, so compressed where `contentEncoding` says so. */
+  readonly bytes: Buffer;
+  readonly sha256: string;
+  readonly metadata: Record<string, unknown> | null;
+  readonly createdAt: string;
+}
+
+/** An output of the node: staged until its run completes, or published. */
+export interface Output {
+  readonly outputId: number;
+  readonly outputIdentifier: string;
+  readonly runId: string;
+  readonly contentType: string | null;
+  readonly contentEncoding: 'gzip' | null;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+  /** Then the platform tells no SHA-256 of it. */
+  readonly isFromParts: boolean;
+  readonly metadata: Record<string, unknown> | null;
+  readonly createdAt: string;
+  publishedAs: number | null;
+}
+
+export interface Watermark {
+  readonly position: number;
+  readonly outputId: number | null;
+}
+
+/** A node of a session of its own, below one parent that has these inputs. */
+export interface Node {
+  readonly template: Template;
+  readonly sessionId: string;
+  readonly nodeInstanceId: number;
+  readonly name: string;
+  readonly parentId: number;
+  readonly parentName: string;
+  readonly configuration: Record<string, unknown>;
+  readonly inputs: Input[];
+  readonly outputs: Map<string, Output>;
+  readonly runs: Run[];
+  watermark: Watermark;
+  state: Record<string, unknown> | null;
+  consumedPosition: number;
+  followUpWanted: boolean;
+}
+
+export type RunOutcome = 'completed' | 'no-output' | 'suspended' | 'failed' | 'cancelled' | 'elsewhere';
+
+/** One execution of a node: queued, held by a claim, waiting for its retry, or done. */
+export interface Run {
+  readonly runId: string;
+  readonly node: Node;
+  readonly reason: 'input' | 'follow-up';
+  readonly claims: Claim[];
+  state: 'queued' | 'held' | 'waiting' | 'done';
+  attempt: number;
+  upperPosition: number | undefined;
+  lostCount: number;
+  releaseCount: number;
+  cancelRequested: boolean;
+  wroteOutput: boolean;
+  outcome: RunOutcome | undefined;
+}
+
+/** How a claim ended, with the reply that a repeat of the same end gets. */
+export interface ClaimEnd {
+  readonly how: 'complete' | 'fail' | 'release' | 'lost' | 'given-up' | 'undone';
+  readonly atMs: number;
+  readonly digest?: string;
+  readonly reply?: Record<string, unknown>;
+}
+
+export interface Claim {
+  readonly taskId: string;
+  readonly run: Run;
+  readonly attempt: number;
+  readonly instanceId: string;
+  readonly claimedAtMs: number;
+  readonly watermarkPosition: number;
+  readonly uploads: Map<string, Upload>;
+  leaseUntilMs: number;
+  /** A call for the task was made. */
+  used: boolean;
+  unnamedOutputs: number;
+  end: ClaimEnd | undefined;
+  /** The timer that ends the lease. */
+  timer: NodeJS.Timeout | undefined;
+}
+
+export interface Upload {
+  readonly handle: string;
+  /** Null lets the platform make one at the completion. */
+  readonly identifier: string | null;
+  readonly contentType: string | null;
+  readonly contentEncoding: 'gzip' | null;
+  readonly metadata: Record<string, unknown> | null;
+  readonly watermarkInputId: number | undefined;
+  readonly parts: Map<number, Buffer>;
+  output: Output | undefined;
+}
+
+/** What the double announces and holds to; everything else is as on the platform. */
+export interface WorldLimits {
+  readonly leaseSeconds: number;
+  readonly inputsPerTask: number;
+  /** Announced in whoami and with uploads. Single outputs are taken up to 16 MB whatever is announced. */
+  readonly outputBytes: number;
+  readonly partMinBytes: number;
+  readonly partMaxBytes: number;
+  /** A page of inputs never holds more, whatever the caller asks for; null: what the caller asks for. */
+  readonly inputsPage: number | null;
+  /** First wait before a retry; null: the platform's 5 seconds with jitter. */
+  readonly retryDelayMs: number | null;
+}

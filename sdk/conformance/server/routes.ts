@@ -1,0 +1,253 @@
+/** The runner routes: from a call to its reply. */
+import { createHash } from 'node:crypto';
+
+import { endTask } from './ends.ts';
+import {
+  claimForm,
+  completeForm,
+  contentEncodingOf,
+  failForm,
+  type Headers,
+  heartbeatForm,
+  idOf,
+  inputsForm,
+  instanceOf,
+  outputHeaders,
+  parsed,
+  parseJson,
+  releaseForm,
+  watermarkForm,
+  watermarkHeader,
+} from './forms.ts';
+import type { RouteId } from './journal.ts';
+import { limits } from './limits.ts';
+import type { Claim } from './model.ts';
+import {
+  findInput,
+  leaseExpiresAt,
+  listInputs,
+  presentClaim,
+  readState,
+  serveInput,
+  whoami,
+} from './reads.ts';
+import { Refusal } from './refusal.ts';
+import { abortUpload, completeUpload, partNumber, putPart, startUpload } from './uploads.ts';
+import type { World } from './world.ts';
+import {
+  digestOf,
+  identifierFor,
+  moveWatermark,
+  presentOutput,
+  type Written,
+  writeOutput,
+} from './writes.ts';
+
+export interface Asked {
+  readonly world: World;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: Headers;
+  readonly body: Buffer;
+  /** Aborted when the caller hangs up. */
+  readonly signal: AbortSignal;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly json?: unknown;
+  readonly bytes?: Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The claim that goes out with this reply. */
+  readonly claim?: Claim;
+}
+
+export interface Route {
+  readonly id: RouteId;
+  readonly method: string;
+  /** Below `/api/v2/runner`, with `{names}`. */
+  readonly path: string;
+  readonly pattern: RegExp;
+  /** Longest body, and the refusal for more. */
+  readonly body: 'none' | 'json' | 'output' | 'part';
+  readonly reply: (asked: Asked) => Reply | Promise<Reply>;
+}
+
+const ok = (json: unknown): Reply => ({ status: 200, json });
+const taskIdForm = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+function taskId({ params }: Asked): string {
+  const id = params.taskId ?? '';
+  if (!taskIdForm.test(id)) throw new Refusal('taskNotFound');
+  return id.toLowerCase();
+}
+
+/** The task of a call that holds it; every such call renews the lease. */
+function held(asked: Asked): Claim {
+  const id = taskId(asked);
+  return asked.world.desk.touch(id, instanceOf(asked.headers));
+}
+
+function json(asked: Asked): unknown {
+  const encoding = asked.headers['content-encoding']?.trim().toLowerCase() ?? '';
+  if (encoding !== '' && encoding !== 'identity')
+    throw new Refusal('unsupportedMediaType', { message: 'Compressed JSON bodies are not accepted.' });
+  return parseJson(asked.body);
+}
+
+/** Checks id and header first, as the platform does, then the body. */
+function bodyOf<T>(asked: Asked, form: Parameters<typeof parsed<T>>[1]): T {
+  taskId(asked);
+  if (!asked.headers['x-platform-runner-instance']) throw new Refusal('instanceHeaderMissing');
+  return parsed('body', form, json(asked));
+}
+
+function written({ status, output }: Written): Reply {
+  return { status, json: presentOutput(output) };
+}
+
+async function claim(asked: Asked): Promise<Reply> {
+  const { instanceId, templates, waitSeconds } = parsed('body', claimForm, json(asked));
+  const covers = asked.world.covered(templates ?? []);
+  const waitMs = waitSeconds * 1_000;
+  const found = await asked.world.desk.claim({ instanceId, covers, waitMs, signal: asked.signal });
+  if (found === undefined) return { status: 204 };
+  return { status: 200, json: presentClaim(asked.world, found), claim: found };
+}
+
+function heartbeat(asked: Asked): Reply {
+  bodyOf(asked, heartbeatForm);
+  const task = held(asked);
+  return ok({
+    taskId: task.taskId,
+    leaseExpiresAt: leaseExpiresAt(task),
+    cancelRequested: task.run.cancelRequested,
+  });
+}
+
+function inputs(asked: Asked): Reply {
+  taskId(asked);
+  const query = parsed('query', inputsForm, asked.query);
+  return ok(listInputs(asked.world, held(asked), query));
+}
+
+function inputData(asked: Asked): Reply {
+  const input = findInput(held(asked), idOf(asked.params.outputId ?? ''));
+  if (input === undefined) throw new Refusal('inputNotFound');
+  return serveInput(input, asked.headers);
+}
+
+function outputs(asked: Asked): Reply {
+  taskId(asked);
+  instanceOf(asked.headers);
+  const said = outputHeaders(asked.headers);
+  const task = held(asked);
+  const { body } = asked;
+  // The bytes of a resend are not looked at again.
+  const isResend = said.identifier !== null && task.run.node.outputs.has(said.identifier);
+  const contentEncoding = isResend ? null : contentEncodingOf(asked.headers);
+  if (!isResend) checkDigests(asked);
+  const stored = { sizeBytes: body.length, sha256: digestOf(body), contentEncoding };
+  const identifier = identifierFor(task, said.identifier);
+  return written(writeOutput(asked.world, task, { ...said, identifier }, stored));
+}
+
+/** `Content-MD5` and `x-amz-checksum-sha256`, where the caller sends them. */
+function checkDigests({ headers, body }: Asked): void {
+  const sent = [
+    ['md5', headers['content-md5']],
+    ['sha256', headers['x-amz-checksum-sha256']],
+  ] as const;
+  for (const [algorithm, value] of sent) {
+    if (value === undefined) continue;
+    const digest = createHash(algorithm).update(body).digest('base64');
+    if (value.trim() !== digest) throw new Refusal('checksumMismatch');
+  }
+}
+
+function uploadStart(asked: Asked): Reply {
+  taskId(asked);
+  instanceOf(asked.headers);
+  const said = outputHeaders(asked.headers);
+  const contentEncoding = contentEncodingOf(asked.headers);
+  const started = startUpload(asked.world, held(asked), said, contentEncoding);
+  if (started.kind === 'existing') return ok(presentOutput(started.output));
+  return { status: 201, json: started.body };
+}
+
+function uploadPart(asked: Asked): Reply {
+  taskId(asked);
+  instanceOf(asked.headers);
+  const part = partNumber(asked.params.n ?? '');
+  const task = held(asked);
+  checkDigests(asked);
+  return ok(putPart(task, handle(asked), part, asked.body));
+}
+
+function uploadComplete(asked: Asked): Reply {
+  taskId(asked);
+  instanceOf(asked.headers);
+  const said = watermarkHeader(asked.headers);
+  return written(completeUpload(asked.world, held(asked), handle(asked), said));
+}
+
+function uploadAbort(asked: Asked): Reply {
+  abortUpload(held(asked), handle(asked));
+  return { status: 204 };
+}
+
+function handle({ params }: Asked): string {
+  return (params.handle ?? '').toLowerCase();
+}
+
+function watermark(asked: Asked): Reply {
+  const { inputId, state } = bodyOf(asked, watermarkForm);
+  return ok(moveWatermark(asked.world, held(asked), inputId, state));
+}
+
+function complete(asked: Asked): Reply {
+  const body = bodyOf(asked, completeForm);
+  return ok(endTask(asked.world, taskId(asked), instanceOf(asked.headers), { kind: 'complete', body }));
+}
+
+function fail(asked: Asked): Reply {
+  const body = bodyOf(asked, failForm);
+  return ok(endTask(asked.world, taskId(asked), instanceOf(asked.headers), { kind: 'fail', body }));
+}
+
+function release(asked: Asked): Reply {
+  const body = bodyOf(asked, releaseForm);
+  return ok(endTask(asked.world, taskId(asked), instanceOf(asked.headers), { kind: 'release', body }));
+}
+
+function route(id: RouteId, method: string, path: string, body: Route['body'], reply: Route['reply']): Route {
+  const pattern = path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
+  return { id, method, path, pattern: new RegExp(`^/api/v2(?:\\.0)?/runner${pattern}$`), body, reply };
+}
+
+const upload = '/tasks/{taskId}/outputs/uploads/{handle}';
+export const routes: readonly Route[] = [
+  route('whoami', 'GET', '/whoami', 'none', ({ world }) => ok(whoami(world, 'conformance'))),
+  route('claim', 'POST', '/tasks/claim', 'json', claim),
+  route('heartbeat', 'PUT', '/tasks/{taskId}/heartbeat', 'json', heartbeat),
+  route('inputs', 'GET', '/tasks/{taskId}/inputs', 'none', inputs),
+  route('inputData', 'GET', '/tasks/{taskId}/inputs/{outputId}/data', 'none', inputData),
+  route('state', 'GET', '/tasks/{taskId}/state', 'none', (asked) => ok(readState(asked.world, held(asked)))),
+  route('outputs', 'POST', '/tasks/{taskId}/outputs', 'output', outputs),
+  route('uploadStart', 'POST', '/tasks/{taskId}/outputs/uploads', 'none', uploadStart),
+  route('uploadPart', 'PUT', `${upload}/parts/{n}`, 'part', uploadPart),
+  route('uploadComplete', 'POST', `${upload}/complete`, 'none', uploadComplete),
+  route('uploadAbort', 'DELETE', upload, 'none', uploadAbort),
+  route('watermark', 'PUT', '/tasks/{taskId}/watermark', 'json', watermark),
+  route('complete', 'PUT', '/tasks/{taskId}/complete', 'json', complete),
+  route('fail', 'PUT', '/tasks/{taskId}/fail', 'json', fail),
+  route('release', 'PUT', '/tasks/{taskId}/release', 'json', release),
+];
+
+/** Longest bodies in bytes by kind, and the refusal for more. */
+export const bodyLimits = {
+  none: { bytes: limits.jsonBodyBytes, refusal: 'bodyTooLarge' },
+  json: { bytes: limits.jsonBodyBytes, refusal: 'bodyTooLarge' },
+  output: { bytes: limits.outputBytes, refusal: 'outputTooLarge' },
+  part: { bytes: limits.partMaxBytes, refusal: 'bodyTooLarge' },
+} as const;

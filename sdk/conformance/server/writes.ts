@@ -1,0 +1,113 @@
+/** What the holder of a task writes: outputs and the watermark (contract: Runner rules 3, 4). */
+import { createHash } from 'node:crypto';
+import type { OutputHeaders } from './forms.ts';
+import type { Claim, Node, Output } from './model.ts';
+import { findInput, pendingInputs } from './reads.ts';
+import { Refusal } from './refusal.ts';
+import type { World } from './world.ts';
+
+export interface OutputBytes {
+  readonly sizeBytes: number;
+  readonly sha256: string;
+  readonly contentEncoding: 'gzip' | null;
+  readonly isFromParts?: boolean;
+}
+
+export interface Written {
+  readonly status: 200 | 201;
+  readonly output: Output;
+}
+
+export function digestOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** The identifier that the caller gave, or the next one of this claim: `<runId>.<n>`. */
+export function identifierFor(claim: Claim, given: string | null): string {
+  if (given !== null) return given;
+  claim.unnamedOutputs += 1;
+  return `${claim.run.runId}.${claim.unnamedOutputs}`;
+}
+
+/**
+ * Writes an output, or finds the one that has its identifier. With a watermark it is published and the watermark
+ * moves at once, else it is staged until the task completes. A refused write leaves nothing behind.
+ */
+export function writeOutput(
+  world: World,
+  claim: Claim,
+  said: Omit<OutputHeaders, 'identifier'> & { readonly identifier: string },
+  stored: OutputBytes,
+): Written {
+  const { run } = claim;
+  const { node } = run;
+  const step = said.watermarkInputId === undefined ? undefined : judged(claim, said.watermarkInputId);
+  const existing = node.outputs.get(said.identifier);
+  const output = existing ?? {
+    outputId: world.nextId(),
+    outputIdentifier: said.identifier,
+    runId: run.runId,
+    contentType: said.contentType,
+    contentEncoding: stored.contentEncoding,
+    sizeBytes: stored.sizeBytes,
+    sha256: stored.sha256,
+    isFromParts: stored.isFromParts ?? false,
+    metadata: said.metadata,
+    createdAt: new Date().toISOString(),
+    publishedAs: null,
+  };
+  node.outputs.set(said.identifier, output);
+  run.wroteOutput = true;
+  if (step !== undefined) {
+    publish(node, output);
+    node.watermark = step;
+  }
+  world.changed();
+  return { status: existing === undefined ? 201 : 200, output };
+}
+
+function publish(node: Node, output: Output): void {
+  output.publishedAs ??= 1 + Math.max(0, ...[...node.outputs.values()].map((each) => each.publishedAs ?? 0));
+}
+
+/** Publishes what the run has staged, in the order of writing. Returns how many outputs that were. */
+export function publishStaged(claim: Claim): number {
+  const { node, runId } = claim.run;
+  const staged = [...node.outputs.values()].filter(
+    (output) => output.runId === runId && output.publishedAs === null,
+  );
+  for (const output of staged) publish(node, output);
+  return staged.length;
+}
+
+/** Where the watermark goes by this id; it only moves forward, and only to an input of the task. */
+function judged(claim: Claim, inputId: number) {
+  const input = findInput(claim, inputId);
+  if (input === undefined) throw new Refusal('watermarkUnknownInput');
+  if (input.position < claim.run.node.watermark.position) throw new Refusal('watermarkRegression');
+  return { position: input.position, outputId: input.outputId };
+}
+
+export function moveWatermark(
+  world: World,
+  claim: Claim,
+  inputId: number,
+  state: Record<string, unknown> | null | undefined,
+): Record<string, unknown> {
+  const { node } = claim.run;
+  node.watermark = judged(claim, inputId);
+  node.state = state ?? node.state;
+  world.changed();
+  return { watermark: inputId, pendingInputs: pendingInputs(claim) };
+}
+
+export function presentOutput(output: Output): Record<string, unknown> {
+  const { outputId, outputIdentifier, sizeBytes, createdAt } = output;
+  return {
+    outputId,
+    outputIdentifier,
+    sizeBytes,
+    sha256: output.isFromParts ? null : output.sha256,
+    createdAt,
+  };
+}

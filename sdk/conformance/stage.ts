@@ -1,0 +1,334 @@
+/** What a scenario plays on: a server with faults, one runner, and a list of findings. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Finding, type RuleName, rules } from './rules.ts';
+import { type RunnerCommand, RunnerProcess } from './runner-process.ts';
+import type { ArmedFault, FaultRule } from './server/faults.ts';
+import { type Call, endingRoutes, outputRoutes, type RouteId } from './server/journal.ts';
+import type { Claim, Node, Output, Run, WorldLimits } from './server/model.ts';
+import { ContractServer } from './server/server.ts';
+import type { InputOffer } from './server/world.ts';
+
+/** What the author said of the runner and its node template. */
+export interface RunnerUnderTest extends RunnerCommand {
+  readonly template: string;
+  readonly incremental: boolean;
+  readonly configuration: Record<string, unknown>;
+  readonly inputs: readonly InputOffer[];
+  /** On these the runner is expected to report a failure; absent: an input that is gone. */
+  readonly failing: {
+    readonly inputs?: readonly InputOffer[];
+    readonly configuration?: Record<string, unknown>;
+  };
+  readonly leaseSeconds: number;
+  /** How long an expected call may take to come. */
+  readonly patienceMs: number;
+  /** How long a runner may take to end after SIGTERM. */
+  readonly graceMs: number;
+  /** Further environment of the command. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** What the runner made of its plain input, for comparison. */
+export interface Baseline {
+  /** SHA-256 of the outputs in order; undefined when two runs over the same input differ. */
+  readonly digests: readonly string[] | undefined;
+  readonly largestOutputBytes: number;
+  /** What it read last before it wrote, and how many such calls that took; undefined for a runner that reads nothing. */
+  readonly lastRead: { readonly route: RouteId; readonly count: number } | undefined;
+}
+
+export class ScenarioOver extends Error {
+  readonly skipped: string | undefined;
+  constructor(skipped?: string) {
+    super(skipped ?? 'over');
+    this.skipped = skipped;
+  }
+}
+
+export interface StageOptions {
+  readonly limits?: Partial<WorldLimits>;
+}
+
+export class Stage {
+  readonly server: ContractServer;
+  readonly under: RunnerUnderTest;
+  readonly baseline: Baseline | undefined;
+  readonly findings: Finding[] = [];
+  readonly startedAtMs = performance.now();
+  /** From then on nobody has to keep a task. */
+  heartbeatsJudgedUntilMs = Number.POSITIVE_INFINITY;
+  /** The longest time without a call for a held task. */
+  longestSilenceMs: number;
+  #runner: RunnerProcess | undefined;
+  #mayEnd = false;
+
+  private constructor(server: ContractServer, under: RunnerUnderTest, baseline: Baseline | undefined) {
+    this.server = server;
+    this.under = under;
+    this.baseline = baseline;
+    this.longestSilenceMs = (under.leaseSeconds * 1_000) / 2;
+  }
+
+  static async open(
+    under: RunnerUnderTest,
+    baseline: Baseline | undefined,
+    options: StageOptions,
+  ): Promise<Stage> {
+    const { template, incremental, leaseSeconds } = under;
+    const server = await ContractServer.start({
+      templates: [{ name: template, incremental, maxAttempts: 3, leaseSeconds }],
+      limits: { leaseSeconds, ...options.limits },
+    });
+    return new Stage(server, under, baseline);
+  }
+
+  async close(): Promise<void> {
+    await this.#runner?.kill();
+    await this.server.close();
+  }
+
+  get world() {
+    return this.server.world;
+  }
+
+  get journal() {
+    return this.server.journal;
+  }
+
+  get runner(): RunnerProcess {
+    if (this.#runner === undefined) throw new Error('The runner was not started.');
+    return this.#runner;
+  }
+
+  get leaseMs(): number {
+    return this.under.leaseSeconds * 1_000;
+  }
+
+  get heartbeatIntervalMs(): number {
+    return Math.max(1, Math.floor(this.under.leaseSeconds / 3)) * 1_000;
+  }
+
+  /** Notes a finding, once for each rule. */
+  found(rule: RuleName, saw: string): void {
+    if (!this.findings.some((finding) => finding.rule === rule))
+      this.findings.push({ rule, level: rules[rule].level, saw });
+  }
+
+  has(rule: RuleName): boolean {
+    return this.findings.some((finding) => finding.rule === rule);
+  }
+
+  /** Ends the scenario with what was found so far. */
+  over(): never {
+    throw new ScenarioOver();
+  }
+
+  /** Ends the scenario as one that this runner gives no occasion for. */
+  skip(why: string): never {
+    throw new ScenarioOver(why);
+  }
+
+  fault(rule: FaultRule): ArmedFault {
+    return this.server.faults.add(rule);
+  }
+
+  /** Work for the runner: a node with these inputs, else with those that the author gave. */
+  offer(inputs: readonly InputOffer[] = this.under.inputs, configuration = this.under.configuration): Job {
+    return new Job(this, this.world.offer({ inputs, configuration }));
+  }
+
+  start(): void {
+    this.#runner = new RunnerProcess(
+      this.under,
+      { ...this.under.environment, SDP_URL: this.server.url, SDP_RUNNER_TOKEN: this.server.token },
+      () => this.world.changed(),
+    );
+  }
+
+  /** From now on the runner may end. */
+  allowEnd(): void {
+    this.#mayEnd = true;
+  }
+
+  /**
+   * Waits until `check` holds; false when it does not within `limitMs`. A runner that ends meanwhile, unless it may,
+   * ends the scenario with a finding.
+   */
+  async until(check: () => boolean, limitMs: number = this.under.patienceMs): Promise<boolean> {
+    const untilMs = performance.now() + limitMs;
+    for (;;) {
+      if (check()) return true;
+      if (!this.#mayEnd) this.#endWithRunner();
+      const leftMs = untilMs - performance.now();
+      if (leftMs <= 0) return false;
+      await this.#change(Math.min(leftMs, 100));
+    }
+  }
+
+  /** Lets time pass for the runner. */
+  async pause(timeMs: number): Promise<void> {
+    await this.until(() => false, timeMs);
+  }
+
+  #endWithRunner(): void {
+    const exit = this.#runner?.exit;
+    if (exit === undefined) return;
+    const how = exit.signal === null ? `with exit code ${exit.code}` : `by ${exit.signal}`;
+    this.found('runner-ended', `The runner ended by itself ${how}.`);
+    this.over();
+  }
+
+  async #change(mostMs: number): Promise<void> {
+    const stop = new AbortController();
+    const off = this.world.onChange(() => stop.abort());
+    await delay(mostMs, undefined, { signal: stop.signal }).catch(() => undefined);
+    off();
+  }
+}
+
+/** Work that was offered, and what the runner makes of it. */
+export class Job {
+  readonly node: Node;
+  readonly #stage: Stage;
+
+  constructor(stage: Stage, node: Node) {
+    this.#stage = stage;
+    this.node = node;
+  }
+
+  get run(): Run {
+    const run = this.node.runs.at(-1);
+    if (run === undefined) throw new Error('The node has no run.');
+    return run;
+  }
+
+  get claims(): readonly Claim[] {
+    return this.node.runs.flatMap((run) => run.claims);
+  }
+
+  /** Calls for any task of this work, oldest first. */
+  get calls(): Call[] {
+    const ids = new Set(this.claims.map(({ taskId }) => taskId));
+    return this.#stage.journal.calls.filter(({ taskId }) => taskId !== undefined && ids.has(taskId));
+  }
+
+  get published(): Output[] {
+    return [...this.node.outputs.values()]
+      .filter(({ publishedAs }) => publishedAs !== null)
+      .sort((a, b) => (a.publishedAs ?? 0) - (b.publishedAs ?? 0));
+  }
+
+  /** SHA-256 of what it published, in an order that does not tell which write was first. */
+  get digests(): string[] {
+    return this.published.map(({ sha256 }) => sha256).sort();
+  }
+
+  get isDone(): boolean {
+    return this.run.state === 'done';
+  }
+
+  has(call: Call): boolean {
+    return this.claims.some(({ taskId }) => taskId === call.taskId);
+  }
+
+  /** A matcher of calls for this work by their routes. */
+  on(...routes: readonly Call['route'][]): (call: Call) => boolean {
+    return (call) => this.has(call) && routes.includes(call.route);
+  }
+
+  readonly onOutput = (call: Call): boolean => this.has(call) && outputRoutes.includes(call.route);
+  readonly onEnd = (call: Call): boolean => this.has(call) && endingRoutes.includes(call.route);
+
+  /** Waits until the runner has claimed it and heard so; ends the scenario when it does not. */
+  async claimed(rule: 'never-claimed' | 'stopped-claiming' = 'never-claimed'): Promise<void> {
+    const stage = this.#stage;
+    const isClaimed = () => this.claims.some(({ taskId }) => wasTold(stage, taskId));
+    if (await stage.until(isClaimed)) return;
+    const seconds = stage.under.patienceMs / 1_000;
+    const claims = stage.journal.of('claim').length;
+    stage.found(
+      rule,
+      `There was a task for ${seconds} s and the runner did not take it (${claims} claims in all).`,
+    );
+    stage.over();
+  }
+
+  /** Waits until the run has ended; ends the scenario when it does not, or is reported as failed. */
+  async completed(rule: 'never-claimed' | 'stopped-claiming' = 'never-claimed'): Promise<void> {
+    await this.claimed(rule);
+    await this.ended();
+    const stage = this.#stage;
+    const failure = this.calls.find(({ route }) => route === 'fail');
+    if (failure !== undefined) {
+      const { category, reason } = (failure.json ?? {}) as {
+        readonly category?: string;
+        readonly reason?: string;
+      };
+      stage.found('task-failed', `The runner reported ${category}: ${reason}`);
+      stage.over();
+    }
+  }
+
+  /** Waits until an attempt has ended by the runner's word; ends the scenario when none does. */
+  async ended(): Promise<void> {
+    const stage = this.#stage;
+    const isEnded = () => this.isDone || this.claims.some(({ end }) => end?.reply !== undefined);
+    if (await stage.until(isEnded, stage.under.patienceMs + stage.leaseMs)) return;
+    stage.found('task-not-ended', 'The task was claimed and never ended: no complete, fail or release came.');
+    stage.over();
+  }
+
+  /** Matches the last read before the runner writes, as plain tasks showed it; else the first call but heartbeats. */
+  #onLastRead(): (call: Call) => boolean {
+    const { lastRead } = this.#stage.baseline ?? {};
+    let seen = 0;
+    return (call) => {
+      if (!this.has(call) || call.route === 'heartbeat') return false;
+      if (lastRead === undefined) return true;
+      if (call.route === lastRead.route) seen += 1;
+      return call.route === lastRead.route && seen === lastRead.count;
+    };
+  }
+
+  /**
+   * Keeps back the answer to the last call before the runner writes. Resolves when that call is there; ends the
+   * scenario when none comes.
+   */
+  async held(): Promise<Held> {
+    const stage = this.#stage;
+    let release: () => void = () => undefined;
+    const until = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const armed = stage.fault({ on: this.#onLastRead(), fault: { kind: 'hold', until } });
+    await this.claimed();
+    const hasEnded = () => this.claims.some(({ end }) => end !== undefined);
+    if (!(await stage.until(() => armed.hits.length > 0 || hasEnded()))) {
+      stage.found('task-not-ended', 'The task was claimed, and nothing but heartbeats came for it.');
+      stage.over();
+    }
+    const [call] = armed.hits;
+    const claim = this.claims.find(({ taskId }) => taskId === call?.taskId);
+    if (call === undefined || claim === undefined)
+      return stage.skip('the runner ended the task without the calls that it made for plain ones');
+    return { call, claim, release };
+  }
+}
+
+/** A call whose answer is kept back, and the task that it is for. */
+export interface Held {
+  readonly call: Call;
+  readonly claim: Claim;
+  readonly release: () => void;
+}
+
+/** Whether the answer of the claim that made this task reached the runner. */
+export function wasTold(stage: Stage, taskId: string): boolean {
+  return stage.journal
+    .of('claim')
+    .some(
+      (call) =>
+        call.answeredAtMs !== undefined &&
+        (call.reply as { readonly taskId?: string } | undefined)?.taskId === taskId,
+    );
+}

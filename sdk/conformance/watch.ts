@@ -1,0 +1,181 @@
+/** What is judged in every scenario, whatever it plays: holding tasks, heartbeats, polling, refused calls. */
+import type { RuleName } from './rules.ts';
+import { type Call, writingRoutes } from './server/journal.ts';
+import type { Claim } from './server/model.ts';
+import { type Stage, wasTold } from './stage.ts';
+
+/** The other threads of a runner learn of a loss a moment after one was told. */
+const noticeMs = 800;
+
+/** Judges the journal of a scenario that is over. */
+export function watch(stage: Stage): void {
+  for (const call of stage.journal.calls) {
+    judgeRefusal(stage, call);
+    judgeClaim(stage, call);
+    if (call.route === 'outputs' && call.headers['x-platform-output-identifier'] === undefined)
+      stage.found('identifier-missing', 'An output was written without X-Platform-Output-Identifier.');
+  }
+  for (const claim of stage.world.desk.claims.values()) {
+    if (!wasTold(stage, claim.taskId)) continue;
+    judgeSilence(stage, claim);
+    judgeBeats(stage, claim);
+    judgeAfterLoss(stage, claim);
+  }
+  judgePolling(stage);
+  judgeHammering(stage);
+}
+
+const byCode: Readonly<Record<string, RuleName>> = {
+  instance_header_missing: 'instance-header-missing',
+  invalid_request: 'invalid-request',
+  invalid_output_identifier: 'invalid-request',
+  invalid_output_metadata: 'invalid-request',
+  upload_incomplete: 'invalid-request',
+  part_too_small: 'invalid-request',
+  template_unknown: 'template-not-claimable',
+  template_not_allowed: 'template-not-claimable',
+  not_found: 'unknown-route',
+  method_not_allowed: 'unknown-route',
+  input_not_found: 'invalid-request',
+  output_missing: 'output-missing',
+  task_finished: 'end-changed',
+  watermark_regression: 'watermark-moved-back',
+  watermark_unknown_input: 'watermark-unknown-input',
+  body_too_large: 'invalid-request',
+  output_too_large: 'invalid-request',
+  unsupported_media_type: 'invalid-request',
+  range_not_satisfiable: 'invalid-request',
+};
+
+/** A refusal that the runner brought on itself. */
+function judgeRefusal(stage: Stage, call: Call): void {
+  if (call.fault !== undefined || call.status === undefined || call.status < 400) return;
+  const path = call.path.replace(/^\/api\/v2(\.0)?\/runner/, '');
+  const saw = `${call.method} ${path} got ${call.status}: ${call.message ?? call.code}`;
+  if (call.code === 'unauthorized') {
+    if (call.headers.authorization !== `Bearer ${stage.server.token}`) stage.found('token-missing', saw);
+    return;
+  }
+  if (call.code === 'task_not_found') judgeOwner(stage, call, saw);
+  const rule = byCode[call.code ?? ''];
+  if (rule !== undefined) stage.found(rule, saw);
+}
+
+function judgeOwner(stage: Stage, call: Call, saw: string): void {
+  const claim = stage.world.desk.claims.get((call.taskId ?? '').toLowerCase());
+  if (claim === undefined) stage.found('unknown-task', `${saw} No claim ever made that task.`);
+  else if (claim.instanceId !== call.instanceId)
+    stage.found(
+      'wrong-instance',
+      `${saw} The task was claimed by ${claim.instanceId}, the call came from ${call.instanceId}.`,
+    );
+}
+
+function judgeClaim(stage: Stage, call: Call): void {
+  if (call.route !== 'claim' || call.gaveUp === undefined) return;
+  const held = stage.world.desk.claims.get(call.gaveUp);
+  const saw = `Instance ${held?.instanceId} claimed again while it held task ${call.gaveUp}, and lost it by that.`;
+  stage.found(held?.run.cancelRequested ? 'cancel-abandoned' : 'claimed-while-holding', saw);
+}
+
+/** The longest time without a call for a task while it was held. */
+function judgeSilence(stage: Stage, claim: Claim): void {
+  const told = stage.journal
+    .of('claim')
+    .find((call) => (call.reply as { readonly taskId?: string } | undefined)?.taskId === claim.taskId);
+  const endMs = Math.min(claim.end?.atMs ?? performance.now(), stage.heartbeatsJudgedUntilMs);
+  let lastMs = told?.answeredAtMs ?? claim.claimedAtMs;
+  const moments = stage.journal
+    .forTask(claim.taskId)
+    .flatMap((call) => [call.atMs, call.bodyAtMs ?? call.atMs])
+    .filter((atMs) => atMs < endMs);
+  for (const atMs of [...moments, endMs]) {
+    if (atMs - lastMs > stage.longestSilenceMs) {
+      const seconds = ((atMs - lastMs) / 1_000).toFixed(1);
+      const lease = stage.under.leaseSeconds;
+      stage.found(
+        'heartbeat-missing',
+        `For ${seconds} s no heartbeat nor any other call came for a held task; its lease was ${lease} s.`,
+      );
+      return;
+    }
+    lastMs = Math.max(lastMs, atMs);
+  }
+}
+
+/** More than five heartbeats within one interval, or more than two of them unanswered at a time. */
+function judgeBeats(stage: Stage, claim: Claim): void {
+  const beats = stage.journal.forTask(claim.taskId).filter(({ route }) => route === 'heartbeat');
+  const plain = beats.filter(({ fault }) => fault === undefined || fault === 'answered late');
+  for (const [at, beat] of plain.entries()) {
+    const sixth = plain[at + 5];
+    if (sixth !== undefined && sixth.atMs - beat.atMs < stage.heartbeatIntervalMs)
+      stage.found(
+        'heartbeats-too-frequent',
+        `Six heartbeats within ${Math.round(sixth.atMs - beat.atMs)} ms; heartbeatIntervalSeconds was ${stage.heartbeatIntervalMs / 1_000}.`,
+      );
+    const open = beats.filter((each) => each.atMs <= beat.atMs && endOf(each) > beat.atMs).length;
+    if (open > 3)
+      stage.found(
+        'heartbeats-pile-up',
+        `${open} heartbeats of one task waited for their answers at the same time.`,
+      );
+  }
+}
+
+function endOf(call: Call): number {
+  return call.answeredAtMs ?? call.goneAtMs ?? Number.POSITIVE_INFINITY;
+}
+
+/** Calls for a task after the runner was told 404 for it. */
+function judgeAfterLoss(stage: Stage, claim: Claim): void {
+  const calls = stage.journal.forTask(claim.taskId);
+  const told = calls.find(
+    ({ code, answeredAtMs }) => code === 'task_not_found' && answeredAtMs !== undefined,
+  );
+  if (told?.answeredAtMs === undefined || claim.instanceId !== told.instanceId) return;
+  const toldMs = told.answeredAtMs;
+  const isOpen = (call: Call) => call.route !== 'heartbeat' && call.atMs < toldMs && endOf(call) > toldMs;
+  // A runner with one call at a time, besides its heartbeats, was told by its own call and knows at once.
+  const graceMs =
+    told.route === 'heartbeat' || calls.some((call) => call !== told && isOpen(call)) ? noticeMs : 0;
+  for (const call of calls) {
+    const lateMs = call.atMs - toldMs;
+    if (lateMs <= graceMs) continue;
+    const saw = `${call.method} ${call.route} came ${Math.round(lateMs)} ms after ${told.route} was answered with 404.`;
+    if (writingRoutes.includes(call.route)) stage.found('wrote-after-loss', saw);
+    else if (lateMs > noticeMs) stage.found('calls-after-loss', saw);
+  }
+}
+
+/** More than five empty claims within a second that did not ask to wait. */
+function judgePolling(stage: Stage): void {
+  const empty = stage.journal.of('claim').filter((call) => {
+    const { waitSeconds } = (call.json ?? {}) as { readonly waitSeconds?: number };
+    return call.status === 204 && (waitSeconds ?? 0) < 1 && call.fault === undefined;
+  });
+  for (const [at, call] of empty.entries()) {
+    const sixth = empty[at + 5];
+    if (sixth === undefined || sixth.atMs - call.atMs > 1_000 || sixth.instanceId !== call.instanceId)
+      continue;
+    stage.found(
+      'busy-polling',
+      'Six claims with waitSeconds 0 came within a second while there was no work.',
+    );
+  }
+}
+
+const hammeringCalls = 25;
+
+/** Many refused or unanswered calls of one route within a second. */
+function judgeHammering(stage: Stage): void {
+  const failed = stage.journal.calls.filter(
+    ({ status, fault }) => (status ?? 0) >= 400 || fault === 'connection reset',
+  );
+  for (const [at, call] of failed.entries()) {
+    const later = failed[at + hammeringCalls];
+    if (later === undefined || later.atMs - call.atMs > 1_000) continue;
+    stage.found('hammering', `${hammeringCalls} calls that failed came within a second.`);
+    return;
+  }
+}

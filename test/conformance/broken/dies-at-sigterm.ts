@@ -1,0 +1,4 @@
+/** Ends at SIGTERM as it stands. */
+import { main } from '../reference-runner.ts';
+
+await main({ defects: { diesAtSigterm: true } });

@@ -1,0 +1,4 @@
+/** Sends no heartbeats. */
+import { main } from '../reference-runner.ts';
+
+await main({ defects: { forgetsHeartbeat: true } });

@@ -1,0 +1,98 @@
+/** The calls of the reference runner: one try, or as many as passing faults need. */
+import { setTimeout as delay } from 'node:timers/promises';
+
+export const mostTries = 8;
+
+export class Refused extends Error {
+  readonly status: number;
+  readonly code: string;
+  constructor(status: number, code: string) {
+    super(`${status} ${code}`);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+interface Sent {
+  readonly body?: Buffer | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export class Connection {
+  readonly #base = `${process.env.SDP_URL}/api/v2/runner`;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  /** @param instanceId undefined leaves the header out, which is wrong */
+  constructor(instanceId: string | undefined) {
+    this.#headers = {
+      authorization: `Bearer ${process.env.SDP_RUNNER_TOKEN}`,
+      ...(instanceId === undefined ? {} : { 'x-platform-runner-instance': instanceId }),
+    };
+  }
+
+  /** One try; throws for refusals. The caller reads the body. */
+  async open(method: string, path: string, { body, headers, signal }: Sent = {}): Promise<Response> {
+    const response = await fetch(this.#base + path, {
+      method,
+      headers: { ...this.#headers, ...headers },
+      ...(body === undefined ? {} : { body: new Uint8Array(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    if (response.status >= 400) throw await refusal(response);
+    return response;
+  }
+
+  /** One try of a call that is answered with JSON or nothing. */
+  async send(
+    method: string,
+    path: string,
+    body: Buffer | undefined,
+    headers: Readonly<Record<string, string>>,
+    signal?: AbortSignal,
+  ): Promise<unknown> {
+    const text = await (await this.open(method, path, { body, headers, signal })).text();
+    return text === '' ? undefined : JSON.parse(text);
+  }
+
+  /** One try with a JSON body. */
+  async once(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
+    const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+    return await this.send(method, path, bytes, { 'content-type': 'application/json' }, signal);
+  }
+
+  async json(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
+    return await this.again(signal, () => this.once(method, path, body, signal));
+  }
+
+  /** Tries again after what may pass: no answer, 5xx. */
+  async again<T>(signal: AbortSignal | undefined, work: () => Promise<T>, tries = mostTries): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await work();
+      } catch (error) {
+        signal?.throwIfAborted();
+        const isLasting = error instanceof Refused && error.status < 500;
+        if (isLasting || attempt >= tries) throw error;
+        const askedMs = error instanceof Waiting ? error.retryAfterMs : 0;
+        await delay(Math.max(askedMs, 100 * 2 ** Math.min(attempt, 4)), undefined, signal ? { signal } : {});
+      }
+    }
+  }
+}
+
+/** Refused for now: `Retry-After` says for how long. */
+class Waiting extends Refused {
+  readonly retryAfterMs: number;
+  constructor(status: number, code: string, retryAfterMs: number) {
+    super(status, code);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+async function refusal(response: Response): Promise<Refused> {
+  const body = (await response.json().catch(() => ({}))) as { code?: string };
+  const retryAfter = response.headers.get('retry-after');
+  if (retryAfter !== null) return new Waiting(response.status, body.code ?? '', Number(retryAfter) * 1_000);
+  return new Refused(response.status, body.code ?? '');
+}

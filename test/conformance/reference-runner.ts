@@ -1,0 +1,280 @@
+/**
+ * A small correct runner over HTTP, with the one thing that each broken runner does wrong as a switch. Its task: an
+ * output of the joined inputs in upper case. `node reference-runner.ts [template]`, address and token in SDP_URL and
+ * SDP_RUNNER_TOKEN.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Connection, mostTries, Refused } from './reference-connection.ts';
+
+export interface Defects {
+  readonly forgetsHeartbeat?: boolean;
+  readonly doesNotResend?: boolean;
+  readonly changesIdentifier?: boolean;
+  readonly goesOnAfterLoss?: boolean;
+  readonly claimsWhileHolding?: boolean;
+  readonly ignoresCancel?: boolean;
+  readonly doesNotRepeatComplete?: boolean;
+  readonly leavesOutInstance?: boolean;
+  readonly ignoresCursor?: boolean;
+  readonly usesHalfInputs?: boolean;
+  readonly forgetsHasMore?: boolean;
+  readonly diesAtSigterm?: boolean;
+  readonly pollsBusily?: boolean;
+}
+
+export interface RunnerOptions {
+  readonly template: string;
+  readonly incremental?: boolean;
+  /** Writes outputs above whoami's limit in parts. */
+  readonly parts?: boolean;
+  readonly defects?: Defects;
+}
+
+interface Task {
+  readonly taskId: string;
+  readonly runId: string;
+  readonly heartbeatIntervalSeconds: number;
+}
+
+interface InputItem {
+  readonly outputId: number;
+  readonly sizeBytes: number;
+}
+
+/** The task is over for this runner: lost, cancelled, or the runner is to stop. */
+class Abandoned extends Error {
+  readonly why: 'lost' | 'cancelled' | 'stopping';
+  constructor(why: 'lost' | 'cancelled' | 'stopping') {
+    super(why);
+    this.why = why;
+  }
+}
+
+export class ReferenceRunner {
+  readonly #instanceId = `reference-${randomUUID()}`;
+  readonly #options: RunnerOptions;
+  readonly #defects: Defects;
+  readonly #connection: Connection;
+  readonly #stop = new AbortController();
+  #maxOutputBytes = Number.POSITIVE_INFINITY;
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+    this.#defects = options.defects ?? {};
+    this.#connection = new Connection(this.#defects.leavesOutInstance ? undefined : this.#instanceId);
+  }
+
+  /** Works until SIGTERM, or until the token is refused. */
+  async run(): Promise<void> {
+    if (!this.#defects.diesAtSigterm) process.once('SIGTERM', () => this.#stop.abort());
+    const whoami = await this.#connection.json('GET', '/whoami');
+    this.#maxOutputBytes = (whoami as { limits: { maxOutputBytes: number } }).limits.maxOutputBytes;
+    while (!this.#stop.signal.aborted) {
+      const task = await this.#claim();
+      if (task !== undefined) await this.#work(task);
+    }
+  }
+
+  async #claim(): Promise<Task | undefined> {
+    const body = {
+      instanceId: this.#instanceId,
+      templates: [this.#options.template],
+      waitSeconds: this.#defects.pollsBusily ? 0 : 20,
+    };
+    try {
+      return (await this.#connection.json('POST', '/tasks/claim', body, this.#stop.signal)) as
+        | Task
+        | undefined;
+    } catch (error) {
+      if (this.#stop.signal.aborted) return undefined;
+      throw error;
+    }
+  }
+
+  async #work(task: Task): Promise<void> {
+    const over = new AbortController();
+    const done = new AbortController();
+    const onStop = () => over.abort(new Abandoned('stopping'));
+    this.#stop.signal.addEventListener('abort', onStop, { once: true });
+    const beats = this.#defects.forgetsHeartbeat ? undefined : this.#beat(task, over, done.signal);
+    try {
+      await this.#process(task, over.signal);
+    } catch (error) {
+      await this.#giveUp(task, over.signal.aborted ? over.signal.reason : error);
+    } finally {
+      done.abort();
+      this.#stop.signal.removeEventListener('abort', onStop);
+      await beats;
+    }
+  }
+
+  /** Ends the task as its fault wants it. A lost task is nobody's business any more. */
+  async #giveUp(task: Task, error: unknown): Promise<void> {
+    if (error instanceof Refused && error.status === 401) throw error;
+    if (error instanceof Abandoned && error.why === 'lost') return;
+    if (error instanceof Refused && error.code === 'task_not_found') return;
+    const how = error instanceof Abandoned ? 'release' : 'fail';
+    const body = how === 'release' ? { reason: String(error) } : { category: 'error', reason: String(error) };
+    await this.#connection.json('PUT', `/tasks/${task.taskId}/${how}`, body).catch((refused: unknown) => {
+      if (!(refused instanceof Refused) || refused.status === 401) throw refused;
+    });
+  }
+
+  async #beat(task: Task, over: AbortController, done: AbortSignal): Promise<void> {
+    while (!done.aborted) {
+      await delay(task.heartbeatIntervalSeconds * 900, undefined, { signal: done }).catch(() => undefined);
+      if (done.aborted) return;
+      try {
+        const path = `/tasks/${task.taskId}/heartbeat`;
+        // One try: the next beat follows anyway.
+        const reply = (await this.#connection.once('PUT', path, { phase: 'working' }, done)) as {
+          cancelRequested?: boolean;
+        };
+        if (reply.cancelRequested && !this.#defects.ignoresCancel) over.abort(new Abandoned('cancelled'));
+      } catch (error) {
+        if (!(error instanceof Refused)) continue;
+        if (error.status === 401) over.abort(error);
+        else if (error.code === 'task_not_found' && !this.#defects.goesOnAfterLoss)
+          over.abort(new Abandoned('lost'));
+      }
+    }
+  }
+
+  async #process(task: Task, signal: AbortSignal): Promise<void> {
+    const inputs = await this.#inputs(task, signal);
+    if (this.#defects.claimsWhileHolding)
+      await this.#connection.json('POST', '/tasks/claim', { instanceId: this.#instanceId, waitSeconds: 0 });
+    const chunks: Buffer[] = [];
+    for (const input of inputs.items) chunks.push(await this.#read(task, input, signal));
+    const bytes = Buffer.from(Buffer.concat(chunks).toString('latin1').toUpperCase(), 'latin1');
+    const last = inputs.items.at(-1);
+    if (inputs.items.length > 0) await this.#write(task, bytes, last, signal);
+    signal.throwIfAborted();
+    const hasMore =
+      this.#options.incremental && inputs.pending > inputs.items.length && !this.#defects.forgetsHasMore;
+    const outcome = inputs.items.length > 0 ? 'completed' : 'no-output';
+    const body = { outcome, ...(hasMore ? { hasMore } : {}) };
+    const path = `/tasks/${task.taskId}/complete`;
+    if (this.#defects.doesNotRepeatComplete)
+      await this.#connection.once('PUT', path, body).catch(() => undefined);
+    else await this.#connection.json('PUT', path, body);
+  }
+
+  async #inputs(task: Task, signal: AbortSignal): Promise<{ items: InputItem[]; pending: number }> {
+    const items: InputItem[] = [];
+    let pending = 0;
+    let cursor = '';
+    for (;;) {
+      const mode = this.#options.incremental ? 'since-watermark' : 'latest';
+      const page = (await this.#connection.json(
+        'GET',
+        `/tasks/${task.taskId}/inputs?mode=${mode}${cursor}`,
+        undefined,
+        signal,
+      )) as {
+        inputs: InputItem[];
+        nextCursor: string | null;
+        incremental: { pendingInputs: number };
+      };
+      items.push(...page.inputs);
+      pending = page.incremental.pendingInputs;
+      if (page.nextCursor === null || this.#defects.ignoresCursor) return { items, pending };
+      cursor = `&cursor=${encodeURIComponent(page.nextCursor)}`;
+    }
+  }
+
+  async #read(task: Task, input: InputItem, signal: AbortSignal): Promise<Buffer> {
+    const path = `/tasks/${task.taskId}/inputs/${input.outputId}/data`;
+    return await this.#connection.again(signal, async () => {
+      const response = await this.#connection.open('GET', path, { signal });
+      if (!this.#defects.usesHalfInputs) return Buffer.from(await response.arrayBuffer());
+      const parts: Uint8Array[] = [];
+      try {
+        for await (const part of response.body ?? []) parts.push(part);
+      } catch {
+        // What came is taken for all.
+      }
+      return Buffer.concat(parts);
+    });
+  }
+
+  async #write(task: Task, bytes: Buffer, last: InputItem | undefined, signal: AbortSignal): Promise<void> {
+    const identifier = this.#options.incremental ? `upper-${last?.outputId}` : `upper-${task.runId}`;
+    const watermark =
+      this.#options.incremental && last !== undefined
+        ? { 'x-platform-watermark': String(last.outputId) }
+        : {};
+    const headers = {
+      'content-type': 'text/plain',
+      'x-platform-output-identifier': identifier,
+      ...watermark,
+    };
+    const path = `/tasks/${task.taskId}/outputs`;
+    if (this.#options.parts && bytes.length > this.#maxOutputBytes)
+      return this.#writeParts(path, bytes, headers, signal);
+    let tries = 0;
+    await this.#connection
+      .again(
+        signal,
+        async () => {
+          tries += 1;
+          const named = this.#defects.changesIdentifier
+            ? { 'x-platform-output-identifier': `${identifier}-${tries}` }
+            : {};
+          await this.#connection.send('POST', path, bytes, { ...headers, ...named }, signal);
+        },
+        this.#defects.doesNotResend || this.#defects.goesOnAfterLoss ? 1 : mostTries,
+      )
+      .catch((error: unknown) => {
+        const isIgnored = this.#defects.doesNotResend || this.#defects.goesOnAfterLoss;
+        if (!isIgnored || signal.aborted) throw error;
+      });
+  }
+
+  async #writeParts(
+    path: string,
+    bytes: Buffer,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const upload = (await this.#connection.again(signal, () =>
+      this.#connection.send('POST', `${path}/uploads`, undefined, headers, signal),
+    )) as {
+      handle: string;
+      minPartBytes: number;
+    };
+    const at = `${path}/uploads/${upload.handle}`;
+    const count = Math.ceil(bytes.length / upload.minPartBytes);
+    const numbers = Array.from({ length: count }, (_none, index) => index + 1);
+    // All at once, so that they arrive in any order.
+    await Promise.all(
+      numbers.map((number) => {
+        const part = bytes.subarray((number - 1) * upload.minPartBytes, number * upload.minPartBytes);
+        return this.#connection.again(signal, () =>
+          this.#connection.send('PUT', `${at}/parts/${number}`, part, {}, signal),
+        );
+      }),
+    );
+    await this.#connection.again(signal, () =>
+      this.#connection.send('POST', `${at}/complete`, undefined, {}, signal),
+    );
+  }
+}
+
+/** Runs until it is told to stop; the exit code tells whether the token was refused. */
+export async function main(options: Omit<RunnerOptions, 'template'>): Promise<void> {
+  const runner = new ReferenceRunner({ template: process.argv[2] ?? 'conformance', ...options });
+  await runner.run().catch((error: unknown) => {
+    console.error(String(error));
+    process.exitCode = 3;
+  });
+  process.exit();
+}
+
+if (process.argv[1] === import.meta.filename) {
+  await main({
+    incremental: process.argv.includes('--incremental'),
+    parts: process.argv.includes('--parts'),
+  });
+}

@@ -1,0 +1,47 @@
+/** What the kit says of runners: nothing of a correct one, and of each broken one its name. */
+import { expect, test } from 'vitest';
+import { scenarios } from '../../sdk/conformance/scenarios/all.ts';
+import { nodeRunner, play, troubles } from './kit.ts';
+
+/** The file in `broken/`, a scenario, and the rule by which it is caught there. */
+const broken: readonly (readonly [file: string, scenario: string, rule: string])[] = [
+  ['forgets-heartbeat', 'heartbeat', 'heartbeat-missing'],
+  ['does-not-resend', 'output-answer-lost', 'output-not-resent'],
+  ['changes-identifier', 'output-answer-lost', 'identifier-changed'],
+  ['goes-on-after-loss', 'lease-lost', 'wrote-after-loss'],
+  ['goes-on-after-loss', 'lease-lost-at-write', 'wrote-after-loss'],
+  ['claims-while-holding', 'plain', 'claimed-while-holding'],
+  ['ignores-cancel', 'cancel', 'cancel-ignored'],
+  ['does-not-repeat-complete', 'complete-answer-lost', 'end-not-repeated'],
+  ['leaves-out-instance', 'plain', 'instance-header-missing'],
+  ['ignores-cursor', 'input-pages', 'cursor-not-followed'],
+  ['uses-half-inputs', 'input-cut', 'truncated-input-used'],
+  ['forgets-has-more', 'incremental-cap', 'has-more-missing'],
+  ['dies-at-sigterm', 'stop-while-working', 'stopped-without-release'],
+];
+
+test.concurrent('a correct runner passes every scenario without a warning', async () => {
+  const under = nodeRunner('reference-runner.ts', { incremental: true });
+  const results = await play({ ...under, command: `${under.command} --parts` });
+  expect(troubles(results)).toEqual([]);
+  expect(results.map(({ name, verdict }) => [name, verdict])).toEqual(
+    scenarios.map(({ name }) => [name, 'pass']),
+  );
+});
+
+test.concurrent.for(broken)('%s is caught in %s as %s', async ([file, scenario, rule]) => {
+  const incremental = scenario === 'incremental-cap';
+  const results = await play(nodeRunner(`broken/${file}.ts`, { incremental, patienceMs: 4_000 }), [scenario]);
+  const result = results.find(({ name }) => name === scenario);
+  expect(
+    result?.findings.map((finding) => finding.rule),
+    JSON.stringify(results, null, 2),
+  ).toContain(rule);
+  expect(result?.verdict).toBe('fail');
+});
+
+test.concurrent('a runner that polls without waiting is warned of, not failed', async () => {
+  const [result] = await play(nodeRunner('broken/polls-busily.ts'), ['no-work']);
+  expect(result?.findings.map(({ rule }) => rule)).toEqual(['busy-polling']);
+  expect(result?.verdict).toBe('warn');
+});
