@@ -82,7 +82,8 @@ function checkFields(route: Route, problem: Problem): string | null {
   if (Object.keys(problem.fields).length === 0) return null;
   const schema = route.errorBodies?.[problem.key];
   if (schema === undefined) return `error ${problem.key} declares no fields of its own`;
-  const body = { ...problem.fields, status: 'error', message: problem.message };
+  const { code, message, fields } = problem;
+  const body = { ...fields, status: 'error', ...(route.errorStyle === 'coded' ? { code } : {}), message };
   const result = schema.safeParse(body);
   if (!result.success) return z.prettifyError(result.error).slice(0, 1000);
   const extra = undeclaredField(body, result.data, '$');

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import type { ManifestCheck } from '../../domain/manifest.ts';
-import { errorSchema } from '../../http/errors.ts';
+import { codedErrorSchema, errorSchema } from '../../http/errors.ts';
 import { publishManifest, validateManifest } from '../../store/node-templates.ts';
 import { documentIssueSchema } from '../document-issue.ts';
 import { defineRoute } from '../route.ts';
@@ -27,20 +27,24 @@ const manifestReplySchema = z
     },
   });
 
+const invalidExample = {
+  message: 'The manifest is not valid.',
+  published: false,
+  runnerTypes: ['lap-tools'],
+  templates: ['lap-splitter'],
+  errors: [
+    { path: '$.nodeTemplates[0].maxAttempts', message: 'maxAttempts must be a whole number from 1 to 20.' },
+  ],
+  warnings: [],
+};
 /** A refused manifest, with all of its faults. */
-const invalidManifestSchema = manifestReplySchema.extend(errorSchema.shape).meta({
-  id: 'InvalidRunnerManifest',
-  example: {
-    message: 'The manifest is not valid.',
-    published: false,
-    runnerTypes: ['lap-tools'],
-    templates: ['lap-splitter'],
-    errors: [
-      { path: '$.nodeTemplates[0].maxAttempts', message: 'maxAttempts must be a whole number from 1 to 20.' },
-    ],
-    warnings: [],
-  },
-});
+const invalidManifestSchema = manifestReplySchema
+  .extend(errorSchema.shape)
+  .meta({ id: 'InvalidRunnerManifest', example: invalidExample });
+/** The same, as runner routes answer it. */
+const codedInvalidManifestSchema = manifestReplySchema
+  .extend(codedErrorSchema.shape)
+  .meta({ id: 'CodedInvalidRunnerManifest', example: { ...invalidExample, code: 'invalid_request' } });
 
 /** What is wrong with the manifest is said with paths, so the schema only describes it. */
 const manifestSchema = z.unknown().meta({
@@ -97,7 +101,7 @@ const validate = defineRoute({
   body: manifestSchema,
   responses: { 200: { description: 'Nothing is wrong with the manifest.', schema: manifestReplySchema } },
   errors: ['invalidManifest'],
-  errorBodies: { invalidManifest: invalidManifestSchema },
+  errorBodies: { invalidManifest: codedInvalidManifestSchema },
   errorStyle: 'coded',
   async handler({ body, services }) {
     const check = await validateManifest(services.database, body, sdkHostIsOn);

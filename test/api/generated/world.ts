@@ -1,0 +1,299 @@
+/**
+ * Something of each kind for generated calls to meet, made through the interface itself, and made anew where a call
+ * took it away. Those who call are others than those who are changed and deleted.
+ */
+import { randomUUID } from 'node:crypto';
+import { type Role, roles } from '../../../domain/access.ts';
+import { publishDimension } from '../../../store/dimensions.ts';
+import type { TestApi } from '../../support/api.ts';
+import { type Answer, ask, makePeople, makePerson, type TestPerson } from '../../support/api.ts';
+import type { TestEnvironment } from '../../support/stack.ts';
+import { inputNode, ship, templateFile } from '../../support/templates.ts';
+
+export type Caller = {
+  readonly name: string;
+  readonly token: string | undefined;
+  /** As the access table sees them; undefined for those whom no route knows. */
+  readonly who:
+    | {
+        readonly kind: 'access' | 'offline' | 'runner';
+        readonly role: Role;
+        readonly mustChangePassword?: boolean;
+        readonly scopes?: readonly ('tasks' | 'debug:read')[];
+      }
+    | undefined;
+};
+
+const outside = { runnerType: 'generated-tools', nodeTemplate: 'generated-step' };
+export const instanceId = 'generated-instance';
+
+export class World {
+  readonly #api: TestApi;
+  readonly #platform: TestEnvironment;
+  #admin = '';
+  callers: Caller[] = [];
+  /** Ids by the name of what they are of. */
+  readonly known: Record<string, string | number> = {};
+  #holder: TestPerson | undefined;
+  #made = 0;
+
+  constructor(api: TestApi, platform: TestEnvironment) {
+    this.#api = api;
+    this.#platform = platform;
+  }
+
+  async make(): Promise<void> {
+    await ship(this.#api.composed.services.database);
+    const { url } = this.#api;
+    const people = await makePeople(url, this.#platform.administrator);
+    this.#admin = people.adminToken;
+    this.#holder = people.Administrator;
+    const pending = await makePerson(url, this.#admin, 'Administrator', {
+      forceChangePasswordNextSignin: true,
+    });
+    await this.#say('POST', '/api/v2/admin/runner-manifests', manifest);
+    const runnerToken = (scopes: readonly string[]) =>
+      this.#say('POST', '/api/v2/admin/runner-tokens', { runnerTypes: [outside.runnerType], scopes });
+    const [tasks, debug] = [await runnerToken(['tasks']), await runnerToken(['debug:read'])];
+    const runner = (token: string, scopes: readonly ('tasks' | 'debug:read')[]): Caller => ({
+      name: `runner ${scopes}`,
+      token,
+      who: { kind: 'runner', role: 'Administrator', scopes },
+    });
+    this.callers = [
+      ...roles.map(
+        (role): Caller => ({ name: role, token: people[role].token, who: { kind: 'access', role } }),
+      ),
+      { name: 'offline', token: people.offlineToken, who: { kind: 'offline', role: 'Administrator' } },
+      {
+        name: 'pending',
+        token: pending.token,
+        who: { kind: 'access', role: 'Administrator', mustChangePassword: true },
+      },
+      runner(tasks.body.token, ['tasks']),
+      runner(debug.body.token, ['debug:read']),
+      { name: 'nobody', token: undefined, who: undefined },
+      { name: 'garbage', token: 'hat_garbage', who: undefined },
+      { name: 'service', token: this.#platform.environment.AUTH_SERVICE_KEY, who: undefined },
+    ];
+    await this.#makeProject();
+    await this.#makeTemplate();
+    await this.#makeSession();
+    await this.#makeIngest();
+    await this.#makeEntry();
+    await this.#makeDataSource();
+    await this.#makeOfflineToken();
+    await this.#makeVictim();
+    await this.#takeTask();
+    await this.#makeDashboard();
+  }
+
+  /** Makes good what an accepted call of this route did to the things above. */
+  async mend(routeId: string): Promise<void> {
+    if (/^(delete|freeze|update|close)Session$|^joinSharedSession$/.test(routeId)) await this.#makeSession();
+    else if (/Project$/.test(routeId)) await this.#makeProject();
+    else if (/Ingest(Secret)?$/.test(routeId)) await this.#makeIngest();
+    else if (/Configuration$/.test(routeId)) await this.#makeEntry();
+    else if (/DataSource$/.test(routeId)) await this.#makeDataSource();
+    else if (routeId === 'importSessionTemplate') await this.#makeTemplate();
+    else if (/^revokeOfflineToken/.test(routeId)) await this.#makeOfflineToken();
+    else if (/^(updateUser|deleteUser|revokeTokens|changePassword)$/.test(routeId)) await this.#makeVictim();
+    else if (/^(complete|fail|release|claim)Task$|TaskUpload$|NodeRuns?$|[dD]rain/.test(routeId))
+      await this.#takeTask();
+  }
+
+  /** Values that stand for something here, for parameters of this name and for fields of bodies. */
+  valueFor({ method, path }: { readonly method: string; readonly path: string }, name: string): unknown {
+    const plain = name.replaceAll('_', '').toLowerCase();
+    const { known } = this;
+    const isNew =
+      method === 'POST' &&
+      /^\/(config|projects)$|\/(users|ingests|data-sources|session-templates)$/.test(path);
+    const named: Readonly<Record<string, unknown>> = {
+      projectid: known.project,
+      sessiontemplateid: known.template,
+      defaultsessiontemplateid: known.template,
+      sessionid: known.session,
+      nodeinstanceid: known.node,
+      nodeoutputid: known.output,
+      outputid: known.taskInput,
+      inputid: known.taskInput,
+      taskid: known.task,
+      handle: known.upload,
+      n: 1,
+      userid: known.user,
+      ids: [known.user],
+      username: isNew ? `made-${this.#next()}` : known.username,
+      email: isNew ? `made-${this.#next()}@example.org` : known.email,
+      password: isNew ? 'a password of some length' : known.password,
+      token: this.callers[2]?.token,
+      secretid: known.secret,
+      inputnode: 'generated-input',
+      nodetemplatename: undefined,
+      datasource: 'platform',
+      datasourcename: 'platform',
+      urlpath: isNew ? `made/path-${this.#next()}` : known.ingestPath,
+      instanceid: instanceId,
+      runnertypes: [outside.runnerType],
+      templates: [outside.nodeTemplate],
+      waitseconds: 0,
+      endpoint: this.#platform.s3.endpoint,
+      region: this.#platform.s3.region,
+      bucket: this.#platform.s3.bucket,
+      accesskeyid: this.#platform.s3.accessKeyId,
+      secretaccesskey: this.#platform.s3.secretAccessKey,
+      'x-platform-runner-instance': instanceId,
+      'x-ingest-secret': known.ingestSecret,
+    };
+    if (Object.hasOwn(named, plain)) return named[plain];
+    if (plain === 'id') return this.#idFor(path);
+    if (plain !== 'name') return undefined;
+    // Nodes of a template file have names of their own.
+    if (path.endsWith('/session-templates')) return undefined;
+    if (isNew) return path === '/config' ? `PublicApi:Made:${this.#next()}` : `made-${this.#next()}`;
+    if (path.startsWith('/config')) return known.entry;
+    return path.includes('/data-sources') ? known.dataSource : undefined;
+  }
+
+  #idFor(path: string): unknown {
+    if (path.includes('/projects')) return this.known.project;
+    if (path.includes('/ingests')) return this.known.ingest;
+    if (path.includes('/dimensions')) return this.known.dimension;
+    if (/\/sessions?\//.test(path)) return this.known.session;
+    return path.includes('/node-runs') ? this.known.run : undefined;
+  }
+
+  #next(): number {
+    this.#made += 1;
+    return this.#made;
+  }
+
+  async #say(method: string, path: string, json?: unknown, token = this.#admin): Promise<Answer> {
+    const answer = await ask(this.#api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
+    if (answer.status >= 300)
+      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer;
+  }
+
+  async #makeProject(): Promise<void> {
+    this.known.project = (
+      await this.#say('POST', '/projects', { Title: `Generated ${this.#next()}` })
+    ).body.id;
+  }
+
+  async #makeTemplate(): Promise<void> {
+    const child = {
+      Name: 'generated-child',
+      NodeTemplateName: outside.nodeTemplate,
+      DefaultConfiguration: { dataSourceName: 'platform' },
+      Parents: ['generated-input'],
+    };
+    const file = templateFile(`Generated ${this.#next()}`, [inputNode('generated-input'), child]);
+    this.known.template = (await this.#say('POST', '/api/v2/admin/session-templates', file)).body.id;
+  }
+
+  async #makeSession(): Promise<void> {
+    const { body } = await this.#say('POST', '/session', {
+      ProjectId: this.known.project,
+      SessionTemplateId: this.known.template,
+      Metadata: { vehicle: { speed: this.#next() }, tags: ['night'] },
+    });
+    this.known.session = body.id;
+    this.known.node = body.nodeInstances[0].id;
+    this.known.output = (await this.#upload()).body.id;
+  }
+
+  #upload(): Promise<Answer> {
+    const path = `/api/v2/node-instance/${this.known.node}/outputs/data`;
+    return this.#say('POST', path, { rows: this.#next() });
+  }
+
+  async #makeIngest(): Promise<void> {
+    const { body } = await this.#say('POST', '/api/v2/admin/ingests', {
+      urlPath: `generated/ingest-${this.#next()}`,
+      projectId: this.known.project,
+      sessionTemplateId: this.known.template,
+      inputNode: 'generated-input',
+    });
+    this.known.ingest = body.id;
+    this.known.ingestPath = body.urlPath;
+    this.known.ingestSecret = body.secret;
+  }
+
+  async #makeEntry(): Promise<void> {
+    const name = `PublicApi:Generated:${this.#next()}`;
+    this.known.entry = (await this.#say('POST', '/config', { name, value: 'x' })).body.name;
+  }
+
+  async #makeDataSource(): Promise<void> {
+    const name = `generated-${this.#next()}`;
+    const { endpoint, region, bucket, accessKeyId, secretAccessKey } = this.#platform.s3;
+    const json = { name, endpoint, region, bucket, accessKeyId, secretAccessKey };
+    this.known.dataSource = (await this.#say('POST', '/api/v2/admin/data-sources', json)).body.name;
+  }
+
+  async #makeOfflineToken(): Promise<void> {
+    await this.#say('POST', '/api/authorization/offline_token');
+    const { body } = await this.#say('GET', '/api/authorization/offline_token');
+    const others = body.filter((item: { tokenHint: string; revoked: boolean }) => {
+      const own = this.callers.find(({ name }) => name === 'offline')?.token ?? '';
+      return !item.revoked && !own.endsWith(item.tokenHint);
+    });
+    this.known.secret = others.at(-1).secretId;
+  }
+
+  async #makeVictim(): Promise<void> {
+    const { userId, username, password, email } = await makePerson(this.#api.url, this.#admin, 'Instructor');
+    Object.assign(this.known, { user: userId, username, password, email });
+  }
+
+  /** A token that may be ended by the call. */
+  async spareToken(): Promise<string> {
+    return (await makePerson(this.#api.url, this.#admin, 'Trainee')).token;
+  }
+
+  /** A task that the Administrator among the callers holds, with an upload begun. */
+  async #takeTask(): Promise<void> {
+    await this.#makeSession();
+    const { token } = this.#holder!;
+    const json = { instanceId, templates: [outside.nodeTemplate], waitSeconds: 5 };
+    const claimed = await ask(this.#api.url, 'POST', '/api/v2/runner/tasks/claim', { token, json });
+    this.known.task = claimed.body?.taskId ?? randomUUID();
+    this.known.run = claimed.body?.runId ?? randomUUID();
+    const headers = { 'x-platform-runner-instance': instanceId };
+    const task = `/api/v2/runner/tasks/${this.known.task}`;
+    const inputs = await ask(this.#api.url, 'GET', `${task}/inputs`, { token, headers });
+    this.known.taskInput = inputs.body.inputs?.[0]?.outputId ?? 1;
+    const upload = await ask(this.#api.url, 'POST', `${task}/outputs/uploads`, { token, headers });
+    this.known.upload = upload.body.handle ?? randomUUID();
+  }
+
+  async #makeDashboard(): Promise<void> {
+    const holder = { holder: `user:${this.#holder!.userId}`, instanceId };
+    const id = await publishDimension(this.#api.composed.services.database, holder, String(this.known.task), {
+      name: 'Generated',
+      dashboardName: 'Generated',
+      dashboardVersion: 'next',
+      sources: [],
+      layout: null,
+      scenario: null,
+    });
+    if (id === undefined) throw new Error('The task is not held.');
+    this.known.dimension = id;
+  }
+}
+
+const manifest = {
+  manifestVersion: 1,
+  feature: { name: 'generated', version: '1.0.0', ownershipType: 'ThirdParty' },
+  runnerTypes: [{ name: outside.runnerType, runtime: 'external' }],
+  nodeTemplates: [
+    {
+      name: outside.nodeTemplate,
+      runnerType: outside.runnerType,
+      type: 'Processing',
+      configurationSchema: { type: 'object' },
+      incremental: true,
+    },
+  ],
+};
