@@ -185,11 +185,23 @@ export async function fence(tx: Tx, identity: RunnerIdentity, taskId: string): P
   return task;
 }
 
+/**
+ * The next name that the platform makes. What is staged under a name is met again by the next attempt; an output that an
+ * earlier attempt has published stands for inputs that are consumed, so its name is passed over.
+ */
 async function nextIdentifier(tx: Tx, task: HeldTask): Promise<string> {
   const [row] = await tx.query<{ count: number }>(
-    `update node_claim set unnamed_outputs = unnamed_outputs + 1 where task_id = $1
-     returning unnamed_outputs as "count"`,
-    [task.taskId],
+    `with published as (
+       select o.output_identifier as name from node_output o where o.run_id = $2 and o.position is not null
+     )
+     update node_claim c
+        set unnamed_outputs = (
+          select min(n) from generate_series(
+                   c.unnamed_outputs + 1, c.unnamed_outputs + 1 + (select count(*) from published)) as n
+           where $2::uuid || '.' || n not in (select name from published))
+      where c.task_id = $1
+     returning c.unnamed_outputs as "count"`,
+    [task.taskId, task.runId],
   );
   return `${task.runId}.${row!.count}`;
 }

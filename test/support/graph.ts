@@ -161,7 +161,7 @@ export async function writeOne(
   identity: RunnerIdentity,
   graph: Graph,
   task: ClaimedTask,
-  outputIdentifier: string = randomUUID(),
+  outputIdentifier: string | null = randomUUID(),
   watermarkInputId?: number,
 ) {
   const object = await storedObject(database, graph);

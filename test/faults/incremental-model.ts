@@ -1,0 +1,171 @@
+/**
+ * What the incremental protocol promises (interface, runner rule 4; decisions 7 and 9), as a model of one node: told of
+ * each fact, it says which run is open, what its task is to list, and where the watermark stands. Positions count the
+ * uploads of the test; only their order matters.
+ */
+export interface Version {
+  readonly parent: string;
+  readonly outputId: number;
+  readonly sha256: string;
+  readonly position: number;
+  supersededAt: number | null;
+}
+
+interface Mark {
+  readonly position: number;
+  readonly outputId: number | null;
+}
+
+interface OpenRun {
+  readonly reason: 'input' | 'reprocess' | 'follow-up';
+  upper: number | null;
+  /** The run's own watermark, in a reprocess and its follow-ups. */
+  own: Mark | null;
+  attempts: number;
+  lost: number;
+  wrote: boolean;
+}
+
+const nothing: Mark = { position: 0, outputId: null };
+const lostAtMost = 3;
+
+export class IncrementalModel {
+  readonly versions: Version[] = [];
+  /** What was consumed, in order. */
+  readonly consumptions: string[] = [];
+  watermark: Mark = nothing;
+  runs = 0;
+  open: OpenRun | null = null;
+  /** The newest run, when it failed for good. */
+  parked: OpenRun | null = null;
+  private readonly parents: readonly string[];
+  private readonly trigger: 'all' | 'any';
+  private readonly reprocess: 'latest' | 'all';
+  private consumed = 0;
+  private reprocessWanted = false;
+
+  constructor(parents: readonly string[], trigger: 'all' | 'any', reprocess: 'latest' | 'all') {
+    this.parents = parents;
+    this.trigger = trigger;
+    this.reprocess = reprocess;
+  }
+
+  get isReady(): boolean {
+    const has = this.parents.map((parent) => this.versions.some((version) => version.parent === parent));
+    return this.trigger === 'all' ? has.every(Boolean) : has.some(Boolean);
+  }
+
+  uploaded(parent: string, outputId: number, sha256: string): void {
+    const position = this.versions.length + 1;
+    const before = this.versions.find((one) => one.outputId === outputId && one.supersededAt === null);
+    if (before) before.supersededAt = position;
+    this.versions.push({ parent, outputId, sha256, position, supersededAt: null });
+    this.plan();
+  }
+
+  reprocessed(): void {
+    this.reprocessWanted = true;
+    this.plan();
+  }
+
+  /** @returns what the task is to list above its watermark, uncapped */
+  claimed(): Version[] {
+    const run = this.open!;
+    run.upper ??= this.versions.length;
+    if (run.reason === 'reprocess') run.own ??= this.replayStart();
+    return this.pending();
+  }
+
+  /** The watermark by which the open run goes. */
+  get mark(): Mark {
+    return this.open?.own ?? this.watermark;
+  }
+
+  pending(): Version[] {
+    return this.visible().filter((version) => version.position > this.mark.position);
+  }
+
+  consumedOne(version: Version): void {
+    const run = this.open!;
+    const mark = { position: version.position, outputId: version.outputId };
+    if (run.own) run.own = mark;
+    if (mark.position > this.watermark.position) this.watermark = mark;
+    run.wrote = true;
+    this.consumptions.push(nameOf(version));
+  }
+
+  completed(followUp: boolean): void {
+    const run = this.open!;
+    this.end(run);
+    if (followUp) this.begin({ ...newRun('follow-up'), own: run.own });
+    this.plan();
+  }
+
+  /** The lease was lost; the third time ends the run. */
+  lost(): void {
+    const run = this.open!;
+    run.lost += 1;
+    if (run.lost < lostAtMost) run.attempts += 1;
+    else this.failedForGood();
+  }
+
+  failed(): void {
+    this.open!.attempts += 1;
+  }
+
+  retried(): void {
+    this.open = { ...this.parked!, lost: 0, attempts: this.parked!.attempts + 1 };
+    this.parked = null;
+  }
+
+  private failedForGood(): void {
+    const run = this.open!;
+    this.end(run);
+    this.parked = run;
+    this.plan();
+  }
+
+  private end(run: OpenRun): void {
+    this.consumed = Math.max(this.consumed, run.upper ?? 0);
+    this.open = null;
+  }
+
+  private plan(): void {
+    if (this.open || !this.isReady) return;
+    if (this.reprocessWanted) {
+      this.reprocessWanted = false;
+      this.begin(newRun('reprocess'));
+    } else if (this.versions.length > this.consumed) this.begin(newRun('input'));
+  }
+
+  private begin(run: OpenRun): void {
+    this.open = run;
+    this.parked = null;
+    this.runs += 1;
+  }
+
+  private visible(): Version[] {
+    const upper = this.open!.upper!;
+    return this.versions.filter(
+      ({ position, supersededAt }) => position <= upper && (supersededAt === null || supersededAt > upper),
+    );
+  }
+
+  /** Just below the first input of the run, or at the node's watermark where that is lower. */
+  private replayStart(): Mark {
+    const visible = this.visible();
+    const latest = this.parents.flatMap((parent) => visible.findLast((one) => one.parent === parent) ?? []);
+    const over = this.reprocess === 'all' ? visible : latest;
+    const first = Math.min(...over.map(({ position }) => position));
+    const before = visible.findLast(({ position }) => position < first) ?? nothing;
+    return this.watermark.position < before.position ? this.watermark : before;
+  }
+}
+
+export function nameOf(version: { readonly outputId: number; readonly sha256: string }): string {
+  return `${version.outputId}-${version.sha256.slice(0, 16)}`;
+}
+
+function newRun(reason: OpenRun['reason']): OpenRun {
+  return { reason, upper: null, own: null, attempts: 1, lost: 0, wrote: false };
+}
