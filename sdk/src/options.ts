@@ -26,7 +26,7 @@ export interface StartOptions {
   readonly graceSeconds?: number;
   /** Size of a part of outputs above 16 MB, in bytes, 5 to 100 MB; default 8 MiB. */
   readonly partBytes?: number;
-  /** Memory for the parts of one output on their way, in bytes; default 64 MiB. */
+  /** Memory for the parts of one output on their way, in bytes; default 32 MiB. */
   readonly bufferBytes?: number;
   /** Where lines go; default: JSON lines on standard error from `SDP_RUNNER_LOG` (default `info`) on. */
   readonly log?: Log;
@@ -90,7 +90,7 @@ export function readSettings(
     waitSeconds: Math.floor(number('waitSeconds', options.waitSeconds, 'SDP_RUNNER_WAIT_SECONDS', 30, 60)),
     graceSeconds: number('graceSeconds', options.graceSeconds, 'SDP_RUNNER_GRACE_SECONDS', 15, 86_400),
     partBytes: options.partBytes ?? 8 * mebibytes,
-    bufferBytes: options.bufferBytes ?? 64 * mebibytes,
+    bufferBytes: options.bufferBytes ?? 32 * mebibytes,
   };
   if (problems.length > 0 || url === undefined) throw new SettingsError(problems);
   const log = options.log ?? jsonLines(levelOf(environment.SDP_RUNNER_LOG));

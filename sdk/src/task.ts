@@ -106,7 +106,7 @@ export class Task<C = JsonObject, S = JsonObject> {
 
   /**
    * Writes an output. It is published when the task completes, or at once with `watermark`. Up to 16 MB go out in one
-   * request; more in parts of 8 MiB, several at once, within 64 MiB of memory. Calls without an answer are repeated.
+   * request; more in parts of 8 MiB, several at once, within 32 MiB of memory. Calls without an answer are repeated.
    * @param source bytes, text, or any stream or generator of them; not read to its end when the output stands already
    * @throws ApiError, for example `watermark_regression`; RangeError for options out of bounds; what the source throws
    */
