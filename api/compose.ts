@@ -17,6 +17,7 @@ import { type AuthTransport, httpTransport, localTransport } from './auth-transp
 import { SeriesService, seriesSettings } from './dashboards/series-service.ts';
 import { RunnerDesk } from './runner/desk.ts';
 import type { OpenServices } from './services.ts';
+import { SessionFeeds } from './session-events/feeds.ts';
 import { apiSettings } from './settings.ts';
 
 const ownParts = {
@@ -65,6 +66,7 @@ export async function compose(environment: Environment): Promise<Composed> {
     workflows,
     runners: new RunnerDesk({ database, workflows, auth, secrets: objects.secrets, log }),
     series,
+    sessionEvents: new SessionFeeds(database, log),
     probes: {
       async database() {
         await database.query('select 1');
@@ -78,6 +80,7 @@ export async function compose(environment: Environment): Promise<Composed> {
       authService?.dispatcher ??
       forwardTo(settings.api.AUTH_URL ?? '', authRoutes as unknown as readonly Route[]),
     async close() {
+      await services.sessionEvents.stop();
       await services.runners.close();
       await series.close();
       await workflows.close();

@@ -15,6 +15,7 @@ import { runnerRoutes } from './runner/routes.ts';
 import { runnerTokenRoutes } from './runner-tokens/routes.ts';
 import { runnerAdministrationRoutes } from './runners/routes.ts';
 import { scenarioRoutes } from './scenarios/routes.ts';
+import { sessionEventRoutes } from './session-events/routes.ts';
 import { sessionQueryRoutes } from './session-query/routes.ts';
 import { sessionTemplateRoutes } from './session-templates/routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
@@ -29,6 +30,7 @@ export const routes: readonly ApiRoute[] = [
   ...sessionTemplateRoutes,
   ...manifestRoutes,
   ...sessionRoutes,
+  ...sessionEventRoutes,
   ...sessionQueryRoutes,
   ...scenarioRoutes,
   ...nodeInstanceRoutes,

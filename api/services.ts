@@ -8,6 +8,7 @@ import type { WorkflowClient } from '../workflows/client.ts';
 import type { AuthClient } from './auth-client.ts';
 import type { SeriesService } from './dashboards/series-service.ts';
 import type { RunnerDesk } from './runner/desk.ts';
+import type { SessionFeeds } from './session-events/feeds.ts';
 import type { ApiSettings } from './settings.ts';
 
 /** Rejects, or takes longer than two seconds, when the part is down. */
@@ -24,6 +25,7 @@ export type OpenServices = {
   readonly workflows: WorkflowClient;
   readonly runners: RunnerDesk;
   readonly series: SeriesService;
+  readonly sessionEvents: SessionFeeds;
   readonly probes: { readonly database: Probe; readonly storage: Probe };
 };
 

@@ -100,4 +100,8 @@ export const limits = {
   sharedSessionRetryAfterSeconds: 1,
   sharedSessionWaitSeconds: 2,
   closeReasonCharacters: 4000,
+  // Live events of sessions
+  sessionEventListeners: 5_000,
+  sessionEventBufferBytes: 1 * mebibytes,
+  sessionEventKeepAliveSeconds: 5,
 } as const;

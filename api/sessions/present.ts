@@ -80,7 +80,7 @@ function presentScenario(scenario: SessionScenarioRow, sessionId: string): WireS
   };
 }
 
-function presentNode(node: NodeProgress): WireProgress['nodeInstances'][number] {
+export function presentNode(node: NodeProgress): WireProgress['nodeInstances'][number] {
   return {
     id: node.id,
     name: node.name,

@@ -1,0 +1,113 @@
+/** From looks at a session to the events that its followers get: what is new or different since the look before. */
+import type { z } from 'zod';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import type { AttemptSeen, LookedAt, PublishedOutput, SessionLook } from '../../store/session-watch.ts';
+import { presentNode } from '../sessions/present.ts';
+import type { attemptEventSchema, outputEventSchema, windowEventSchema } from './schema.ts';
+
+export type SessionEvent =
+  | { readonly kind: 'node'; readonly data: ReturnType<typeof presentNode> }
+  | {
+      readonly kind: 'output';
+      readonly data: z.input<typeof outputEventSchema>;
+      readonly position: number;
+    }
+  | { readonly kind: 'attempt'; readonly data: z.input<typeof attemptEventSchema> }
+  | { readonly kind: 'window'; readonly data: z.input<typeof windowEventSchema> };
+
+/** What the followers of one session know already. */
+export class Known {
+  readonly #nodes = new Map<number, string>();
+  readonly #attempts = new Map<string, 'started' | 'ended'>();
+  #window = '';
+
+  /** The events that lead from what was known to the look, which is known from now on. */
+  advance(look: SessionLook): SessionEvent[] {
+    return [
+      ...look.attempts.filter((attempt) => this.#isNewAttempt(attempt)).map(attemptEvent),
+      ...look.outputs.map(outputEvent),
+      ...nodeEvents(look).filter(({ data }) => this.#isNewNode(data)),
+      ...[windowEvent(look)].filter((event) => this.#isNewWindow(JSON.stringify(event.data))),
+    ];
+  }
+
+  #isNewAttempt({ runId, attempt, endedAt }: AttemptSeen): boolean {
+    const key = `${runId}.${attempt}`;
+    const stage = endedAt === null ? 'started' : 'ended';
+    if (this.#attempts.get(key) === stage) return false;
+    // Looks overlap by seconds alone: what is older never comes again.
+    if (this.#attempts.size > 10_000) this.#attempts.clear();
+    this.#attempts.set(key, stage);
+    return true;
+  }
+
+  #isNewNode(node: ReturnType<typeof presentNode>): boolean {
+    const text = JSON.stringify(node);
+    if (this.#nodes.get(node.id) === text) return false;
+    this.#nodes.set(node.id, text);
+    return true;
+  }
+
+  #isNewWindow(text: string): boolean {
+    if (this.#window === text) return false;
+    this.#window = text;
+    return true;
+  }
+}
+
+/** All that a look tells, for a follower who knows nothing of it. */
+export function eventsOfLook(look: SessionLook): SessionEvent[] {
+  return new Known().advance(look);
+}
+
+const nodeEvents = (look: SessionLook) =>
+  look.nodes.map((node) => ({ kind: 'node', data: presentNode(node) }) as const);
+
+const timeOrNull = (time: Date | null) => (time === null ? null : formatTimestamp(time));
+
+function outputEvent(output: PublishedOutput): SessionEvent {
+  const { position, createdAt, ...shown } = output;
+  return { kind: 'output', position, data: { ...shown, createdAt: formatTimestamp(createdAt) } };
+}
+
+function attemptEvent(attempt: AttemptSeen): SessionEvent {
+  const { startedAt, endedAt, details, ...shown } = attempt;
+  const data = { ...shown, startedAt: timeOrNull(startedAt), endedAt: timeOrNull(endedAt), details };
+  return { kind: 'attempt', data };
+}
+
+function windowEvent({ window }: SessionLook): Extract<SessionEvent, { kind: 'window' }> {
+  return {
+    kind: 'window',
+    data: {
+      frozen: window.isFrozen,
+      status: window.closedAt === null ? 'open' : 'closed',
+      startTimeUtc: timeOrNull(window.startAt),
+      endTimeUtc: timeOrNull(window.endAt),
+      closedAt: timeOrNull(window.closedAt),
+      closeReason: window.closeReason,
+      participantCount: window.participantCount,
+    },
+  };
+}
+
+/** `<milliseconds>-<position>`: stands for the same place at every API process. */
+export const eventIdOf = ({ atMs, position }: LookedAt): string => `${atMs}-${position}`;
+
+const eventIdForm = /^(\d{1,15})-(\d{1,15})$/;
+
+/** The place of a `Last-Event-ID`; undefined for what none of our events carries. */
+export function placeOf(eventId: string | undefined): LookedAt | undefined {
+  const match = eventIdForm.exec(eventId ?? '');
+  return match === null ? undefined : { atMs: Number(match[1]), position: Number(match[2]) };
+}
+
+/**
+ * The events as they go out. The last of them alone carries the id: whoever loses the connection before it gets all of
+ * them again.
+ */
+export function writeEvents(events: readonly SessionEvent[], at: LookedAt): string {
+  const texts = events.map(({ kind, data }) => `event: ${kind}\ndata: ${JSON.stringify(data)}\n`);
+  if (texts.length > 0) texts[texts.length - 1] += `id: ${eventIdOf(at)}\n`;
+  return texts.map((text) => `${text}\n`).join('');
+}

@@ -1,0 +1,158 @@
+/** All sessions that somebody follows at this process (one listening connection, open while there are any). */
+import type { Logger } from 'pino';
+import { limits } from '../../domain/limits.ts';
+import type { Database } from '../../store/database.ts';
+import { Listener } from '../../store/listener.ts';
+import {
+  type LookedAt,
+  sessionChangedChannel,
+  wantedSequences,
+  watchSessions,
+} from '../../store/session-watch.ts';
+import { SessionFeed } from './feed.ts';
+import { Follower } from './follower.ts';
+
+const watchSeconds = 30;
+/** What announcements may have missed is found by then. */
+const checkEveryMs = 2_000;
+const watchEveryMs = 10_000;
+
+export class SessionFeeds {
+  readonly #database: Database;
+  readonly #listener: Listener;
+  readonly #feeds = new Map<string, Promise<SessionFeed | undefined>>();
+  readonly #open = new Map<string, SessionFeed>();
+  #check: NodeJS.Timeout | undefined;
+  #watch: NodeJS.Timeout | undefined;
+  readonly #shutdowns = new WeakSet<AbortSignal>();
+  #followerCount = 0;
+  #isChecking = false;
+
+  constructor(database: Database, log: Logger) {
+    this.#database = database;
+    const changed = (sessionId: string) => this.#open.get(sessionId)?.changed();
+    this.#listener = new Listener(
+      database,
+      { [sessionChangedChannel]: changed },
+      {
+        connected: () => {
+          for (const feed of this.#open.values()) feed.changed();
+        },
+        lost: (error) => log.warn({ err: error }, 'the connection that hears of changed sessions broke'),
+      },
+    );
+  }
+
+  /** Callers who follow a session here. */
+  get followerCount(): number {
+    return this.#followerCount;
+  }
+
+  get isFull(): boolean {
+    return this.#followerCount >= limits.sessionEventListeners;
+  }
+
+  /**
+   * Follows a session.
+   * @param since where the caller left off
+   * @param shutdown ends all streams
+   * @returns undefined when there is no such session
+   */
+  async follow(
+    sessionId: string,
+    since: LookedAt | undefined,
+    shutdown: AbortSignal,
+  ): Promise<Follower | undefined> {
+    const feed = await this.#feedOf(sessionId);
+    if (feed === undefined) return undefined;
+    // Its last follower left in this moment.
+    if (this.#open.get(sessionId) !== feed) return await this.follow(sessionId, since, shutdown);
+    this.#followerCount += 1;
+    const follower = new Follower(() => {
+      this.#followerCount -= 1;
+      feed.leave(follower);
+      this.#dropUnfollowed(sessionId, feed);
+    });
+    const isThere = await feed.join(follower, since).catch((error: unknown) => {
+      follower.stream.destroy();
+      throw error;
+    });
+    this.#heed(shutdown);
+    if (isThere) return follower;
+    follower.stream.destroy();
+    return undefined;
+  }
+
+  /** Ends all streams. */
+  async stop(): Promise<void> {
+    clearInterval(this.#check);
+    clearInterval(this.#watch);
+    this.#endAll();
+    await this.#listener.stop();
+  }
+
+  #heed(shutdown: AbortSignal): void {
+    if (shutdown.aborted) this.#endAll();
+    else if (!this.#shutdowns.has(shutdown)) {
+      this.#shutdowns.add(shutdown);
+      shutdown.addEventListener('abort', () => this.#endAll(), { once: true });
+    }
+  }
+
+  #endAll(): void {
+    for (const feed of this.#open.values()) for (const follower of feed.followers) follower.end();
+  }
+
+  #feedOf(sessionId: string): Promise<SessionFeed | undefined> {
+    let feed = this.#feeds.get(sessionId);
+    if (feed === undefined) {
+      feed = this.#openFeed(sessionId).catch((error: unknown) => {
+        this.#drop(sessionId);
+        throw error;
+      });
+      this.#feeds.set(sessionId, feed);
+    }
+    return feed;
+  }
+
+  async #openFeed(sessionId: string): Promise<SessionFeed | undefined> {
+    this.#listener.start();
+    this.#check ??= setInterval(() => void this.#checkAll(), checkEveryMs).unref();
+    this.#watch ??= setInterval(() => void this.#watchAll(), watchEveryMs).unref();
+    // Changes are announced before the first look, so that none falls between.
+    await watchSessions(this.#database, [sessionId], watchSeconds);
+    const feed = new SessionFeed(this.#database, sessionId);
+    this.#open.set(sessionId, feed);
+    if (await feed.open()) return feed;
+    this.#drop(sessionId);
+    return undefined;
+  }
+
+  #dropUnfollowed(sessionId: string, feed: SessionFeed): void {
+    if (feed.followerCount === 0 && this.#open.get(sessionId) === feed) this.#drop(sessionId);
+  }
+
+  #drop(sessionId: string): void {
+    this.#open.delete(sessionId);
+    this.#feeds.delete(sessionId);
+  }
+
+  async #checkAll(): Promise<void> {
+    if (this.#open.size === 0 || this.#isChecking) return;
+    this.#isChecking = true;
+    try {
+      const sequences = await wantedSequences(this.#database, [...this.#open.keys()]);
+      for (const [id, feed] of this.#open) if (sequences.get(id) !== feed.wantedSeq) feed.changed();
+    } catch {
+      // The database does not answer; the next check follows in seconds.
+    } finally {
+      this.#isChecking = false;
+    }
+  }
+
+  async #watchAll(): Promise<void> {
+    if (this.#open.size === 0) return;
+    // One that fails leaves time for two more.
+    await watchSessions(this.#database, [...this.#open.keys()], watchSeconds).catch(() => undefined);
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * A connection of its own that LISTENs, replaced by itself when it breaks or falls silent. What is announced while
+ * there is none goes unheard, so users of it look by themselves now and then.
+ */
+import pg from 'pg';
+import type { Database, Row } from './database.ts';
+
+/** A connection that answers nothing for so long is replaced. */
+const silentMs = 2_000;
+const reconnectMs = 250;
+
+export interface ListenerEvents {
+  /** The connection stands (again): what was announced before went unheard. */
+  connected(): void;
+  /** The connection is lost, or could not be made; it is tried again by itself. */
+  lost(error: Error): void;
+}
+
+export class Listener {
+  readonly #database: Database;
+  readonly #channels: Readonly<Record<string, (payload: string) => void>>;
+  readonly #events: ListenerEvents;
+  #client: pg.Client | undefined;
+  #running: Promise<void> | undefined;
+  #pause: { timer: NodeJS.Timeout; end: () => void } | undefined;
+  #isStopped = false;
+
+  /** @param channels what to do with an announcement, by channel: constant names, never a caller's text */
+  constructor(
+    database: Database,
+    channels: Readonly<Record<string, (payload: string) => void>>,
+    events: ListenerEvents,
+  ) {
+    this.#database = database;
+    this.#channels = channels;
+    this.#events = events;
+  }
+
+  /** Connects and stays connected until `stop`. Safe to call again. */
+  start(): void {
+    if (!this.#isStopped) this.#running ??= this.#run();
+  }
+
+  /** Closes the connection. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#pause?.timer);
+    this.#pause?.end();
+    await this.#client?.end().catch(() => undefined);
+    await this.#running;
+  }
+
+  /**
+   * Asks on the listening connection, which is replaced when it does not answer; while there is none, on one of the
+   * pool.
+   */
+  async query<R extends Row>(statement: string, parameters: readonly unknown[]): Promise<R[]> {
+    const client = this.#client;
+    if (client === undefined) return this.#database.query<R>(statement, parameters);
+    try {
+      const { rows } = await client.query<R>(statement, parameters as unknown[]);
+      return rows;
+    } catch (error) {
+      client.emit('error', error);
+      throw error;
+    }
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopped) {
+      const client = new pg.Client({
+        connectionString: this.#database.pool.options.connectionString,
+        connectionTimeoutMillis: 5_000,
+        query_timeout: silentMs,
+        keepAlive: true,
+      });
+      try {
+        await this.#listen(client);
+        await client.end();
+      } catch (error) {
+        this.#events.lost(error as Error);
+        // Not awaited: on a dead connection it would take the system's own time.
+        client.end().catch(() => undefined);
+      }
+      this.#client = undefined;
+      if (!this.#isStopped) await this.#sleep();
+    }
+  }
+
+  /** Resolves when the connection was ended in order, rejects when it broke. */
+  async #listen(client: pg.Client): Promise<void> {
+    const over = new Promise<void>((resolve, reject) => {
+      client.on('error', reject);
+      client.once('end', resolve);
+    });
+    over.catch(() => undefined);
+    client.on('notification', ({ channel, payload }) => this.#channels[channel]?.(payload ?? ''));
+    await client.connect();
+    await client.query(
+      Object.keys(this.#channels)
+        .map((channel) => `listen ${channel}`)
+        .join('; '),
+    );
+    if (this.#isStopped) return;
+    this.#client = client;
+    this.#events.connected();
+    await over;
+  }
+
+  #sleep(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#pause = { timer: setTimeout(resolve, reconnectMs), end: resolve };
+    });
+  }
+}
