@@ -70,7 +70,6 @@ export const limits = {
   runnerInstanceCharacters: 128,
   runnerInstanceKeptDays: 7,
   runnerDrainedKeptDays: 90,
-  runnerDrainedKeptDays: 90,
   runnerVersionCharacters: 200,
   runnerStateBytes: 64 * kibibytes,
   inputsPageDefault: 100,

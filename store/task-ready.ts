@@ -64,6 +64,12 @@ export class TaskReadyListener {
   }
 }
 
+const placesOf = (condition: string) => `
+  array(
+    select w.place - 1
+      from unnest($2::text[], $3::text[], $4::bigint[]) with ordinality as w (holder, instance_id, claim_seq, place)
+      join runner_instance i on i.holder = w.holder and i.instance_id = w.instance_id
+     where ${condition})`;
 const checkStatement = `
   select array(
            select t.name from unnest($1::text[]) as t (name)
