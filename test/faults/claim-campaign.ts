@@ -5,7 +5,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { advanceSession } from '../../store/advance.ts';
 import type { Database } from '../../store/database.ts';
 import { eventually } from '../support/eventually.ts';
@@ -14,6 +13,7 @@ import type { ApiProcess, TestProcess, TestProcesses } from '../support/processe
 import { type Histories, historiesOf } from './campaign-histories.ts';
 import { RecordReader } from './campaign-record.ts';
 import type { CampaignPlan } from './campaign-runner.ts';
+import { Disturbance, type Member } from './disturb.ts';
 import { judge, type LockCall, type LockRules } from './lock-history.ts';
 
 export const campaignRules: LockRules = { leaseMs: 2_000, maxAttempts: 4, maxLost: 3, slackMs: 5 };
@@ -59,32 +59,43 @@ class Campaign {
   readonly #world: CampaignWorld;
   readonly #folder: string;
   readonly #readers: RecordReader[] = [];
-  readonly #runners: TestProcess[] = [];
-  readonly #apis: ApiProcess[];
-  readonly #ended: ApiProcess[] = [];
-  readonly #faults: Record<string, number> = {};
+  #runners: readonly Member[] = [];
+  readonly #prolongedAtMs = new Set<number>();
+  readonly #apis: Array<Member<ApiProcess>>;
   readonly #over = new AbortController();
+  readonly #faults = new Disturbance(this.#over.signal);
 
   constructor(world: CampaignWorld, folder: string) {
     this.#world = world;
     this.#folder = folder;
-    this.#apis = [...world.apis];
+    const { leaseMs } = campaignRules;
+    this.#apis = world.apis.map((api) => ({
+      kind: 'API processes',
+      process: api,
+      start: () => world.processes.startApi({ port: api.port }),
+      stopMs: [leaseMs * 0.2, leaseMs * 1.3],
+    }));
   }
 
   async run(calls: number): Promise<CampaignReport> {
     const startedAt = performance.now();
-    for (const template of templates)
-      await outsideTemplate(this.#world.database, template, {
-        leaseSeconds: campaignRules.leaseMs / 1_000,
-        maxAttempts: campaignRules.maxAttempts,
-      });
     const graphs = await this.#makeGraphs();
-    for (let place = 0; place < processCount; place++) this.#startRunners(place);
+    this.#runners = Array.from({ length: processCount }, (_, place) => ({
+      kind: 'runner processes',
+      process: this.#startRunners(place),
+      start: () => this.#startRunners(place),
+      stopMs: [campaignRules.leaseMs * 0.8, campaignRules.leaseMs * 1.5],
+    }));
     const isEnough = async () => {
-      while (this.#callCount() < calls && (await this.#pause(100)));
-      this.#over.abort();
+      while (this.#callCount() < calls && (await this.#faults.pause(100))) this.#noteProlonged();
     };
-    const parts = [isEnough(), this.#feed(graphs), this.#disturbRunners(), this.#disturbApis()];
+    const parts = [
+      isEnough(),
+      this.#feed(graphs),
+      this.#faults.among(this.#runners, [300, 1_200]),
+      // One of the two at a time: with none up, no lease would end.
+      this.#faults.among(this.#apis, [500, 2_000]),
+    ];
     // When one fails, the others end too.
     await Promise.all(parts.map((part) => part.finally(() => this.#over.abort())));
     await this.#drain(graphs);
@@ -93,6 +104,11 @@ class Campaign {
   }
 
   async #makeGraphs(): Promise<Graph[]> {
+    for (const template of templates)
+      await outsideTemplate(this.#world.database, template, {
+        leaseSeconds: campaignRules.leaseMs / 1_000,
+        maxAttempts: campaignRules.maxAttempts,
+      });
     const graphs: Graph[] = [];
     for (let session = 0; session < sessionCount; session++) {
       const children = Array.from({ length: nodesPerSession }, (_, at) => ({
@@ -113,14 +129,14 @@ class Campaign {
         `select count(*) as queued from node_run where state = 'queued'`,
       );
       if (row!.queued < queuedAtLeast) await upload(database, graphs[next++ % graphs.length]!, 'input');
-      else await this.#pause(100);
+      else await this.#faults.pause(100);
     }
   }
 
-  #startRunners(place: number): void {
+  #startRunners(place: number): TestProcess {
     const recordFile = join(this.#folder, `${this.#readers.length}.jsonl`);
     const plan: CampaignPlan = {
-      ports: this.#apis.map(({ port }) => port),
+      ports: this.#world.apis.map(({ port }) => port),
       token: this.#world.token,
       templates,
       instances: Array.from({ length: runnersPerProcess }, (_, at) => `runner-${place}-${at}`),
@@ -129,56 +145,7 @@ class Campaign {
     };
     this.#readers.push(new RecordReader(recordFile));
     const variables = { CAMPAIGN_PLAN: JSON.stringify(plan) };
-    this.#runners[place] = this.#world.processes.startScript('test/faults/campaign-runner.ts', variables);
-  }
-
-  async #disturbRunners(): Promise<void> {
-    while (await this.#pause(300 + 900 * Math.random())) {
-      const place = Math.floor(Math.random() * processCount);
-      const victim = this.#runners[place]!;
-      if (Math.random() < 0.5) {
-        victim.kill('SIGKILL');
-        await victim.ended;
-        this.#startRunners(place);
-        this.#count('runner processes killed');
-      } else {
-        await this.#stopFor(victim, campaignRules.leaseMs * (0.8 + 0.7 * Math.random()));
-        this.#count('runner processes stopped');
-      }
-    }
-  }
-
-  /** One of the two at a time: with none up, no lease would end. */
-  async #disturbApis(): Promise<void> {
-    for (let at = 0; await this.#pause(500 + 1_500 * Math.random()); at = 1 - at) {
-      const victim = this.#apis[at]!;
-      if (Math.random() < 0.5) {
-        victim.kill('SIGKILL');
-        await victim.ended;
-        this.#ended.push(victim);
-        this.#apis[at] = await this.#world.processes.startApi({ port: victim.port });
-        this.#count('API processes killed');
-      } else {
-        await this.#stopFor(victim, campaignRules.leaseMs * (0.2 + 1.1 * Math.random()));
-        this.#count('API processes stopped');
-      }
-    }
-  }
-
-  async #stopFor(victim: TestProcess, ms: number): Promise<void> {
-    victim.kill('SIGSTOP');
-    await delay(ms);
-    victim.kill('SIGCONT');
-  }
-
-  /** False when the campaign is over. */
-  async #pause(ms: number): Promise<boolean> {
-    await delay(ms, undefined, { signal: this.#over.signal }).catch(() => undefined);
-    return !this.#over.signal.aborted;
-  }
-
-  #count(fault: string): void {
-    this.#faults[fault] = (this.#faults[fault] ?? 0) + 1;
+    return this.#world.processes.startScript('test/faults/campaign-runner.ts', variables);
   }
 
   #callCount(): number {
@@ -189,7 +156,8 @@ class Campaign {
   /** From now on the runners behave; they end when nothing is left to do. Retries wait no longer. */
   async #drain(graphs: readonly Graph[]): Promise<void> {
     const { database } = this.#world;
-    for (const runner of this.#runners) runner.kill('SIGUSR2');
+    const runners = this.#runners.map(({ process }) => process);
+    for (const runner of runners) runner.kill('SIGUSR2');
     await database.query(`update node_run set due_at = clock_timestamp() where state = 'waiting'`);
     for (const { sessionId } of graphs) await advanceSession(database, sessionId);
     await eventually(
@@ -197,25 +165,30 @@ class Campaign {
       async () => (await database.query(`select 1 from node_run where state <> 'done' limit 1`)).length === 0,
       90_000,
     );
-    for (const runner of this.#runners) runner.kill('SIGTERM');
-    const codes = await Promise.all(this.#runners.map(({ ended }) => ended));
-    const broken = this.#runners.filter((_, at) => codes[at] !== 0);
+    for (const runner of runners) runner.kill('SIGTERM');
+    const codes = await Promise.all(runners.map(({ ended }) => ended));
+    const broken = runners.filter((_, at) => codes[at] !== 0);
     if (broken.length > 0) throw new Error(`Runners ended badly:\n${broken[0]!.log()}`);
     this.#callCount();
   }
 
   #histories(): Promise<Histories> {
+    this.#noteProlonged();
     const recorded = this.#readers.flatMap(({ calls }) => calls);
-    return historiesOf(this.#world.database, recorded, this.#prolongedAtMs());
+    return historiesOf(this.#world.database, recorded, [...this.#prolongedAtMs]);
   }
 
   /** Leases are prolonged when no API process was heard of for seconds, as on a machine that stalls. */
-  #prolongedAtMs(): number[] {
-    const logs = [...this.#ended, ...this.#apis].map((api) => api.log()).join('\n');
-    return logs
-      .split('\n')
-      .filter((line) => line.includes('leases prolonged'))
-      .map((line) => (JSON.parse(line) as { time: number }).time);
+  #noteProlonged(): void {
+    const sign = 'leases prolonged';
+    for (const api of [...this.#faults.ended, ...this.#apis.map(({ process }) => process)]) {
+      if (!api.log().includes(sign)) continue;
+      for (const line of api
+        .log()
+        .split('\n')
+        .filter((text) => text.includes(sign)))
+        this.#prolongedAtMs.add((JSON.parse(line) as { time: number }).time);
+    }
   }
 
   async #report(histories: Histories, seconds: number): Promise<CampaignReport> {
@@ -233,7 +206,7 @@ class Campaign {
       claims: endings.reduce((sum, { count }) => sum + count, 0),
       endings: Object.fromEntries(endings.map(({ ending, count }) => [ending, count])),
       refusedWrites: calls.filter(({ answer }) => answer?.status === 404).length,
-      faults: this.#faults,
+      faults: this.#faults.counts,
       seconds,
       violations: [...histories.violations, ...wrong],
     };
