@@ -21,6 +21,11 @@ export class OpenCalls {
     return [...this.#lives.keys()];
   }
 
+  /** Calls under way. */
+  get count(): number {
+    return [...this.#lives.values()].reduce((sum, own) => sum + own.size, 0);
+  }
+
   /** Ends the calls under way of a token. */
   cut(tokenId: string, refusal: Problem): void {
     for (const life of this.#lives.get(tokenId) ?? []) life.cut(refusal);

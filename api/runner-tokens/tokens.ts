@@ -70,6 +70,11 @@ export class RunnerTokens {
     return principal;
   }
 
+  /** Calls with runner tokens that are under way in this process. */
+  get openCallCount(): number {
+    return this.#open.count;
+  }
+
   /** Begins the rounds; safe to call again. */
   start(): void {
     this.#rounds ??= this.#goRound();
