@@ -1,5 +1,5 @@
 /** A platform for one fault: a database, a bucket and a queue of its own, so that faults can happen side by side. */
-import { ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import { afterAll, expect } from 'vitest';
 import { ensurePlatformDataSource } from '../../store/data-sources.ts';
 import { Database } from '../../store/database.ts';
@@ -52,11 +52,13 @@ export async function expectOnlyReferredObjects(
   try {
     const swept = await sweepAbandonedObjects(database, stores, { olderThanSeconds: 0 });
     expect(swept.failed).toBe(0);
-    const stored = await s3.send(new ListObjectsV2Command({ Bucket: platform.s3.bucket }));
+    const stored: Array<string | undefined> = [];
+    for await (const page of paginateListObjectsV2({ client: s3 }, { Bucket: platform.s3.bucket }))
+      stored.push(...(page.Contents ?? []).map(({ Key }) => Key));
     const referred = await database.query<{ key: string }>(
       'select object_key as key from node_output union select object_key from node_output_superseded',
     );
-    expect(stored.Contents?.map(({ Key }) => Key).sort()).toEqual(referred.map(({ key }) => key).sort());
+    expect(stored.sort()).toEqual(referred.map(({ key }) => key).sort());
   } finally {
     stores.close();
     s3.destroy();
