@@ -3,15 +3,16 @@ import { rules } from './rules.ts';
 import type { Result, Verdict } from './run.ts';
 
 const nameWidth = 22;
+const lineWidth = 104;
 
 export function resultLines(result: Result, isVerbose: boolean): string[] {
   const { verdict, name, title, seconds, findings, skipped } = result;
   const lines = [`${verdict.padEnd(5)} ${name.padEnd(nameWidth)} ${title} (${seconds.toFixed(1)} s)`];
-  if (verdict === 'skip') lines.push(`      not exercised: ${skipped}`);
+  if (verdict === 'skip') lines.push(...wrapped(`not exercised: ${skipped}`));
   for (const finding of findings) {
     const { from, says } = rules[finding.rule];
-    lines.push(`      ${finding.level === 'warn' ? 'warning: ' : ''}${finding.saw}`);
-    lines.push(`      rule ${finding.rule} (${from}): ${says}`);
+    lines.push(...wrapped(`${finding.level === 'warn' ? 'warning: ' : ''}${finding.saw}`));
+    lines.push(...wrapped(`rule ${finding.rule} (${from}): ${says}`));
   }
   const isBad = verdict === 'fail' || (isVerbose && verdict !== 'skip');
   if (!isBad) return lines;
@@ -24,6 +25,20 @@ export function resultLines(result: Result, isVerbose: boolean): string[] {
   if (result.output.trim() !== '')
     lines.push('      runner wrote:', ...output.map((line) => `        ${line}`));
   return lines;
+}
+
+/** Indented lines of a sentence, broken between words. */
+function wrapped(sentence: string): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of sentence.split(' ')) {
+    if (line !== '' && line.length + word.length >= lineWidth) {
+      lines.push(line);
+      line = '';
+    }
+    line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line].map((text) => `      ${text}`);
 }
 
 export function summaryLine(results: readonly Result[]): string {

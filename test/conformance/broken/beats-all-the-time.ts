@@ -1,0 +1,4 @@
+/** Sends twenty heartbeats a second. */
+import { main } from '../reference-runner.ts';
+
+await main({ defects: { beatsAllTheTime: true } });

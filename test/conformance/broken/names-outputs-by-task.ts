@@ -1,0 +1,4 @@
+/** Names outputs anew for each delivery of the same work. */
+import { main } from '../reference-runner.ts';
+
+await main({ defects: { namesOutputsByTask: true } });
