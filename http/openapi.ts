@@ -146,7 +146,7 @@ function response(spec: ResponseSpec): ZodOpenApiResponseObject {
     spec.schema !== undefined
       ? { 'application/json': jsonContent(spec.schema) }
       : spec.media !== undefined
-        ? { [spec.media]: someBytes }
+        ? { [spec.media]: { ...someBytes, example: spec.example ?? someBytes.example } }
         : undefined;
   const headers = Object.entries(spec.headers ?? {}).map(
     ([name, description]) =>

@@ -4,6 +4,7 @@ import { jsonObjectOut } from '../../http/schemas.ts';
 import { defineRoute } from '../route.ts';
 import { documentInfo } from './info.ts';
 import { renderReference } from './page.ts';
+import { runnerApiYaml } from './runner-api.ts';
 import { referenceStyle } from './style.ts';
 
 const tags = ['Reference'];
@@ -29,6 +30,32 @@ export const openApiRoute = defineRoute({
     body: { ...services.reference() },
     headers: { 'cache-control': 'no-cache' },
   }),
+});
+
+const contracts = new WeakMap<object, Buffer>();
+
+export const runnerApiRoute = defineRoute({
+  id: 'runnerApiDocument',
+  method: 'GET',
+  path: '/api/v2/runner/runner-api.v1.yaml',
+  summary: 'The runner routes alone as an OpenAPI 3.1 document',
+  description: 'For who writes runners. Made from the schemas that validate requests and replies.',
+  tags,
+  access: access.open,
+  responses: {
+    200: { description: 'The document.', media: 'application/yaml', example: 'openapi: 3.1.0\n' },
+  },
+  errorStyle: 'coded',
+  handler({ services }) {
+    const document = services.reference();
+    const contract = contracts.get(document) ?? Buffer.from(runnerApiYaml(document));
+    contracts.set(document, contract);
+    return {
+      status: 200,
+      stream: contract,
+      headers: { 'content-type': 'application/yaml; charset=utf-8', 'cache-control': 'no-cache' },
+    };
+  },
 });
 
 const stylePath = '/docs/style.css';
@@ -74,4 +101,4 @@ export const docsStyleRoute = defineRoute({
   }),
 });
 
-export const docsRoutes = [openApiRoute, docsRoute, docsStyleRoute];
+export const docsRoutes = [openApiRoute, runnerApiRoute, docsRoute, docsStyleRoute];

@@ -1,0 +1,84 @@
+/** The contract of the runner routes on its own, for who writes runners (contract: Versioning 4; decisions 1). */
+import { stringify } from 'yaml';
+import { limits } from '../../domain/limits.ts';
+import { tokenPrefixes } from '../../domain/token-format.ts';
+import type { OpenApiDocument } from '../../http/openapi.ts';
+
+type Json = { readonly [key: string]: unknown };
+
+const prefix = '/api/v2/runner/';
+
+const info = {
+  title: 'Simulation Data Platform: runner interface',
+  version: '1',
+  description: [
+    'A runner claims tasks for node templates, reads inputs, writes outputs and reports how each task ended.',
+    `Callers: \`Authorization: Bearer <token>\` with a runner token (\`${tokenPrefixes.runner}...\`) or, for development, the ` +
+      'access token of an Administrator or Developer. A token that is missing, wrong, expired or revoked is 401.',
+    'A task belongs to the token and to the `instanceId` that claimed it: every call for it sends that name in ' +
+      '`X-Platform-Runner-Instance`, others get 404 `task_not_found`. So does the holder once its lease is over. A lease ' +
+      `lasts ${limits.leaseSeconds} seconds unless the node template says otherwise; every call for the task renews it, and ` +
+      'so do the bytes of such a call while they flow.',
+    'JSON bodies: UTF-8, not compressed, at most 1 MB and ' +
+      `${limits.jsonDepthLevels} levels, no key twice in one object. Unknown fields are ignored, also by you: a reply may ` +
+      'gain fields within a version. Sizes in KB and MB are powers of 1,024.',
+    'Errors: `{ "status": "error", "code": "...", "message": "..." }`. Codes are stable, messages are for people.',
+  ].join('\n\n'),
+} as const;
+
+/** The routes below `/api/v2/runner`, and of the components only what these refer to. */
+export function runnerApiDocument(reference: OpenApiDocument): OpenApiDocument {
+  const paths = Object.fromEntries(
+    Object.entries(reference.paths ?? {}).filter(([path]) => path.startsWith(prefix)),
+  );
+  const operations = Object.values(paths).flatMap((item) => Object.values(item as Json) as Json[]);
+  const tags = new Set(operations.flatMap((operation) => operation.tags as string[]));
+  const schemes = new Set(operations.flatMap(({ security }) => (security as Json[]).flatMap(Object.keys)));
+  const components = (reference.components ?? {}) as unknown as Record<string, Json>;
+  return {
+    ...reference,
+    info,
+    tags: (reference.tags ?? []).filter(({ name }) => tags.has(name)),
+    paths,
+    components: {
+      ...referred(paths, components),
+      securitySchemes: only(components.securitySchemes ?? {}, schemes),
+    },
+  } as unknown as OpenApiDocument;
+}
+
+/** The components that a value refers to, and those that these refer to in turn. */
+function referred(value: unknown, components: Readonly<Record<string, Json>>): Record<string, Json> {
+  const found = new Set<string>();
+  const look = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null) return;
+    for (const [key, below] of Object.entries(part)) {
+      if (key !== '$ref' || typeof below !== 'string') look(below);
+      else if (!found.has(below)) {
+        found.add(below);
+        const [, , kind = '', name = ''] = below.split('/');
+        look(components[kind]?.[name]);
+      }
+    }
+  };
+  look(value);
+  const kinds = Object.entries(components).map(([kind, all]) => {
+    const names = new Set(Object.keys(all).filter((name) => found.has(`#/components/${kind}/${name}`)));
+    return [kind, only(all, names)] as const;
+  });
+  return Object.fromEntries(kinds.filter(([, kept]) => Object.keys(kept).length > 0));
+}
+
+function only(all: Json, names: ReadonlySet<string>): Json {
+  return Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)));
+}
+
+const opening = `# The runner interface of the Simulation Data Platform, made from the routes that answer it.
+# Do not edit: \`npm run generate:runner-api\` writes it anew.
+`;
+
+/** The file, as it is served and published. Readers of YAML 1.1 find the same in it. */
+export function runnerApiYaml(reference: OpenApiDocument): string {
+  const options = { lineWidth: 110, aliasDuplicateObjects: false, compat: 'yaml-1.1' } as const;
+  return opening + stringify(runnerApiDocument(reference), options);
+}

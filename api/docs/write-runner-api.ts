@@ -1,0 +1,12 @@
+/** Writes the published contract of the runner routes anew: `npm run generate:runner-api`. */
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { openApiDocument } from '../../http/openapi.ts';
+import type { Route } from '../../http/route.ts';
+import { routes } from '../routes.ts';
+import { documentInfo } from './info.ts';
+import { runnerApiYaml } from './runner-api.ts';
+
+const file = fileURLToPath(new URL('../../sdk/runner-api.v1.yaml', import.meta.url));
+writeFileSync(file, runnerApiYaml(openApiDocument(routes as unknown as readonly Route[], documentInfo)));
+process.stdout.write(`${file}\n`);
