@@ -27,7 +27,8 @@ type Retry = Extract<AttemptEnd, { kind: 'retry' }>;
 
 const endRun = `
   with run as (
-    update node_run set state = 'done', outcome = $4, status_details = $5, ended_at = clock_timestamp(), due_at = null
+    update node_run set state = 'done', outcome = $4, status_details = $5, ended_at = clock_timestamp(), due_at = null,
+           lineage = case when $4 = 'completed' then run_lineage($1, $2) end
      where id = $1 returning upper_position, replay_position, replay_output_id
   ), attempt as (
     update node_attempt set ended_at = clock_timestamp(), outcome = $4, details = $12, category = $13

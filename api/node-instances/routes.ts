@@ -7,7 +7,9 @@ import { downloadHeaders, downloadResponses } from '../../http/download.ts';
 import { pathId } from '../../http/schemas.ts';
 import { findLatestOutput, findOutput, listOutputs } from '../../store/outputs.ts';
 import { defineRoute } from '../route.ts';
+import { explainNodeInstance } from './explain.ts';
 import { isJsonDocument } from './json-document.ts';
+import { outputLineage } from './lineage.ts';
 import { openStoredBytes, serveOutput, storageProblem } from './output-data.ts';
 import { presentOutput } from './present.ts';
 import { reprocessNode } from './reprocess.ts';
@@ -96,4 +98,12 @@ const latest = defineRoute({
   },
 });
 
-export const nodeInstanceRoutes = [uploadOutput, list, data, latest, reprocessNode];
+export const nodeInstanceRoutes = [
+  uploadOutput,
+  list,
+  data,
+  latest,
+  outputLineage,
+  reprocessNode,
+  explainNodeInstance,
+];

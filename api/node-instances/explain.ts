@@ -1,0 +1,135 @@
+/** Why a node is not running: one sentence, and the facts it rests on. */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import { explainNode } from '../../domain/explain.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import { pathId, timestampOut } from '../../http/schemas.ts';
+import { type ExplainedNode, readExplainFacts } from '../../store/explain.ts';
+import { defineRoute } from '../route.ts';
+import { nodeStates } from '../sessions/schema.ts';
+
+const explanationSchema = z
+  .object({
+    nodeInstanceId: z.int(),
+    nodeName: z.string(),
+    nodeTemplate: z.string(),
+    sessionId: z.guid(),
+    state: z.enum(nodeStates),
+    why: z
+      .enum([
+        'held',
+        'frozen',
+        'waits-for-retry',
+        'no-runner',
+        'runners-drained',
+        'queued',
+        'waits-for-upload',
+        'uploads-queued',
+        'failed',
+        'suspended',
+        'waits-for-parents',
+        'up-to-date',
+        'being-planned',
+      ])
+      .meta({ description: 'For programs; more may be added.' }),
+    sentence: z.string().meta({ description: 'For people.' }),
+    facts: z.object({
+      statusDetails: z.string(),
+      lastProcessed: timestampOut().nullable(),
+      frozenAt: timestampOut().nullable(),
+      queuedUploads: z.int().meta({ description: 'Acknowledged with 202 and not published yet.' }),
+      parents: z.array(
+        z.object({
+          nodeInstanceId: z.int(),
+          name: z.string(),
+          state: z.enum(nodeStates),
+          hasOutput: z.boolean(),
+          isNews: z.boolean().meta({ description: 'It has published what the node has not consumed.' }),
+        }),
+      ),
+      openRun: z
+        .object({
+          id: z.guid(),
+          state: z.enum(['queued', 'held', 'waiting']),
+          reason: z.string(),
+          attempt: z.int(),
+          maxAttempts: z.int(),
+          queuedAt: timestampOut(),
+          dueAt: timestampOut().nullable(),
+          cancelRequested: z.boolean(),
+          tasksAhead: z.int().meta({ description: 'Of the same node template; counted to 1,000.' }),
+        })
+        .nullable(),
+      heldBy: z.object({ instanceId: z.string(), leaseExpiresAt: timestampOut() }).nullable(),
+      lastRun: z
+        .object({
+          id: z.guid(),
+          outcome: z.string(),
+          statusDetails: z.string(),
+          attempt: z.int(),
+          maxAttempts: z.int(),
+          endedAt: timestampOut().nullable(),
+        })
+        .nullable(),
+      runners: z
+        .object({
+          runnerType: z.string(),
+          lastSeenAt: timestampOut().nullable(),
+          recent: z.int().meta({ description: 'Instances seen within 10 minutes.' }),
+          recentBusy: z.int(),
+          recentDrained: z.int(),
+        })
+        .nullable()
+        .meta({ description: "Null where the platform's own workers run the node." }),
+    }),
+  })
+  .meta({ id: 'NodeExplanation' });
+
+export const explainNodeInstance = defineRoute({
+  id: 'explainNodeInstance',
+  method: 'GET',
+  path: '/api/v2/node-instance/{nodeInstanceId}/explain',
+  summary: 'Why a node is not running, or not any more',
+  tags: ['Node outputs'],
+  access: access.progressRead,
+  params: z.object({ nodeInstanceId: pathId() }),
+  responses: { 200: { description: 'One sentence and its facts.', schema: explanationSchema } },
+  errors: ['nodeInstanceNotFound'],
+  refusals: { params: 'nodeInstanceNotFound' },
+  async handler({ params, services }) {
+    const node = await readExplainFacts(services.database, params.nodeInstanceId);
+    if (node === undefined) throw new Problem('nodeInstanceNotFound');
+    return { status: 200, body: present(node) };
+  },
+});
+
+const timeOrNull = (time: Date | null) => (time === null ? null : formatTimestamp(time));
+
+function present(node: ExplainedNode): z.input<typeof explanationSchema> {
+  const { nodeInstanceId, nodeName, nodeTemplate, sessionId, state, openRun, heldBy, lastRun, runners } =
+    node;
+  return {
+    nodeInstanceId,
+    nodeName,
+    nodeTemplate,
+    sessionId,
+    state,
+    ...explainNode(node),
+    facts: {
+      statusDetails: node.statusDetails,
+      lastProcessed: timeOrNull(node.lastProcessed),
+      frozenAt: timeOrNull(node.frozenAt),
+      queuedUploads: node.queuedUploads,
+      parents: [...node.parents],
+      openRun: openRun && {
+        ...openRun,
+        queuedAt: formatTimestamp(openRun.queuedAt),
+        dueAt: timeOrNull(openRun.dueAt),
+      },
+      heldBy: heldBy && { ...heldBy, leaseExpiresAt: formatTimestamp(heldBy.leaseExpiresAt) },
+      lastRun: lastRun && { ...lastRun, endedAt: timeOrNull(lastRun.endedAt) },
+      runners: runners && { ...runners, lastSeenAt: timeOrNull(runners.lastSeenAt) },
+    },
+  };
+}

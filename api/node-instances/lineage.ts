@@ -1,0 +1,122 @@
+/** Where an output comes from: inputs, configuration, template, runner, attempt, checksum. */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import { pathId, timestampOut } from '../../http/schemas.ts';
+import { findLineage, nodeNames, type OutputLineage } from '../../store/lineage.ts';
+import { defineRoute } from '../route.ts';
+
+const lineageSchema = z
+  .object({
+    outputId: z.int(),
+    outputIdentifier: z.string(),
+    sessionId: z.guid(),
+    nodeInstanceId: z.int(),
+    nodeName: z.string(),
+    sizeBytes: z.int(),
+    sha256: z.string().nullable(),
+    createdAt: timestampOut(),
+    configuration: z
+      .string()
+      .meta({ description: 'Of the node when the output was written; a JSON document as text.' }),
+    nodeTemplate: z.object({
+      name: z.string(),
+      runnerType: z.string(),
+      feature: z.string().nullable(),
+      featureVersion: z.string().nullable(),
+    }),
+    source: z.enum(['upload', 'run']).meta({ description: 'An upload has neither run, runner nor inputs.' }),
+    run: z
+      .object({
+        id: z.guid(),
+        reason: z.string(),
+        attempt: z.int(),
+        maxAttempts: z.int(),
+        outcome: z.string().nullable(),
+        endedAt: timestampOut().nullable(),
+      })
+      .nullable(),
+    isRecorded: z.boolean().meta({
+      description:
+        'Runner and inputs are recorded when the run completes. False for an output published with a watermark whose ' +
+        'run goes on, or did not complete.',
+    }),
+    runner: z
+      .object({
+        kind: z.enum(['runner', 'account', 'built-in']),
+        instanceId: z.string(),
+        label: z.string().nullable(),
+        version: z.string().nullable(),
+      })
+      .nullable(),
+    inputs: z.array(
+      z.object({
+        outputId: z.int(),
+        nodeInstanceId: z.int(),
+        nodeName: z.string(),
+        outputIdentifier: z.string(),
+        sizeBytes: z.int(),
+        sha256: z.string().nullable(),
+        isNew: z
+          .boolean()
+          .meta({ description: 'First consumed by this run; else what that parent had published last.' }),
+      }),
+    ),
+  })
+  .meta({ id: 'OutputLineage' });
+
+export const outputLineage = defineRoute({
+  id: 'getOutputLineage',
+  method: 'GET',
+  path: '/api/v2/node-instance/outputs/{nodeOutputId}/lineage',
+  summary: 'Where an output comes from',
+  description:
+    'As recorded when the run completed, with the checksums of that moment. The first 1,000 new inputs are listed.',
+  tags: ['Node outputs'],
+  access: access.outputRead,
+  params: z.object({ nodeOutputId: pathId() }),
+  responses: { 200: { description: 'The lineage.', schema: lineageSchema } },
+  errors: ['nodeOutputNotFound'],
+  refusals: { params: 'nodeOutputNotFound' },
+  async handler({ params, services }) {
+    const found = await findLineage(services.database, params.nodeOutputId);
+    if (found === undefined) throw new Problem('nodeOutputNotFound');
+    const inputs = found.run?.lineage?.inputs ?? [];
+    const ids = new Set(inputs.map(({ nodeInstanceId }) => nodeInstanceId));
+    return { status: 200, body: present(found, await nodeNames(services.database, [...ids])) };
+  },
+});
+
+function present(
+  { run, nodeTemplate, runnerType, createdAt, ...output }: OutputLineage,
+  names: ReadonlyMap<number, string>,
+): z.input<typeof lineageSchema> {
+  const recorded = run?.lineage ?? null;
+  const shownRun = run && {
+    id: run.id,
+    reason: run.reason,
+    attempt: run.attempt,
+    maxAttempts: run.maxAttempts,
+    outcome: run.outcome,
+    endedAt: run.endedAt === null ? null : formatTimestamp(run.endedAt),
+  };
+  return {
+    ...output,
+    createdAt: formatTimestamp(createdAt),
+    nodeTemplate: recorded?.nodeTemplate ?? {
+      name: nodeTemplate,
+      runnerType,
+      feature: null,
+      featureVersion: null,
+    },
+    source: run === null ? 'upload' : 'run',
+    run: shownRun,
+    isRecorded: run === null || recorded !== null,
+    runner: recorded?.runner ?? null,
+    inputs: (recorded?.inputs ?? []).map((input) => ({
+      ...input,
+      nodeName: names.get(input.nodeInstanceId) ?? '',
+    })),
+  };
+}

@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import { ask } from '../../support/api.ts';
+import { runnerStage, type StageGraph } from '../../support/runner.ts';
+
+const stage = await runnerStage();
+const { api, database, people } = stage;
+
+async function explain(graph: StageGraph, node: string) {
+  const answer = await ask(api.url, 'GET', `/api/v2/node-instance/${graph.nodes[node]}/explain`, {
+    token: people.Trainee.token,
+  });
+  expect(answer.status).toBe(200);
+  return answer.body;
+}
+
+const sessionCall = (graph: StageGraph, path: string) =>
+  ask(api.url, 'POST', `/api/v2/sessions/${graph.sessionId}${path}`, { token: people.Administrator.token });
+
+describe('why a node is not running is told in one sentence', () => {
+  test('from the first upload to the last retry', async () => {
+    const graph = await stage.chainOf(2, { maxAttempts: 2 });
+    expect(await explain(graph, 'input')).toMatchObject({
+      why: 'waits-for-upload',
+      sentence: 'Waits for its first upload.',
+    });
+    expect(await explain(graph, 'n2')).toMatchObject({
+      why: 'waits-for-parents',
+      sentence: 'Waits for output of its parent n1 (NeverBegan).',
+    });
+    const runner = stage.runner();
+    expect((await runner.claim(graph.template)).status).toBe(204);
+    await stage.upload(graph, 'input', 'a');
+    expect((await explain(graph, 'n1')).sentence).toMatch(
+      /^Queued since .*Z behind 0 tasks; of \d+ runners? of type outside-runner \d+ (is|are) busy\.$/,
+    );
+    const task = await runner.take(graph.template);
+    await runner.call('PUT', `/tasks/${task.taskId}/heartbeat`, { phase: 'reading', message: 'lap 1' });
+    expect((await explain(graph, 'n1')).sentence).toMatch(
+      `Attempt 1 of 2 is held by ${runner.instanceId}, which reports "reading: lap 1"; its lease runs until `,
+    );
+    await runner.end(task.taskId, 'fail', { reason: 'no disk', category: 'error' });
+    const waiting = await explain(graph, 'n1');
+    expect(waiting).toMatchObject({ why: 'waits-for-retry', state: 'Pending' });
+    expect(waiting.sentence).toMatch(/^Attempt 2 of 2 is due at .*Z \(.*error: no disk\)\.$/);
+    await database.query(`update node_run set state = 'queued', due_at = null where id = $1`, [task.runId]);
+    const second = await runner.take(graph.template);
+    await runner.end(second.taskId, 'fail', { reason: 'no disk', category: 'error' });
+    const failed = await explain(graph, 'n1');
+    expect(failed).toMatchObject({
+      why: 'failed',
+      state: 'Failed',
+      facts: { lastRun: { outcome: 'failed' } },
+    });
+    expect(failed.sentence).toMatch(/^Failed at .*Z in attempt 2 of 2: error: no disk\. It runs again for /);
+  });
+
+  test('a frozen session, a suspended node, and one that has consumed everything', async () => {
+    const graph = await stage.chainOf(1);
+    await stage.upload(graph, 'input', 'a');
+    await sessionCall(graph, '/freeze');
+    expect((await explain(graph, 'n1')).sentence).toMatch(/^The session is frozen since .*Z; its tasks wait/);
+    await sessionCall(graph, '/unfreeze');
+    const runner = stage.runner();
+    await runner.end((await runner.take(graph.template)).taskId, 'complete', { outcome: 'suspended' });
+    expect(await explain(graph, 'n1')).toMatchObject({ why: 'suspended', state: 'Suspended' });
+    await stage.upload(graph, 'input', 'b');
+    await runner.end((await runner.take(graph.template)).taskId, 'complete', { outcome: 'no-output' });
+    expect(await explain(graph, 'n1')).toMatchObject({ why: 'up-to-date', facts: { openRun: null } });
+  });
+
+  test('no runner of its type was ever seen', async () => {
+    const graph = await stage.chainOf(1, { runnerType: 'lonely-runner' });
+    await database.query(`update runner_type set runtime = 'sdk' where name = 'lonely-runner'`);
+    await stage.upload(graph, 'input', 'a');
+    expect((await explain(graph, 'n1')).sentence).toMatch(
+      /^Queued since .*; no runner of type lonely-runner has ever been seen\.$/,
+    );
+  });
+
+  test('an unknown node is 404 with the common body', async () => {
+    for (const id of ['999999999', 'abc']) {
+      const answer = await ask(api.url, 'GET', `/api/v2/node-instance/${id}/explain`, {
+        token: people.Trainee.token,
+      });
+      expect([answer.status, answer.body]).toEqual([
+        404,
+        { status: 'error', message: 'Node instance not found.' },
+      ]);
+    }
+  });
+});
+
+describe('the lineage of an output', () => {
+  const lineageOf = async (outputId: number) => {
+    const answer = await ask(api.url, 'GET', `/api/v2/node-instance/outputs/${outputId}/lineage`, {
+      token: people.Trainee.token,
+    });
+    expect(answer.status).toBe(200);
+    return answer.body;
+  };
+
+  test('of an upload names its checksum and nothing before it', async () => {
+    const graph = await stage.chainOf(1);
+    const { body: upload } = await stage.upload(graph, 'input', 'a');
+    expect(await lineageOf(upload.id)).toMatchObject({
+      source: 'upload',
+      sha256: upload.sha256,
+      run: null,
+      runner: null,
+      inputs: [],
+      isRecorded: true,
+    });
+  });
+
+  test('of a run names inputs with checksums, configuration, template, runner and attempt, whatever happens later', async () => {
+    const graph = await stage.chainOf(1);
+    const { body: upload } = await stage.upload(graph, 'input', 'a', {
+      'x-platform-output-identifier': 'lap',
+    });
+    const runner = stage.runner();
+    const task = await runner.take(graph.template);
+    const { body: written } = await runner.write(task.taskId, 'out');
+    await runner.end(task.taskId, 'complete', { outcome: 'completed' });
+    await stage.upload(graph, 'input', 'replaced', { 'x-platform-output-identifier': 'lap' });
+    await database.query('delete from node_claim where run_id = $1', [task.runId]);
+    expect(await lineageOf(written.outputId)).toMatchObject({
+      source: 'run',
+      sha256: written.sha256,
+      nodeName: 'n1',
+      configuration: expect.stringMatching(/^\{/),
+      nodeTemplate: { name: graph.template, runnerType: 'outside-runner' },
+      run: { id: task.runId, attempt: 1, outcome: 'completed', reason: 'input' },
+      runner: { kind: 'account', instanceId: runner.instanceId },
+      inputs: [
+        {
+          outputId: upload.id,
+          nodeName: 'input',
+          outputIdentifier: 'lap',
+          sha256: upload.sha256,
+          isNew: true,
+        },
+      ],
+    });
+  });
+});
