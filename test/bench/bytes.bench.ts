@@ -8,7 +8,6 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { createServer } from 'node:net';
 import { cpus } from 'node:os';
@@ -20,6 +19,7 @@ import { migrate } from '../../store/migrate.ts';
 import { tokenOf } from '../support/api.ts';
 import { temporaryDataFolder } from '../support/global-setup.ts';
 import { makeGraph } from '../support/graph.ts';
+import { forgetPeak, memoryMebibytes } from './memory.ts';
 
 const { values } = parseArgs({
   options: {
@@ -108,18 +108,6 @@ function signedUrl(method: string, environment: Record<string, string>, key: str
   const toSign = ['AWS4-HMAC-SHA256', at, scope, digest].join('\n');
   url.searchParams.set('X-Amz-Signature', createHmac('sha256', secret).update(toSign).digest('hex'));
   return url.href;
-}
-
-/** Makes the kernel forget the largest size so far (Linux; elsewhere the figure is that of the whole run). */
-function forgetPeak(pid: number): void {
-  try {
-    writeFileSync(`/proc/${pid}/clear_refs`, '5');
-  } catch {}
-}
-
-function memoryMebibytes(pid: number, field: 'VmHWM' | 'VmRSS'): number {
-  const line = readFileSync(`/proc/${pid}/status`, 'utf8').match(new RegExp(`${field}:\\s+(\\d+) kB`));
-  return Math.round(Number(line?.[1] ?? 0) / 1024);
 }
 
 const median = (numbers: number[]) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;

@@ -1,0 +1,94 @@
+/**
+ * A large output of a runner, by multi-part upload through the kit and the API, against the same bytes in the same parts
+ * straight to the object store: throughput, and memory of API and runner. Run: `npm run bench:output`.
+ *
+ * OUTPUT_MEBIBYTES (default 5,120) and ROUNDS (default 3) by environment. The ways take turns, each in a new process,
+ * and what was written is deleted at once, so that twice the size is needed on the disk.
+ */
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { DeleteObjectsCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3';
+import { s3Client } from '../support/bucket.ts';
+import { forgetPeak, memoryMebibytes } from './memory.ts';
+import { importTemplate, register, upload } from './outside-runner.ts';
+import { quantile, startBenchPlatform, tellMachine } from './platform.ts';
+import { createSession } from './sessions.ts';
+
+const mebibytes = Number(process.env.OUTPUT_MEBIBYTES ?? 5_120);
+const rounds = Number(process.env.ROUNDS ?? 3);
+const template = 'output-node';
+
+interface Told {
+  readonly seconds: number;
+  readonly sizeBytes: number;
+  readonly peakMebibytes: number;
+}
+
+tellMachine();
+const platform = await startBenchPlatform();
+const { client, stack } = platform;
+const s3 = s3Client(stack.environment);
+try {
+  await register(client, template);
+  const session = await createSession(client, await importTemplate(client, template, 1, 1), 'input');
+  const api = platform.pid('api');
+  console.log(`${mebibytes} MiB, ${rounds} rounds; API at rest ${memoryMebibytes(api, 'VmRSS')} MiB`);
+  const straight: Told[] = [];
+  const kit: Told[] = [];
+  const apiPeaks: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    straight.push(await write({ WRITER: 'store', ...stack.environment }));
+    await deleteObjects();
+    await upload(client, session.inputId);
+    forgetPeak(api);
+    kit.push(await write({ SDP_URL: `http://127.0.0.1:${platform.port}`, SDP_RUNNER_TOKEN: platform.token }));
+    apiPeaks.push(memoryMebibytes(api, 'VmHWM'));
+    await deleteObjects();
+  }
+  const rate = (all: readonly Told[]) =>
+    mebibytes /
+    quantile(
+      all.map(({ seconds }) => seconds),
+      0.5,
+    );
+  const worst = (all: readonly Told[]) => Math.max(...all.map(({ peakMebibytes }) => peakMebibytes));
+  console.log(
+    `straight to the store: ${rate(straight).toFixed(0)} MiB/s, writer at most ${worst(straight)} MiB`,
+  );
+  console.log(
+    `by kit and API:        ${rate(kit).toFixed(0)} MiB/s (${(rate(kit) / rate(straight)).toFixed(2)} of it), ` +
+      `runner at most ${worst(kit)} MiB, API at most ${Math.max(...apiPeaks)} MiB`,
+  );
+} finally {
+  s3.destroy();
+  await platform.stop();
+}
+
+/** Runs the writer until it has told. */
+async function write(environment: Record<string, string>): Promise<Told> {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('./output-writer.ts', import.meta.url))], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { SDP_RUNNER_LOG: 'warn', ...environment, OUTPUT_MEBIBYTES: String(mebibytes) },
+  });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  try {
+    const told = await new Promise<Told>((resolve, reject) => {
+      child.stdout.setEncoding('utf8').once('data', (text: string) => resolve(JSON.parse(text) as Told));
+      child.once('exit', () => reject(new Error('The writer ended without a word.')));
+    });
+    if (told.sizeBytes !== mebibytes * 1024 * 1024) throw new Error(`${told.sizeBytes} bytes were written.`);
+    return told;
+  } finally {
+    child.kill('SIGTERM');
+    await ended;
+  }
+}
+
+/** The bench's own store holds nothing that is still needed. */
+async function deleteObjects(): Promise<void> {
+  const Bucket = stack.environment.S3_BUCKET;
+  for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, { Bucket })) {
+    const Objects = Contents.map(({ Key }) => ({ Key: Key! }));
+    if (Objects.length > 0) await s3.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }));
+  }
+}
