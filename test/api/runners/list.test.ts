@@ -1,28 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
-import { sweepRunnerInstances } from '../../store/runner-instances.ts';
-import { ask, startTestApi } from '../support/api.ts';
-import { eventually } from '../support/eventually.ts';
-import { chain, claim, makeGraph, upload } from '../support/graph.ts';
-import { runnerStage, type TestRunner } from '../support/runner.ts';
-import { tokenStage } from './runner-tokens/support.ts';
+import { describe, expect, test } from 'vitest';
+import { sweepRunnerInstances } from '../../../store/runner-instances.ts';
+import { eventually } from '../../support/eventually.ts';
+import { chain, claim, makeGraph, upload } from '../../support/graph.ts';
+import { runnerStage, type TestRunner } from '../../support/runner.ts';
+import { tokenStage } from '../runner-tokens/support.ts';
+import { administration } from './support.ts';
 
 const stage = await runnerStage();
 const { api, people, database } = stage;
 const { waiters } = api.composed.services.runners;
-const second = await startTestApi(stage.platform.environment);
-afterAll(() => second.stop());
+const { admin, shown } = administration(stage);
 
-const path = '/api/v2/admin/runners';
-const admin = (method: string, below = '', token = people.Developer.token) =>
-  ask(api.url, method, path + below, { token });
-
-async function shown(instanceId: string) {
-  const { body } = await admin('GET', '?pageSize=100');
-  return body.runners.find((runner: { instanceId: string }) => runner.instanceId === instanceId);
-}
-const drain = async (runner: TestRunner, method: 'POST' | 'DELETE' = 'POST') =>
-  admin(method, `/${(await shown(runner.instanceId)).id}/drain`);
+const longUnseen = (runner: TestRunner) =>
+  database.query(
+    `update runner_instance set last_seen_at = now() - interval '1 day' where instance_id = $1`,
+    [runner.instanceId],
+  );
+const isSeen = async (runner: TestRunner) =>
+  Date.now() - Date.parse((await shown(runner.instanceId)).lastSeenAt) < 60_000;
 
 describe('the list of runners', () => {
   test('shows an instance of a token with what it holds', async () => {
@@ -105,40 +101,27 @@ describe('the list of runners', () => {
 
   test('shows the version that a runner tells, cleaned and bounded, and when it was last seen', async () => {
     const graph = await stage.chainOf(1);
-    const runner = stage.runner();
-    const claim = (agent: string) =>
-      runner.call(
-        'POST',
-        '/tasks/claim',
-        { instanceId: runner.instanceId, templates: [graph.template] },
-        { 'user-agent': agent },
-      );
-    const versions: [string, string | null][] = [
+    const versions: [string, string][] = [
       ['lap-splitter/1.4.2 node/24', 'lap-splitter/1.4.2 node/24'],
       ['a\tb\u00e9\u00ffc', 'a b c'],
       [`x/${'9'.repeat(500)}`, `x/${'9'.repeat(198)}`],
       [`leak/${people.Developer.token}`, 'leak/[token]'],
       ['<script>', '<script>'],
     ];
-    for (const [agent, version] of versions) {
-      await claim(agent);
-      await eventually(
-        `${agent} shows`,
-        async () => (await shown(runner.instanceId)).version === version,
-        10_000,
-      );
+    async function told(runner: TestRunner, agent: string, version: string): Promise<void> {
+      const json = { instanceId: runner.instanceId, templates: [graph.template] };
+      await runner.call('POST', '/tasks/claim', json, { 'user-agent': agent });
+      await eventually(`${agent} shows`, async () => (await shown(runner.instanceId)).version === version);
     }
+    const runner = stage.runner();
+    await Promise.all(versions.map(([agent, version]) => told(stage.runner(), agent, version)));
+    await told(runner, 'kit/1', 'kit/1');
+    await told(runner, 'kit/2', 'kit/2');
     await upload(database, graph, 'input');
     const task = await runner.take(graph.template);
-    await database.query(
-      `update runner_instance set last_seen_at = now() - interval '1 day' where instance_id = $1`,
-      [runner.instanceId],
-    );
+    await longUnseen(runner);
     await runner.call('PUT', `/tasks/${task.taskId}/heartbeat`, {});
-    await eventually(
-      'the heartbeat counts as seen',
-      async () => Date.now() - Date.parse((await shown(runner.instanceId)).lastSeenAt) < 60_000,
-    );
+    await eventually('the heartbeat counts as seen', () => isSeen(runner));
   });
 
   test('counts a claim that waits as seen', async () => {
@@ -147,14 +130,8 @@ describe('the list of runners', () => {
     const gone = new AbortController();
     const waiting = runner.claim(graph.template, 60, gone.signal);
     await eventually('it waits', () => waiters.idleCount > 0);
-    await database.query(
-      `update runner_instance set last_seen_at = now() - interval '1 day' where instance_id = $1`,
-      [runner.instanceId],
-    );
-    await eventually(
-      'it is seen',
-      async () => Date.now() - Date.parse((await shown(runner.instanceId)).lastSeenAt) < 60_000,
-    );
+    await longUnseen(runner);
+    await eventually('it is seen', () => isSeen(runner));
     gone.abort();
     await waiting.catch(() => undefined);
   });
@@ -171,83 +148,6 @@ describe('the list of runners', () => {
     for (const query of ['?page=0', '?pageSize=0', '?pageSize=101', '?page=x'])
       expect((await admin('GET', query)).status).toBe(400);
     expect((await admin('GET', '?page=2147483647&pageSize=100')).body.runners).toEqual([]);
-  });
-});
-
-describe('a drained instance', () => {
-  test('finishes what it holds and gets nothing more, until it is given tasks again', async () => {
-    const { graph, runner: newRunner } = await tokenStage(stage, { length: 2 });
-    await upload(database, graph, 'input');
-    const [runner, other] = [newRunner(), newRunner()];
-    const task = await runner.take(graph.template);
-    expect(await drain(runner)).toMatchObject({
-      status: 200,
-      body: { drained: true, task: { taskId: task.taskId } },
-    });
-    const beat = await runner.call('PUT', `/tasks/${task.taskId}/heartbeat`, {});
-    expect(beat.body.cancelRequested).toBe(false);
-    await runner.write(task.taskId, 'a');
-    expect((await runner.end(task.taskId, 'complete', { outcome: 'completed' })).status).toBe(200);
-    expect((await runner.claim(graph.template)).status).toBe(204);
-    expect((await runner.claim([])).status).toBe(204);
-    expect(await drain(runner, 'DELETE')).toMatchObject({
-      status: 200,
-      body: { drained: false, task: null },
-    });
-    expect((await runner.claim(graph.template)).status).toBe(200);
-    expect((await other.claim(graph.template)).status).toBe(204);
-  });
-
-  test('waits its time, while others take what becomes ready at once', async () => {
-    const graph = await stage.chainOf(1);
-    const [drained, other] = [stage.runner(), stage.runner()];
-    await drained.claim(graph.template);
-    expect((await drain(drained)).status).toBe(200);
-    const startedAtMs = performance.now();
-    const resting = drained.claim(graph.template, 2);
-    await eventually('it waits', () => waiters.idleCount === 1);
-    const claimed = other.claim(graph.template, 30);
-    await eventually('both wait', () => waiters.idleCount === 2);
-    await upload(database, graph, 'input');
-    expect((await claimed).status).toBe(200);
-    expect((await resting).status).toBe(204);
-    expect(performance.now() - startedAtMs).toBeGreaterThan(1_990);
-  });
-
-  test('that is drained while its claim waits, at any process, gets no task; undrained it takes part at once', async () => {
-    const graph = await stage.chainOf(1);
-    const runner = stage.runner({ url: second.url });
-    const theirs = second.composed.services.runners.waiters;
-    const claimed = runner.claim(graph.template, 60);
-    await eventually('it waits', () => theirs.idleCount === 1);
-    await drain(runner);
-    await eventually('it rests', () => theirs.restingCount === 1);
-    await upload(database, graph, 'input');
-    expect(theirs.count).toBe(1);
-    expect((await shown(runner.instanceId)).task).toBeNull();
-    const startedAtMs = performance.now();
-    await drain(runner, 'DELETE');
-    expect((await claimed).status).toBe(200);
-    expect(performance.now() - startedAtMs).toBeLessThan(900);
-  });
-
-  test('is not claimed for by a claim that crosses the draining', async () => {
-    const graph = await stage.chainOf(1);
-    const runners = Array.from({ length: 12 }, () => stage.runner());
-    for (const runner of runners) await runner.claim(graph.template);
-    await upload(database, graph, 'input');
-    const ids = await Promise.all(runners.map(async ({ instanceId }) => (await shown(instanceId)).id));
-    const answers = await Promise.all(
-      runners.map(async (runner, at) => {
-        const draining = admin('POST', `/${ids[at]}/drain`);
-        const claim = runner.claim(graph.template);
-        await draining;
-        // Whatever came of the claim under way: from now on there is nothing for it.
-        const next = await claim.then(() => runner.claim(graph.template));
-        return next.status;
-      }),
-    );
-    expect(answers).toEqual(runners.map(() => 204));
   });
 });
 

@@ -1,0 +1,22 @@
+/** Runner instances as operators see them, over the interface. */
+import { type Answer, ask } from '../../support/api.ts';
+import type { RunnerStage, TestRunner } from '../../support/runner.ts';
+
+const path = '/api/v2/admin/runners';
+
+export function administration(stage: RunnerStage) {
+  const admin = (method: string, below = '', token = stage.people.Developer.token): Promise<Answer> =>
+    ask(stage.api.url, method, path + below, { token });
+
+  /** The instance as the list shows it; undefined when it does not. */
+  async function shown(instanceId: string) {
+    const { body } = await admin('GET', '?pageSize=100');
+    return body.runners.find((runner: { instanceId: string }) => runner.instanceId === instanceId);
+  }
+
+  /** Drains an instance, or ends that. */
+  const drain = async (runner: TestRunner, method: 'POST' | 'DELETE' = 'POST') =>
+    admin(method, `/${(await shown(runner.instanceId)).id}/drain`);
+
+  return { admin, shown, drain };
+}
