@@ -30,6 +30,7 @@ export function forwardTo(
   }
   return {
     routes,
+    styleOf: () => 'common',
     async dispatch(incoming) {
       try {
         return { reply: await forward(target, incoming), routeId: 'authentication', problem: null };

@@ -72,9 +72,8 @@ async function answer(
     delivered = await sendReply(request, response, outcome.reply, log);
   } catch (thrown) {
     log.error({ err: thrown }, 'reply failed');
-    delivered = await sendReply(request, response, errorReply(toProblem(thrown), 'common'), log).catch(
-      () => false,
-    );
+    const reply = errorReply(toProblem(thrown), options.dispatcher.styleOf(request.url ?? '/'));
+    delivered = await sendReply(request, response, reply, log).catch(() => false);
   }
   life.end();
   try {
@@ -105,7 +104,7 @@ async function findOutcome(
   options: AppOptions,
 ): Promise<Outcome> {
   const { log } = call;
-  if (request.headers.host === undefined && request.httpVersion !== '1.0') {
+  if (!hasOneHost(request)) {
     return { reply: errorReply(new Problem('malformedRequest'), 'common'), routeId: null, problem: null };
   }
   const outcome = await dispatchSocket(request, response, call, options);
@@ -118,6 +117,13 @@ async function findOutcome(
     log.error({ err: thrown }, 'static file failed');
     return { reply: errorReply(toProblem(thrown), 'common'), routeId: 'static', problem: null };
   }
+}
+
+/** What stands in front of us and we must mean the same host; HTTP/1.0 may name none. */
+function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === 'host') hosts += 1;
+  return hosts === 1 || (hosts === 0 && httpVersion === '1.0');
 }
 
 async function dispatchSocket(
@@ -133,7 +139,8 @@ async function dispatchSocket(
     // The stream is about to be destroyed with its socket, so the answer goes out first.
     if (response.headersSent) return;
     response.setHeader('connection', 'close');
-    await sendReply(request, response, errorReply(problem, 'common'), log);
+    const style = options.dispatcher.styleOf(request.url ?? '/');
+    await sendReply(request, response, errorReply(problem, style), log);
   };
   const open = () => openBody(request, response, onSlow);
   return await options.dispatcher.dispatch({

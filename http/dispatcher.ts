@@ -27,6 +27,8 @@ export type Dispatcher = {
   readonly routes: readonly Route[];
   /** Never throws: every refusal and failure is an outcome. */
   dispatch(incoming: Incoming): Promise<Outcome>;
+  /** How errors of a request are told that arise outside of any route. @param url path and query */
+  styleOf(url: string): ErrorStyle;
 };
 
 /** Throws when two routes claim the same method and path, or the same id. */
@@ -43,11 +45,14 @@ export function createDispatcher<Services>(
       tree.add(route.method, path, route);
     }
   }
-  const styleOf = (path: string): ErrorStyle =>
-    options.codedPrefixes?.some((prefix) => path.startsWith(prefix)) ? 'coded' : 'common';
+  const styleOf = (url: string): ErrorStyle => {
+    const { path } = splitTarget(url);
+    return options.codedPrefixes?.some((prefix) => path.startsWith(prefix)) ? 'coded' : 'common';
+  };
 
   return {
     routes: routes as unknown as readonly Route[],
+    styleOf,
     async dispatch(incoming) {
       const { path, query } = splitTarget(incoming.url);
       const match = tree.match(incoming.method, path);
@@ -73,13 +78,14 @@ export function createDispatcher<Services>(
 
 /** Sends calls under a prefix to one dispatcher, all others to another: two services on one port. */
 export function withPrefix(prefix: string, under: Dispatcher, others: Dispatcher): Dispatcher {
+  const responsible = (url: string): Dispatcher => {
+    const { path } = splitTarget(url);
+    return path === prefix || path.startsWith(`${prefix}/`) ? under : others;
+  };
   return {
     routes: [...others.routes, ...under.routes],
-    dispatch(incoming) {
-      const { path } = splitTarget(incoming.url);
-      const isUnder = path === prefix || path.startsWith(`${prefix}/`);
-      return (isUnder ? under : others).dispatch(incoming);
-    },
+    dispatch: (incoming) => responsible(incoming.url).dispatch(incoming),
+    styleOf: (url) => responsible(url).styleOf(url),
   };
 }
 

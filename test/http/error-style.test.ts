@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import type { Readable } from 'node:stream';
+import { afterAll, expect, test } from 'vitest';
+import { createApp } from '../../http/app.ts';
+import { createDispatcher, withPrefix } from '../../http/dispatcher.ts';
+import { createLog } from '../../http/log.ts';
+import { type Route, routeFactory } from '../../http/route.ts';
+
+const defineRoute = routeFactory<object, never>();
+const common = {
+  method: 'GET',
+  summary: 'Test',
+  tags: [],
+  access: { open: true },
+  responses: { 200: { description: 'Bytes.', media: 'text/plain' } },
+  // The error comes when the route has answered already.
+  handler: () => ({
+    status: 200 as const,
+    stream: (): Readable => {
+      throw new Error('no bytes');
+    },
+  }),
+} as const;
+const guard = { services: {}, identify: async () => null, responseChecks: 'strict' } as const;
+const routes = ['/api/v2/runner/late', '/late'].map((path) =>
+  defineRoute({ ...common, id: path, path, versions: 'as-listed' }),
+) as unknown as Route<object>[];
+const under = createDispatcher(
+  [defineRoute({ ...common, id: 'auth', path: '/auth/late' })] as Route<object>[],
+  guard,
+);
+const dispatcher = withPrefix(
+  '/auth',
+  under,
+  createDispatcher(routes, { ...guard, codedPrefixes: ['/api/v2/runner/'] }),
+);
+const log = createLog('test', 'silent');
+const server = createApp({ dispatcher, log, shutdown: new AbortController().signal }).listen(0);
+await once(server, 'listening');
+afterAll(() => server.close());
+
+test.each([
+  ['/api/v2/runner/late', 'internal'],
+  ['/api/v2/runner/late?x=1', 'internal'],
+  ['http://elsewhere/api/v2/runner/late', 'internal'],
+  ['/late', undefined],
+  ['/auth/late', undefined],
+])(
+  'an error of %s that arises outside of its route is told in the words of the routes there',
+  async (url, code) => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.end(`GET ${url} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+    let answer = '';
+    for await (const chunk of socket) answer += String(chunk);
+    const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')));
+    expect(answer).toMatch(/^HTTP\/1\.1 500 /);
+    expect(body).toMatchObject({ status: 'error', message: 'Internal server error.' });
+    expect(body.code).toBe(code);
+  },
+);
