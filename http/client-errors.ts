@@ -18,8 +18,12 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex):
 }
 
 /** Writes one whole error response to a socket that has no response object, and closes it. */
-export function answerRaw(socket: Duplex, key: ProblemKey): void {
-  const reply = errorReply(new Problem(key), 'common');
+export function answerRaw(
+  socket: Duplex,
+  key: ProblemKey,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const reply = errorReply(new Problem(key, { headers }), 'common');
   const body = JSON.stringify(reply.body);
   const head = [
     `HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status] ?? ''}`,
@@ -27,6 +31,7 @@ export function answerRaw(socket: Duplex, key: ProblemKey): void {
     `content-length: ${Buffer.byteLength(body)}`,
     `x-request-id: ${requestIdFrom(undefined)}`,
     'x-content-type-options: nosniff',
+    ...Object.entries(reply.headers).map(([name, value]) => `${name}: ${value}`),
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());

@@ -88,12 +88,12 @@ export function nameText(maxCharacters: number = limits.nameCharacters) {
     .meta({ type: 'string', minLength: 1, maxLength: maxCharacters });
 }
 
-/** Text that may be empty, up to `maxCharacters`. */
-export function optionalText(maxCharacters: number = limits.descriptionCharacters) {
+/** Text that may be empty, up to `maxCharacters`; `sentence` is what the caller reads of any other. */
+export function optionalText(maxCharacters: number = limits.descriptionCharacters, sentence?: string) {
   return z
-    .string()
+    .string(sentence === undefined ? {} : { error: sentence })
     .refine((value) => isStorableText(value) && withinCharacters(value, maxCharacters), {
-      error: `must hold at most ${maxCharacters} characters`,
+      error: sentence ?? `must hold at most ${maxCharacters} characters`,
     })
     .meta({ type: 'string', maxLength: maxCharacters });
 }
@@ -131,10 +131,11 @@ export function timestampOut() {
 }
 
 /** Free JSON such as `Metadata`: an object within its bounds, handed on as it is (`__proto__` is data). */
-export function freeJson(maxBytes: number = limits.freeJsonBytes) {
+export function freeJson(maxBytes: number = limits.freeJsonBytes, sentence?: string) {
   return z
     .custom<JsonObject>((value) => isFreeJson(value, maxBytes), {
-      error: `must be an object of at most ${maxBytes} bytes and ${limits.freeJsonDepthLevels} levels`,
+      error:
+        sentence ?? `must be an object of at most ${maxBytes} bytes and ${limits.freeJsonDepthLevels} levels`,
     })
     .meta({ type: 'object', additionalProperties: true });
 }

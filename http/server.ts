@@ -45,7 +45,7 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
   });
   server.on('checkExpectation', handler);
   server.on('clientError', answerClientError);
-  server.on('connect', (_request, socket) => answerRaw(socket, 'methodNotAllowed'));
+  server.on('connect', (_request, socket) => answerRaw(socket, 'methodNotAllowed', { allow: '' }));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(

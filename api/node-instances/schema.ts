@@ -101,7 +101,7 @@ export const nodeOutputSchema = z
     example: {
       id: story.outputId,
       nodeInstanceId: story.inputNodeId,
-      configuration: '{}',
+      configuration: '{"dataSourceName":"default"}',
       createdAt: story.processedAt,
       dataSourceId: 2,
       dataPath: 'outputs/0198f2b9-91c3-7f10-a6d2-0c5b7e3f4a68',

@@ -1,7 +1,7 @@
 /** Scenario instances (contract: Scenario instance; decisions 5). */
 import { z } from 'zod';
 import { access } from '../../domain/access.ts';
-import { Problem } from '../../domain/errors.ts';
+import { catalogue, Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { isName } from '../../domain/text.ts';
@@ -13,21 +13,26 @@ import { defineRoute } from '../route.ts';
 import { dashboardUrl } from '../sessions/present.ts';
 import { sessionSchema } from '../sessions/schema.ts';
 
+const nameRequired = catalogue.invalidScenario.message;
+
 /** The name stands first: a request without one reads about it whatever else is wrong. */
 const requestSchema = z
-  .object({
-    scenarioName: z
-      .string({ error: 'Invalid request. Scenarion name is required.' })
-      .refine((value) => isName(value), { error: 'Invalid request. Scenarion name is required.' })
-      .transform((value) => value.trim())
-      .meta({ type: 'string', minLength: 1, maxLength: limits.nameCharacters }),
-    simulationId: optionalText(limits.nameCharacters).nullish(),
-    scenarioInstanceId: uuid()
-      .nullish()
-      .meta({ description: 'Of a scenario to change. Default: a new one.' }),
-    from: timestamp().nullish(),
-    to: timestamp().nullish().meta({ description: 'Not before `from`.' }),
-  })
+  .object(
+    {
+      scenarioName: z
+        .string({ error: nameRequired })
+        .refine((value) => isName(value), { error: nameRequired })
+        .transform((value) => value.trim())
+        .meta({ type: 'string', minLength: 1, maxLength: limits.nameCharacters }),
+      simulationId: optionalText(limits.nameCharacters).nullish(),
+      scenarioInstanceId: uuid()
+        .nullish()
+        .meta({ description: 'Of a scenario to change. Default: a new one.' }),
+      from: timestamp().nullish(),
+      to: timestamp().nullish().meta({ description: 'Not before `from`.' }),
+    },
+    { error: nameRequired },
+  )
   .meta({
     id: 'ScenarioRequest',
     example: {

@@ -27,7 +27,7 @@ const query = defineRoute({
   errorBodies: { invalidRequest: invalidQuerySchema },
   async handler(context) {
     const { services, body } = context;
-    const wanted = readQuery(body ?? {});
+    const wanted = readQuery(body === undefined ? {} : body);
     const people = peopleOf(context);
     const { rows, totalCount } = await querySessions(
       services.database,

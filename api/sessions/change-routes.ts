@@ -81,7 +81,7 @@ async function callersPart(
 ): Promise<JsonObject> {
   const session = await findSession(database, sessionId);
   const own = session?.isShared ? withoutPlatformKeys(metadata) : metadata;
-  return hideAddresses(own, people, 'invalidSessionData');
+  return hideAddresses(own, people, () => new Problem('invalidSessionData'));
 }
 
 const freeze = defineRoute({

@@ -2,7 +2,7 @@
  * People in a session's metadata (contract: Participant identity; decisions 5): `openedBy`, `closedBy` and
  * `participants` hold identifiers where they are stored and addresses where the caller may see them.
  */
-import { Problem, type ProblemKey } from '../../domain/errors.ts';
+import type { Problem } from '../../domain/errors.ts';
 import { isEmail, isJsonObject, type JsonObject } from '../../domain/text.ts';
 import type { People } from '../participants.ts';
 
@@ -11,7 +11,7 @@ const listKey = 'participants';
 const peopleKeys: readonly string[] = [...personKeys, listKey];
 
 /** Each may be a question to the authentication service. */
-const maxParticipants = 500;
+export const maxParticipants = 500;
 /** One after the other, a hundred people would take as long as a hundred questions. */
 const askedAtOnce = 10;
 
@@ -23,7 +23,7 @@ const askedAtOnce = 10;
 export async function hideAddresses(
   metadata: JsonObject,
   people: People,
-  refusal: ProblemKey,
+  refusal: () => Problem,
 ): Promise<JsonObject> {
   const list = Object.hasOwn(metadata, listKey) ? metadata[listKey] : undefined;
   const addresses = new Set<string>();
@@ -32,7 +32,7 @@ export async function hideAddresses(
   }
   const isTooMany =
     addresses.size > maxParticipants || (Array.isArray(list) && list.length > maxParticipants);
-  if (isTooMany) throw new Problem(refusal);
+  if (isTooMany) throw refusal();
   const identifiers = new Map<string, string>();
   const waiting = [...addresses];
   while (waiting.length > 0) {

@@ -12,7 +12,7 @@ import { type People, peopleOf } from '../participants.ts';
 import { defineRoute } from '../route.ts';
 import { sessionChangeRoutes } from './change-routes.ts';
 import { loadSession } from './load.ts';
-import { hideAddresses } from './metadata.ts';
+import { hideAddresses, maxParticipants } from './metadata.ts';
 import { presentListRow, presentProgress, presentSession } from './present.ts';
 import {
   createSessionSchema,
@@ -47,9 +47,7 @@ const create = defineRoute({
     const people = peopleOf(context);
     // Addresses are resolved before the transaction, which must not wait for another service.
     const participant = await people.resolve(body.Email ?? principal.email);
-    const metadata = body.Metadata
-      ? await hideAddresses(body.Metadata, people, 'invalidSessionRequest')
-      : null;
+    const metadata = body.Metadata ? await hideAddresses(body.Metadata, people, tooManyPeople) : null;
     const result = await createSession(services.database, {
       name: body.Name ?? (await defaultName(services.database, body.SessionTemplateId)),
       simulationName: body.SimulationName ?? null,
@@ -65,6 +63,11 @@ const create = defineRoute({
     return { status: 201, body: await load(services.database, result.sessionId, people) };
   },
 });
+
+const tooManyPeople = () =>
+  new Problem('invalidSessionRequest', {
+    message: `Invalid session request. Metadata may name at most ${maxParticipants} participants.`,
+  });
 
 const one = defineRoute({
   id: 'getSession',

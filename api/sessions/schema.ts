@@ -25,31 +25,46 @@ export const sessionParams = z.object({
   id: uuid().meta({ description: 'The session.', example: story.sessionId }),
 });
 
+const refusedField = (what: string) => `Invalid session request. ${what}.`;
+const refusedName = refusedField(
+  `Name must hold 1 to ${limits.nameCharacters} characters and no control characters`,
+);
+
 /** The ids stand first: a request that lacks them reads their message whatever else is wrong. */
 export const createSessionSchema = z
   .object({
     ProjectId: bodyId(),
     SessionTemplateId: bodyId(),
     Email: z
-      .string()
+      .string({ error: refusedField('Email is not valid') })
       .nullish()
       .transform(blankIsAbsent)
       .refine((value) => value === undefined || isEmail(value), {
-        error: 'Invalid session request. Email is not valid.',
+        error: refusedField('Email is not valid'),
       })
       .meta({ description: "Address of the participant. Default: the caller's own." }),
     Name: z
-      .string()
+      .string({ error: refusedName })
       .nullish()
       .transform(blankIsAbsent)
       .refine((value) => value === undefined || isName(value), {
-        error: 'Invalid session request. Name must hold 1 to 255 characters and no control characters.',
+        error: refusedName,
       })
       .meta({ description: "Default: the template's name and the time." }),
-    SimulationName: optionalText(limits.nameCharacters).nullish(),
-    Metadata: freeJson().nullish().meta({
-      description: 'Addresses in `openedBy`, `closedBy` and `participants` are stored as identifiers.',
-    }),
+    SimulationName: optionalText(
+      limits.nameCharacters,
+      refusedField(`SimulationName must hold at most ${limits.nameCharacters} characters`),
+    ).nullish(),
+    Metadata: freeJson(
+      limits.freeJsonBytes,
+      refusedField(
+        `Metadata must be an object of at most ${limits.freeJsonBytes / 1024} KB and ${limits.freeJsonDepthLevels} levels`,
+      ),
+    )
+      .nullish()
+      .meta({
+        description: 'Addresses in `openedBy`, `closedBy` and `participants` are stored as identifiers.',
+      }),
   })
   .meta({
     id: 'SessionRequest',

@@ -110,9 +110,7 @@ describe('POST /{sessionId}/scenario_instances', () => {
     ['a name that is a number', { scenarioName: 1 }],
     ['a name that is too long', { scenarioName: 'x'.repeat(256) }],
   ])('asks for the name when there is %s', async (_, json) => {
-    expect(await post(json)).toMatchObject(
-      json === undefined || Array.isArray(json) ? { status: 400, body: { status: 'error' } } : nameRequired,
-    );
+    expect(await post(json)).toMatchObject(nameRequired);
   });
 
   test.each([

@@ -202,6 +202,7 @@ describe('POST /api/sessions/query', () => {
     [{ limit: 501 }, '$.limit', 'limit must be a whole number from 1 to 500.'],
     [{ offset: 100_001 }, '$.offset', 'offset must be a whole number from 0 to 100000.'],
     [[], '$', 'The query must be a JSON object.'],
+    [null, '$', 'The query must be a JSON object.'],
     [
       {
         filter: {

@@ -137,24 +137,31 @@ describe('POST /session', () => {
     });
   });
 
-  test.each<[string, object]>([
-    ['metadata that is a list', { Metadata: [] }],
-    ['metadata that is too large', { Metadata: { a: 'x'.repeat(66_000) } }],
-    ['a name of 256 characters', { Name: 'x'.repeat(256) }],
-    ['a name with a control character', { Name: 'a\u0007' }],
-    ['a simulation name that is a number', { SimulationName: 5 }],
+  test.each<[string, object, string]>([
+    ['metadata that is a list', { Metadata: [] }, 'Metadata must be'],
+    ['metadata that is too large', { Metadata: { a: 'x'.repeat(66_000) } }, 'Metadata must be'],
+    ['a name of 256 characters', { Name: 'x'.repeat(256) }, 'Name must hold'],
+    ['a name with a control character', { Name: 'a\u0007' }, 'Name must hold'],
+    ['a name that is a number', { Name: 5 }, 'Name must hold'],
+    ['a simulation name that is a number', { SimulationName: 5 }, 'SimulationName must hold'],
     [
       'participants beyond number',
       { Metadata: { participants: Array.from({ length: 501 }, () => 'a@b.cd') } },
+      'Metadata may name at most 500 participants',
     ],
-  ])('refuses %s', async (_, json) => {
-    expect(await create(json)).toMatchObject({ status: 400, body: { status: 'error' } });
+  ])('refuses %s, and says so', async (_, json, reason) => {
+    const { status, body } = await create(json);
+    expect([status, body.status, body.message]).toEqual([
+      400,
+      'error',
+      expect.stringMatching(`^Invalid session request\\. ${reason}.*\\.$`),
+    ]);
   });
 
   test.each(['nobody', 'a@', '@b', 'a b@c.de', 5])('refuses the address %j', async (Email) => {
     const { status, body } = await create({ Email });
     expect(status).toBe(400);
-    if (typeof Email === 'string') expect(body.message).toBe('Invalid session request. Email is not valid.');
+    expect(body.message).toBe('Invalid session request. Email is not valid.');
   });
 
   test('answers an unknown project or template as missing', async () => {

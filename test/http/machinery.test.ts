@@ -352,6 +352,7 @@ describe('a request that is none', () => {
     const cases: [string, number][] = [
       ['nonsense\r\n\r\n', 400],
       ['GET /echo/1 HTTP/1.1\r\n\r\n', 400],
+      ['GET /echo/1 HTTP/1.1\r\nHost: x\r\nhost: y\r\n\r\n', 400],
       [`GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(40_000)}\r\n\r\n`, 431],
       ['CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n', 405],
       ['POST /echo/1 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
@@ -363,6 +364,7 @@ describe('a request that is none', () => {
       expect([text.slice(0, 30), answer.slice(9, 12)]).toEqual([text.slice(0, 30), String(status)]);
       expect(rawBody(answer)).toMatchObject({ status: 'error', message: expect.any(String) });
       expect(answer.toLowerCase()).toContain('x-request-id: ');
+      if (status === 405) expect(answer.toLowerCase()).toContain('\r\nallow: ');
     }
   });
 });
