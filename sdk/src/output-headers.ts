@@ -6,9 +6,10 @@ const metadataBytes = 4 * 1024;
 
 export interface OutputOptions {
   /**
-   * Unique in the node: 1 to 100 letters, digits, `.`, `_`, `-`. A repeat with the same one finds the output that stands
-   * already, so name outputs by what they hold (an input's id, a time range). Default: `<runId>.<n>` for the n-th
-   * unnamed output of the task, the same in each attempt of a run.
+   * Unique in the node: 1 to 100 letters, digits, `.`, `_`, `-`. A write with an identifier that the node has already
+   * leaves that output as it is. So make it of what is to be written once: the run (`task.runId`), else a reprocess writes
+   * nothing new, and the input or part it stands for. Default: `<runId>.<watermark>.<n>`, for the n-th such output since the
+   * watermark stood there; right as long as each attempt writes in the same order.
    */
   readonly identifier?: string;
   /** Default: `text/plain; charset=utf-8` for strings, else `application/octet-stream`. */

@@ -61,7 +61,7 @@ export class Task<C = JsonObject, S = JsonObject> {
   readonly stopping: AbortSignal;
   readonly #parts: TaskParts;
   readonly #writing = new Set<Promise<unknown>>();
-  #unnamedOutputs = 0;
+  #unnamed = { watermark: 0, outputs: 0 };
   #hasMore = false;
 
   constructor(parts: TaskParts) {
@@ -119,11 +119,21 @@ export class Task<C = JsonObject, S = JsonObject> {
   }
 
   async #write(source: Source, options: OutputOptions): Promise<WrittenOutput> {
-    if (options.identifier === undefined) this.#unnamedOutputs += 1;
-    const identifier = options.identifier ?? `${this.runId}.${this.#unnamedOutputs}`;
+    const identifier = options.identifier ?? this.#nextIdentifier();
     const output = await writeOutput(this.#parts.calls, this.#parts.limits, source, options, identifier);
     if (options.watermark !== undefined) this.watermark.noteOutput(options.watermark);
     return output;
+  }
+
+  /**
+   * Counts from the watermark on: an attempt that begins where the one before broke off meets the outputs that stand from
+   * there on, and none of those that stand for inputs before.
+   */
+  #nextIdentifier(): string {
+    const current = this.watermark.current ?? 0;
+    if (this.#unnamed.watermark !== current) this.#unnamed = { watermark: current, outputs: 0 };
+    this.#unnamed.outputs += 1;
+    return `${this.runId}.${current}.${this.#unnamed.outputs}`;
   }
 
   /** Writes a value as JSON, `application/json`. @throws as {@link Task.write} */

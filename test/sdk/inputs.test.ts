@@ -25,7 +25,7 @@ describe('inputs', () => {
   test('come by pages, all of them and in order', async () => {
     const graph = await stage.chainOf(1);
     const sent: number[] = [];
-    for (let n = 0; n < 230; n += 1) sent.push((await upload(stage.database, graph, 'input')).output.id);
+    for (let n = 0; n < 120; n += 1) sent.push((await upload(stage.database, graph, 'input')).output.id);
     const seen: number[] = [];
     await stage.start(
       defineRunner({
@@ -134,13 +134,33 @@ describe('the loop over new inputs', () => {
   });
 });
 
-test('what an earlier attempt staged is published when the later one finds nothing left to do', async () => {
-  const options = { incremental: true, maxAttempts: 2 };
-  const graph = await oneNode([['1']], options, async (task) => {
-    await task.eachNewInput(async (input) => void (await task.write(await input.text())));
-    if (task.attempt === 1) throw new Error('after the last input');
+describe('outputs without an identifier', () => {
+  test('are written once for each input, wherever an attempt breaks off', async () => {
+    const options = { incremental: true, maxAttempts: 3 };
+    const graph = await oneNode([['1'], ['2'], ['3']], options, async (task) => {
+      await task.eachNewInput(async (input) => {
+        const text = await input.text();
+        if (text === '2' && task.attempt === 1) throw new Error('before the output');
+        await task.write(`first of ${text}`);
+        await task.write(`second of ${text}`);
+        if (text === '3' && task.attempt === 2) throw new Error('before the watermark');
+      });
+    });
+    await stage.retryNow(graph, 'n1');
+    await stage.retryNow(graph, 'n1');
+    await stage.until(graph, 'n1', 'Succeeded');
+    const texts = await stage.outputs(graph, 'n1');
+    expect(texts).toEqual(['1', '2', '3'].flatMap((text) => [`first of ${text}`, `second of ${text}`]));
   });
-  await stage.retryNow(graph, 'n1');
-  await stage.until(graph, 'n1', 'Succeeded');
-  expect(await stage.latest(graph, 'n1')).toBe('1');
+
+  test('are published also when a later attempt finds nothing left to do', async () => {
+    const options = { incremental: true, maxAttempts: 2 };
+    const graph = await oneNode([['1']], options, async (task) => {
+      await task.eachNewInput(async (input) => void (await task.write(await input.text())));
+      if (task.attempt === 1) throw new Error('after the last input');
+    });
+    await stage.retryNow(graph, 'n1');
+    await stage.until(graph, 'n1', 'Succeeded');
+    expect(await stage.outputs(graph, 'n1')).toEqual(['1']);
+  });
 });

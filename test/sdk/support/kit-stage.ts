@@ -18,6 +18,8 @@ export interface KitStage extends RunnerStage {
   tokenOfDeveloper(): Promise<string>;
   /** The newest output of a node, as text. */
   latest(graph: Graph, node: string): Promise<string>;
+  /** All published outputs of a node, as text, in order. */
+  outputs(graph: Graph, node: string): Promise<readonly string[]>;
   /** State name and details of a node, as operators read them. */
   node(graph: Graph, node: string): Promise<{ readonly state: string; readonly statusDetails: string }>;
   /** Resolves when the node is in the state. */
@@ -77,6 +79,17 @@ export async function kitStage(variables: Record<string, string> = {}): Promise<
       const answer = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } });
       if (answer.status !== 200) throw new Error(`latest output: ${answer.status}`);
       return await answer.text();
+    },
+    async outputs(graph, name) {
+      const path = `/api/v2/node-instance/${graph.nodes[name]}/outputs`;
+      const { body } = await ask(url, 'GET', path, { token });
+      const headers = { authorization: `Bearer ${token}` };
+      return await Promise.all(
+        body.map(async ({ id }: { id: number }) => {
+          const data = await fetch(`${url}/api/v2/node-instance/outputs/${id}/data`, { headers });
+          return await data.text();
+        }),
+      );
     },
     async until(graph, name, state, limitMs) {
       await eventually(

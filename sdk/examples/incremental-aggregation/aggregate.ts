@@ -1,0 +1,36 @@
+/** A running aggregate of one column. */
+import type { Table } from '../csv.ts';
+
+export interface Aggregate {
+  /** Tables that went in. */
+  readonly tables: number;
+  /** Files that are no table or lack the column. */
+  readonly skipped: number;
+  readonly count: number;
+  readonly sum: number;
+  readonly least: number | null;
+  readonly greatest: number | null;
+}
+
+export const nothing: Aggregate = { tables: 0, skipped: 0, count: 0, sum: 0, least: null, greatest: null };
+
+/** The aggregate with one table more; cells that are no numbers are left out. */
+export async function withTable(before: Aggregate, table: Table, column: string): Promise<Aggregate> {
+  const place = table.columns.indexOf(column);
+  if (place < 0) return { ...before, skipped: before.skipped + 1 };
+  let { count, sum, least, greatest } = before;
+  for await (const { cells } of table.rows) {
+    const cell = (cells[place] ?? '').trim();
+    const value = cell === '' ? Number.NaN : Number(cell);
+    if (!Number.isFinite(value)) continue;
+    count += 1;
+    sum += value;
+    least = Math.min(least ?? value, value);
+    greatest = Math.max(greatest ?? value, value);
+  }
+  return { tables: before.tables + 1, skipped: before.skipped, count, sum, least, greatest };
+}
+
+export function present(aggregate: Aggregate): Aggregate & { readonly mean: number | null } {
+  return { ...aggregate, mean: aggregate.count === 0 ? null : aggregate.sum / aggregate.count };
+}

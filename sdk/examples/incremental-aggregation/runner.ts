@@ -1,0 +1,64 @@
+/**
+ * Keeps an aggregate over everything that was ever uploaded, and reads only what is new. Aggregate and watermark are stored
+ * by one call, so each table goes in exactly once, wherever the process is killed.
+ */
+import { defineRunner, type Input, type Task, TaskFailure } from '@simulation-data-platform/runner';
+import { readTable } from '../csv.ts';
+import { type Aggregate, nothing, present, withTable } from './aggregate.ts';
+
+interface Configuration {
+  readonly column: string;
+}
+
+interface State {
+  /** The input up to which the aggregate reaches. */
+  readonly upTo: number;
+  readonly aggregate: Aggregate;
+}
+
+type AggregationTask = Task<Configuration, State>;
+
+export default defineRunner<Configuration, State>({
+  name: 'incremental-aggregation',
+  version: '1.0.0',
+  templates: ['incremental-aggregation'],
+  async run(task) {
+    let aggregate = await aggregateAtWatermark(task);
+    await task.eachNewInput(async (input) => {
+      task.progress({ phase: 'adding', message: input.outputIdentifier });
+      aggregate = await withInput(task, aggregate, input);
+      // Stored together with the watermark, by the step that follows.
+      task.state.set({ upTo: input.outputId, aggregate });
+    });
+    const { current } = task.watermark;
+    if (current === null) return 'no-output';
+    // Named by what it reaches to: an attempt after a crash finds it, or writes it from the state.
+    await task.writeJson(present(aggregate), { identifier: `aggregate-${current}-${task.runId}` });
+    // With `hasMore`, when the loop stopped at the cap.
+    return 'completed';
+  },
+});
+
+/** The stored aggregate when it reaches just to the watermark; else, as in a reprocess, made anew up to there. */
+async function aggregateAtWatermark(task: AggregationTask): Promise<Aggregate> {
+  const { current } = task.watermark;
+  if (current === null) return nothing;
+  const state = await task.state.get();
+  if (state?.upTo === current) return state.aggregate;
+  let aggregate = nothing;
+  for await (const input of task.inputs('all')) {
+    aggregate = await withInput(task, aggregate, input);
+    if (input.outputId === current) break;
+  }
+  return aggregate;
+}
+
+async function withInput(task: AggregationTask, before: Aggregate, input: Input): Promise<Aggregate> {
+  try {
+    return await withTable(before, await readTable(input.stream()), task.configuration.column);
+  } catch (error) {
+    // One broken file must not stop all that come after it.
+    if (error instanceof TaskFailure) return { ...before, skipped: before.skipped + 1 };
+    throw error;
+  }
+}

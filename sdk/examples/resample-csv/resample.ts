@@ -1,0 +1,111 @@
+/** From rows at any times to rows at a fixed rate. */
+import { TaskFailure } from '@simulation-data-platform/runner';
+import type { Row, Table } from '../csv.ts';
+
+export interface ResampleOptions {
+  readonly rateHz: number;
+  readonly timeColumn?: string;
+  readonly timeUnit?: 's' | 'ms';
+  readonly method?: 'linear' | 'previous';
+}
+
+/** A wrong time unit makes billions of rows of a few. */
+const mostSteps = 50_000_000;
+const chunkCharacters = 64 * 1024;
+
+interface Sample {
+  readonly timeSeconds: number;
+  readonly cells: readonly string[];
+}
+
+/**
+ * The resampled table as csv text: the same columns, from the first row's time to the last row's. Numbers are interpolated;
+ * other cells keep the value of the row before.
+ * @throws TaskFailure `validation` with the line
+ */
+export async function* resample(table: Table, options: ResampleOptions): AsyncGenerator<string, void, void> {
+  const { columns, rows } = table;
+  const timeAt = options.timeColumn === undefined ? 0 : columns.indexOf(options.timeColumn);
+  if (timeAt < 0) throw new TaskFailure('validation', `line 1: there is no column '${options.timeColumn}'`);
+  const clock = new Clock(options.timeUnit ?? 's');
+  let text = lineOf(columns);
+  let before: Sample | undefined;
+  let beginSeconds = 0;
+  let step = 0;
+  for await (const row of rows) {
+    const sample = { timeSeconds: clock.read(row, timeAt), cells: row.cells };
+    if (before === undefined) beginSeconds = sample.timeSeconds;
+    else if (sample.timeSeconds < before.timeSeconds) {
+      throw new TaskFailure('validation', `line ${row.line}: the time goes back`);
+    }
+    for (;;) {
+      // From the step's number, so that no error adds up.
+      const timeSeconds = beginSeconds + step / options.rateHz;
+      if (timeSeconds > sample.timeSeconds) break;
+      const cells = between(before ?? sample, sample, timeSeconds, options.method ?? 'linear');
+      text += lineOf(cells.with(timeAt, clock.write(timeSeconds)));
+      step += 1;
+      if (step > mostSteps)
+        throw new TaskFailure('validation', `more than ${mostSteps} steps: is timeUnit right?`);
+      if (text.length < chunkCharacters) continue;
+      yield text;
+      text = '';
+    }
+    before = sample;
+  }
+  yield text;
+}
+
+function between(
+  before: Sample,
+  after: Sample,
+  timeSeconds: number,
+  method: 'linear' | 'previous',
+): string[] {
+  if (timeSeconds === after.timeSeconds) return [...after.cells];
+  if (method === 'previous') return [...before.cells];
+  const share = (timeSeconds - before.timeSeconds) / (after.timeSeconds - before.timeSeconds);
+  return before.cells.map((cell, index) => {
+    const [from, to] = [toNumber(cell), toNumber(after.cells[index] ?? '')];
+    return from === undefined || to === undefined ? cell : toText(from + (to - from) * share);
+  });
+}
+
+/** Reads times and writes them in the same form. */
+class Clock {
+  readonly #perSecond: number;
+  #isNumeric: boolean | undefined;
+
+  constructor(unit: 's' | 'ms') {
+    this.#perSecond = unit === 's' ? 1 : 1_000;
+  }
+
+  read({ line, cells }: Row, timeAt: number): number {
+    const cell = (cells[timeAt] ?? '').trim();
+    const value = toNumber(cell);
+    this.#isNumeric ??= value !== undefined;
+    const seconds = this.#isNumeric ? (value ?? Number.NaN) / this.#perSecond : Date.parse(cell) / 1_000;
+    if (Number.isFinite(seconds)) return seconds;
+    throw new TaskFailure('validation', `line ${line}: '${cell}' is no time`);
+  }
+
+  write(seconds: number): string {
+    return this.#isNumeric === true
+      ? toText(seconds * this.#perSecond)
+      : new Date(seconds * 1_000).toISOString();
+  }
+}
+
+function toNumber(cell: string): number | undefined {
+  const value = cell.trim() === '' ? Number.NaN : Number(cell);
+  return Number.isFinite(value) ? value : undefined;
+}
+
+/** Without the noise of binary fractions. */
+function toText(value: number): string {
+  return String(Number(value.toPrecision(12)));
+}
+
+function lineOf(cells: readonly string[]): string {
+  return `${cells.map((cell) => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\n`;
+}

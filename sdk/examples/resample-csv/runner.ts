@@ -1,0 +1,25 @@
+/** Brings csv recordings of any size to a fixed rate, row by row: memory stays flat. */
+import { defineRunner, type Input } from '@simulation-data-platform/runner';
+import { readTable } from '../csv.ts';
+import { type ResampleOptions, resample } from './resample.ts';
+
+export default defineRunner<ResampleOptions>({
+  name: 'resample-csv',
+  version: '1.0.0',
+  templates: ['resample-csv'],
+  async run(task) {
+    const convert = async (input: Input) => {
+      task.progress({ phase: 'resampling', message: input.outputIdentifier });
+      const table = await readTable(input.stream());
+      // Output and watermark move together, so no recording is written twice and none is left out.
+      await task.write(resample(table, task.configuration), {
+        // Of the run, so that a reprocess writes anew, and of the input, so that a repeat does not.
+        identifier: `resampled-${input.outputId}-${task.runId}`,
+        contentType: 'text/csv',
+        metadata: { source: input.outputIdentifier, rateHz: task.configuration.rateHz },
+        watermark: input,
+      });
+    };
+    await task.eachNewInput(convert, { advance: 'by-hand' });
+  },
+});
