@@ -2,12 +2,14 @@
 import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
+import { story } from '../../domain/examples.ts';
 import { explainNode } from '../../domain/explain.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import { pathId, timestampOut } from '../../http/schemas.ts';
+import { timestampOut } from '../../http/schemas.ts';
 import { type ExplainedNode, readExplainFacts } from '../../store/explain.ts';
 import { defineRoute } from '../route.ts';
 import { nodeStates } from '../sessions/schema.ts';
+import { nodeInstanceParams } from './schema.ts';
 
 const explanationSchema = z
   .object({
@@ -84,16 +86,63 @@ const explanationSchema = z
         .meta({ description: "Null where the platform's own workers run the node." }),
     }),
   })
-  .meta({ id: 'NodeExplanation' });
+  .meta({
+    id: 'NodeExplanation',
+    example: {
+      nodeInstanceId: story.nodeId,
+      nodeName: 'lap-splitter',
+      nodeTemplate: 'lap-splitter',
+      sessionId: story.sessionId,
+      state: 'Pending',
+      why: 'no-runner',
+      sentence: 'A task is queued, and no runner of the type lap-tools was seen within 10 minutes.',
+      facts: {
+        statusDetails: '',
+        lastProcessed: null,
+        frozenAt: null,
+        queuedUploads: 0,
+        parents: [
+          {
+            nodeInstanceId: story.inputNodeId,
+            name: 'tabular-upload',
+            state: 'Succeeded',
+            hasOutput: true,
+            isNews: true,
+          },
+        ],
+        openRun: {
+          id: '0198f2b5-11d0-7b6e-8a43-6f0de41c2b97',
+          state: 'queued',
+          reason: 'input',
+          attempt: 1,
+          maxAttempts: 3,
+          queuedAt: story.processedAt,
+          dueAt: null,
+          cancelRequested: false,
+          tasksAhead: 0,
+        },
+        heldBy: null,
+        lastRun: null,
+        runners: {
+          runnerType: 'lap-tools',
+          lastSeenAt: null,
+          recent: 0,
+          recentBusy: 0,
+          recentDrained: 0,
+        },
+      },
+    },
+  });
 
 export const explainNodeInstance = defineRoute({
   id: 'explainNodeInstance',
   method: 'GET',
   path: '/api/v2/node-instance/{nodeInstanceId}/explain',
   summary: 'Why a node is not running, or not any more',
+  description: 'One sentence for people, and the facts that it rests on.',
   tags: ['Node outputs'],
   access: access.progressRead,
-  params: z.object({ nodeInstanceId: pathId() }),
+  params: nodeInstanceParams,
   responses: { 200: { description: 'One sentence and its facts.', schema: explanationSchema } },
   errors: ['nodeInstanceNotFound'],
   refusals: { params: 'nodeInstanceNotFound' },

@@ -2,10 +2,12 @@
 import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
+import { story } from '../../domain/examples.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import { pathId, timestampOut } from '../../http/schemas.ts';
+import { timestampOut } from '../../http/schemas.ts';
 import { findLineage, nodeNames, type OutputLineage } from '../../store/lineage.ts';
 import { defineRoute } from '../route.ts';
+import { nodeOutputParams } from './schema.ts';
 
 const lineageSchema = z
   .object({
@@ -64,7 +66,48 @@ const lineageSchema = z
       }),
     ),
   })
-  .meta({ id: 'OutputLineage' });
+  .meta({
+    id: 'OutputLineage',
+    example: {
+      outputId: 502,
+      outputIdentifier: 'recording-1',
+      sessionId: story.sessionId,
+      nodeInstanceId: story.nodeId,
+      nodeName: 'tabular-autodetect',
+      sizeBytes: 19_204,
+      sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+      createdAt: story.processedAt,
+      configuration: '{"inputFormat":"auto"}',
+      nodeTemplate: {
+        name: 'system-tabular-to-dataservice',
+        runnerType: 'system',
+        feature: null,
+        featureVersion: null,
+      },
+      source: 'run',
+      run: {
+        id: '0198f2b5-11d0-7b6e-8a43-6f0de41c2b97',
+        reason: 'input',
+        attempt: 1,
+        maxAttempts: 3,
+        outcome: 'completed',
+        endedAt: story.processedAt,
+      },
+      isRecorded: true,
+      runner: { kind: 'built-in', instanceId: 'builtin', label: null, version: null },
+      inputs: [
+        {
+          outputId: story.outputId,
+          nodeInstanceId: story.inputNodeId,
+          nodeName: 'tabular-upload',
+          outputIdentifier: 'lap-12',
+          sizeBytes: 39,
+          sha256: '2a584f50100491dca3b17100c00e41709b2820aec8add14a75469438ac1aa139',
+          isNew: true,
+        },
+      ],
+    },
+  });
 
 export const outputLineage = defineRoute({
   id: 'getOutputLineage',
@@ -75,7 +118,7 @@ export const outputLineage = defineRoute({
     'As recorded when the run completed, with the checksums of that moment. The first 1,000 new inputs are listed.',
   tags: ['Node outputs'],
   access: access.outputRead,
-  params: z.object({ nodeOutputId: pathId() }),
+  params: nodeOutputParams,
   responses: { 200: { description: 'The lineage.', schema: lineageSchema } },
   errors: ['nodeOutputNotFound'],
   refusals: { params: 'nodeOutputNotFound' },

@@ -2,9 +2,7 @@
 import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { story } from '../../domain/examples.ts';
 import { downloadHeaders, downloadResponses } from '../../http/download.ts';
-import { pathId } from '../../http/schemas.ts';
 import { findLatestOutput, findOutput, listOutputs } from '../../store/outputs.ts';
 import { defineRoute } from '../route.ts';
 import { explainNodeInstance } from './explain.ts';
@@ -13,7 +11,7 @@ import { outputLineage } from './lineage.ts';
 import { openStoredBytes, serveOutput, storageProblem } from './output-data.ts';
 import { presentOutput } from './present.ts';
 import { reprocessNode } from './reprocess.ts';
-import { nodeInstanceParams, nodeOutputSchema } from './schema.ts';
+import { nodeInstanceParams, nodeOutputParams, nodeOutputSchema } from './schema.ts';
 import { uploadOutput } from './upload.ts';
 
 const tags = ['Node outputs'] as const;
@@ -48,9 +46,7 @@ const data = defineRoute({
     'callers that accept it, and decoded and without ranges to others. Browsers are told to save them, not to run them.',
   tags,
   access: access.outputRead,
-  params: z.object({
-    nodeOutputId: pathId().meta({ description: 'The output.', example: story.outputId }),
-  }),
+  params: nodeOutputParams,
   headers: downloadHeaders,
   responses: downloadResponses,
   errors: ['nodeOutputNotFound', 'rangeNotSatisfiable', 'upstreamFailed'],

@@ -10,6 +10,10 @@ export const nodeInstanceParams = z.object({
   }),
 });
 
+export const nodeOutputParams = z.object({
+  nodeOutputId: pathId().meta({ description: 'The output.', example: story.outputId }),
+});
+
 const uploadHeader = (description: string, example: string) =>
   z.string().optional().meta({ description, example });
 

@@ -2,11 +2,12 @@
 import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
+import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
-import { uuid } from '../../http/schemas.ts';
 import type { Principal } from '../auth-client.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
+import { sessionParams } from '../sessions/schema.ts';
 import { placeOf } from './events.ts';
 import type { Follower } from './follower.ts';
 
@@ -31,14 +32,20 @@ const events = defineRoute({
   description,
   tags: ['Sessions'],
   access: access.progressRead,
-  params: z.object({ id: uuid() }),
+  params: sessionParams,
   headers: z.object({
-    'last-event-id': z
-      .string()
-      .optional()
-      .meta({ description: 'The id of the last event that was received; anything else counts as none.' }),
+    'last-event-id': z.string().optional().meta({
+      description: 'The id of the last event that was received; anything else counts as none.',
+      example: '1772359452345-12',
+    }),
   }),
-  responses: { 200: { description: 'The events as they come.', media: 'text/event-stream' } },
+  responses: {
+    200: {
+      description: 'The events as they come.',
+      media: 'text/event-stream',
+      example: `event: deleted\ndata: {"sessionId":"${story.sessionId}"}\n\n`,
+    },
+  },
   errors: ['sessionNotFound', 'unavailable'],
   refusals: { params: 'sessionNotFound' },
   async handler({ params, headers, principal, services, requestId, shutdown }) {

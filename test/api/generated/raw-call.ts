@@ -26,8 +26,14 @@ export function rawCall(url: string, { method, target, headers, body }: RawCall)
       { agent, hostname, port, method, path: target, headers: { ...headers, ...length } },
       (response) => {
         isAnswered = true;
+        const { statusCode: status = 0, headers } = response;
+        if (isEndless(headers)) {
+          response.destroy();
+          resolve({ status, headers, bytes: Buffer.alloc(0) });
+          return;
+        }
         buffer(response).then((bytes) => {
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes });
+          resolve({ status, headers, bytes });
         }, reject);
       },
     );
@@ -38,6 +44,9 @@ export function rawCall(url: string, { method, target, headers, body }: RawCall)
     sent.end(body);
   });
 }
+
+const isEndless = (headers: IncomingHttpHeaders) =>
+  headers['content-type']?.startsWith('text/event-stream') === true;
 
 export function closeConnections(): void {
   agent.destroy();
