@@ -7,6 +7,20 @@ import { isJsonObject, isStorableText, type JsonObject, withinCharacters } from 
 /** Names of runner types and node templates (decisions 10). */
 export const runnerNames = { minCharacters: 2, maxCharacters: 64 } as const;
 
+/** Lowercase latin letters, digits and single hyphens, beginning with a letter. */
+export function isRunnerName(value: string): boolean {
+  return (
+    value.length >= runnerNames.minCharacters &&
+    value.length <= runnerNames.maxCharacters &&
+    /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(value)
+  );
+}
+
+/** A name that nothing is registered by, in a message; what cannot be one is not repeated: it may be anything. */
+export function quoteRunnerName(name: string): string {
+  return isRunnerName(name) ? quote(name) : 'of that name';
+}
+
 type Steps = readonly (string | number)[];
 
 /** Reads the fields of one item, adding an error for each that is wrong. */
@@ -29,12 +43,7 @@ export class Fields {
   /** Lowercase latin letters, digits and single hyphens, beginning with a letter; '' with an error otherwise. */
   name(key: string): string {
     const value = this.value[key];
-    const fits =
-      typeof value === 'string' &&
-      value.length >= runnerNames.minCharacters &&
-      value.length <= runnerNames.maxCharacters &&
-      /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(value);
-    if (fits) return value;
+    if (typeof value === 'string' && isRunnerName(value)) return value;
     this.fault(
       key,
       `${key} must have ${runnerNames.minCharacters} to ${runnerNames.maxCharacters} lowercase latin letters, digits and single hyphens, and start with a letter.`,

@@ -3,6 +3,7 @@ import { Problem } from './errors.ts';
 import { limits } from './limits.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { isJsonObject } from './text.ts';
+import { holdsToken } from './token-format.ts';
 
 export type HeaderValues = Readonly<Record<string, string | undefined>>;
 
@@ -28,7 +29,7 @@ export function readOutputHeaders(headers: HeaderValues): OutputHeaders {
 
 function readIdentifier(value: string | undefined): string | null {
   if (value === undefined) return null;
-  if (!identifierForm.test(value)) throw new Problem('invalidOutputIdentifier');
+  if (!identifierForm.test(value) || holdsToken(value)) throw new Problem('invalidOutputIdentifier');
   return value;
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Role, RunnerScope } from './access.ts';
 import { limits } from './limits.ts';
+import { quoteRunnerName } from './manifest-fields.ts';
 
 export const runnerScopes = ['tasks', 'debug:read'] as const satisfies readonly RunnerScope[];
 
@@ -40,7 +41,7 @@ export function refuseTokenRequest(
 ): TokenRefusal | null {
   for (const name of request.runnerTypes) {
     const runtime = runtimes.get(name);
-    if (runtime === undefined) return invalid(`The runner type '${name}' is not registered.`);
+    if (runtime === undefined) return invalid(`The runner type ${quoteRunnerName(name)} is not registered.`);
     if (runtime === 'system') return invalid(`The runner type '${name}' is the platform's own.`);
     if (!reachesRuntime(role, runtime)) {
       const message = `The role of this account does not allow tokens for the deployed runner type '${name}'.`;

@@ -131,7 +131,8 @@ function readLeaf(node: JsonObject, steps: Steps): FilterLeaf {
   const known = place.kind === 'metadata' ? metadataOperators : sessionProperties[place.property].operators;
   const op = known.find((one) => one === node.op);
   if (op === undefined) {
-    const given = typeof node.op === 'string' ? `the operator ${quote(node.op)}` : 'this operator';
+    const named = metadataOperators.find((one) => one === node.op);
+    const given = named === undefined ? 'this operator' : `the operator ${quote(named)}`;
     throw fault(steps, `The path does not take ${given}; it takes ${known.join(', ')}.`);
   }
   const value = Object.hasOwn(node, 'value') ? node.value : undefined;

@@ -6,6 +6,7 @@ import { type ConfigurationValidator, configurationValidator } from './configura
 import { isSameGraph, orderGraph } from './graph.ts';
 import { type Issue, IssueList, jsonPath, quote } from './issue.ts';
 import { limits } from './limits.ts';
+import { quoteRunnerName } from './manifest-fields.ts';
 import {
   isFreeJson,
   isJsonObject,
@@ -195,7 +196,7 @@ function readNode(
   if (nodeTemplateName !== '' && template === undefined) {
     issues.add(
       jsonPath(...steps, templateKey),
-      `Node template ${quote(nodeTemplateName)} is not registered.`,
+      `Node template ${quoteRunnerName(nodeTemplateName)} is not registered.`,
     );
   }
   if (template?.retired) {

@@ -78,21 +78,22 @@ export async function publishManifest(
     const isWritten = await database.transaction(async (tx) => {
       await tx.query('select pg_advisory_xact_lock($1)', [registryLock]);
       if (!isDeepStrictEqual(await loadRegistered(tx, manifest.feature.name), before)) return false;
-      await writeManifest(tx, manifest, body, options.publishedBy);
+      await writeManifest(tx, manifest, options.publishedBy);
       return true;
     });
     if (isWritten) return check;
   }
 }
 
-async function writeManifest(tx: Tx, manifest: Manifest, body: unknown, publishedBy: string): Promise<void> {
+/** Of what was sent only what a manifest has is kept: anything may stand beside it. */
+async function writeManifest(tx: Tx, manifest: Manifest, publishedBy: string): Promise<void> {
   const { feature, runnerTypes, nodeTemplates } = manifest;
   await tx.query(
     `insert into feature (name, version, manifest, published_by) values ($1, $2, $3::jsonb, $4)
      on conflict (name) do update
         set version = excluded.version, manifest = excluded.manifest, published_by = excluded.published_by,
             published_at = clock_timestamp()`,
-    [feature.name, feature.version, JSON.stringify(body), publishedBy],
+    [feature.name, feature.version, JSON.stringify(manifest), publishedBy],
   );
   await saveRunnerTypes(tx, runnerTypes, feature.name);
   await saveNodeTemplates(tx, nodeTemplates, feature.name);

@@ -1,6 +1,7 @@
 /** Claiming a task, with or without waiting for one (contract: Runner rule 2; decisions 9). */
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
+import { quoteRunnerName } from '../../domain/manifest-fields.ts';
 import {
   type Arrival,
   arrive,
@@ -60,7 +61,8 @@ function firstRefused(
   for (const name of wanted) {
     const template = snapshot.byName.get(name);
     if (template === undefined) {
-      return new Problem('templateUnknown', { message: `Node template '${name}' is not registered.` });
+      const message = `Node template ${quoteRunnerName(name)} is not registered.`;
+      return new Problem('templateUnknown', { message });
     }
     const { runtime, runnerType } = template;
     const isReached =

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
+import { holdsToken } from '../../domain/token-format.ts';
 import { uuid } from '../../http/schemas.ts';
 import type { RunnerIdentity } from '../../store/claims.ts';
 import type { Principal } from '../auth-client.ts';
@@ -49,7 +50,7 @@ interface TaskCall {
 /** The caller of a task's route, who is seen by this. Throws for a header that no instance can have. */
 export function identityOf(context: TaskCall): RunnerIdentity {
   const instanceId = context.headers[header];
-  if (!instanceIdForm.test(instanceId)) {
+  if (!instanceIdForm.test(instanceId) || holdsToken(instanceId)) {
     throw new Problem('invalidRequest', {
       message: `X-Platform-Runner-Instance must hold 1 to ${limits.runnerInstanceCharacters} characters of A-Za-z0-9._:-`,
     });

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
+import { holdsToken } from '../../domain/token-format.ts';
 import { jsonObjectOut, timestampOut } from '../../http/schemas.ts';
 import { runnerStory } from './examples.ts';
 import { instanceIdForm } from './identity.ts';
@@ -24,6 +25,7 @@ export const claimRequestSchema = z
         instanceIdForm,
         `instanceId must hold 1 to ${limits.runnerInstanceCharacters} characters of A-Za-z0-9._:-`,
       )
+      .refine((instanceId) => !holdsToken(instanceId), 'instanceId must not hold a token.')
       .meta({ description: 'Names the instance of the runner: one holds one task at a time.' }),
     templates: z
       .array(z.string().max(limits.nameCharacters))

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import {
   crc32,
   formatToken,
+  holdsToken,
   leakedTokenPattern,
   type TokenFamily,
   tokenFamily,
@@ -73,4 +74,14 @@ describe('a token value', () => {
   test('carries the CRC-32 that everybody else computes', () => {
     fc.assert(fc.property(fc.string({ unit: 'grapheme-ascii' }), (text) => crc32(text) === zlibCrc32(text)));
   });
+});
+
+test('a token is noticed inside any other text, and nothing else is', () => {
+  fc.assert(
+    fc.property(anyToken, fc.string(), fc.string(), ({ value }, before, after) => {
+      expect(holdsToken(before + value + after)).toBe(true);
+    }),
+  );
+  for (const text of ['', 'runner-1', 'hot_', 'hat_short', 'a'.repeat(60), 'what_'.repeat(12)])
+    expect(holdsToken(text)).toBe(false);
 });
