@@ -191,7 +191,7 @@ describe('a body of a wrong kind', () => {
   const send = async (
     taskId: string,
     instanceId: string,
-    body: BodyInit,
+    body: string | Uint8Array<ArrayBuffer>,
     headers: Record<string, string>,
   ) => {
     const response = await fetch(`${api.url}/api/v2/runner/tasks/${taskId}/heartbeat`, {
