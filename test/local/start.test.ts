@@ -46,13 +46,19 @@ async function untilReady(running: Start): Promise<string> {
   return running.output();
 }
 
-async function signIn(port: number, password: string): Promise<number> {
+/** Signs in; the status, and what an Administrator then sees of the data sources. */
+async function signIn(port: number, password: string): Promise<{ status: number; dataSources: string[] }> {
   const response = await fetch(`http://127.0.0.1:${port}/api/authorization/token`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ username: 'admin', password }),
   });
-  return response.status;
+  const { accessToken } = (await response.json()) as { accessToken?: string };
+  const listed = await fetch(`http://127.0.0.1:${port}/api/v2/admin/data-sources`, {
+    headers: { authorization: `Bearer ${accessToken}` },
+  });
+  const dataSources = listed.ok ? ((await listed.json()) as { name: string }[]) : [];
+  return { status: response.status, dataSources: dataSources.map(({ name }) => name) };
 }
 
 test('one command starts everything, the first credentials work, Ctrl-C leaves nothing running, and a later start keeps the data', async () => {
@@ -62,7 +68,8 @@ test('one command starts everything, the first credentials work, Ctrl-C leaves n
   const password = /admin \/ (\S+)/.exec(text)?.[1] ?? '';
   expect(text).toContain(`http://localhost:${port}`);
   expect((await fetch(`http://127.0.0.1:${port}/health_check`)).status).toBe(200);
-  expect(await signIn(port, password)).toBe(200);
+  const signedIn = { status: 200, dataSources: ['default', 'platform'] };
+  expect(await signIn(port, password)).toEqual(signedIn);
 
   const running = join(dataDir, 'running.json');
   expect(JSON.parse(readFileSync(running, 'utf8'))).toMatchObject({ address: `http://127.0.0.1:${port}` });
@@ -80,7 +87,7 @@ test('one command starts everything, the first credentials work, Ctrl-C leaves n
   const second = start(port);
   const again = await untilReady(second);
   expect(again).not.toContain('First sign-in');
-  expect(await signIn(port, password)).toBe(200);
+  expect(await signIn(port, password)).toEqual(signedIn);
   second.child.kill('SIGTERM');
   expect(await second.ended).toBe(0);
 });
