@@ -24,7 +24,6 @@ from typing import Any, BinaryIO, Callable, Dict, Iterable, Iterator, List, Opti
 from urllib.parse import urlencode, urlsplit
 
 MEBIBYTE = 1024 * 1024
-SINGLE_REQUEST_BYTES = 16 * MEBIBYTE
 PART_BYTES = 8 * MEBIBYTE
 CLAIM_WAIT_SECONDS = 30
 SILENCE_SECONDS = 60.0
@@ -238,8 +237,9 @@ class Heartbeats(threading.Thread):
 class Task:
     """A held task. Its methods raise Cancelled once the work is to end."""
 
-    def __init__(self, client: Client, claim: Dict[str, Any], instance_id: str) -> None:
+    def __init__(self, client: Client, limits: Dict[str, Any], claim: Dict[str, Any], instance_id: str) -> None:
         self.claim = claim
+        self._limits = limits
         self.configuration: Dict[str, Any] = claim["configuration"]
         self.path = f"/tasks/{claim['taskId']}"
         self.headers = {"x-platform-runner-instance": instance_id}
@@ -328,8 +328,9 @@ class Task:
         metadata: Optional[Dict[str, Any]] = None,
         watermark: Optional[int] = None,
     ) -> Dict[str, Any]:
-        """Writes an output of any size: one request up to 16 MB, parts of 8 MB above. With `watermark`, the id of an
-        input, it is published at once and the watermark moves there; else it is published when the task completes."""
+        """Writes an output of any size: one request up to the limit that whoami tells (16 MB), parts of 8 MB above.
+        With `watermark`, the id of an input, it is published at once and the watermark moves there; else it is
+        published when the task completes."""
         if identifier is None:
             self._unnamed += 1
             # An attempt that begins where one broke off meets the outputs from there on, and none from before.
@@ -340,7 +341,7 @@ class Task:
             headers["x-platform-output-metadata"] = json.dumps(metadata, ensure_ascii=False).encode().decode("latin-1")
         if watermark is not None:
             headers["x-platform-watermark"] = str(watermark)
-        output = self._write(parts_of(chunks), headers)
+        output = self._write(parts_of(chunks, self._limits["upload"]), headers)
         self.has_written = True
         if watermark is not None:
             self._note_watermark(watermark)
@@ -365,7 +366,7 @@ class Task:
         first: List[bytes] = []
         for part in parts:
             first.append(part)
-            if sum(map(len, first)) > SINGLE_REQUEST_BYTES:
+            if sum(map(len, first)) > self._limits["maxOutputBytes"]:
                 return self._write_parts(first, parts, headers)
         return self.call("POST", "/outputs", headers=headers, body=b"".join(first))[1]
 
@@ -468,14 +469,15 @@ class StoredBytes(io.RawIOBase):
             self._answer = None
 
 
-def parts_of(chunks: Iterable[bytes]) -> Iterator[bytes]:
+def parts_of(chunks: Iterable[bytes], limits: Dict[str, int]) -> Iterator[bytes]:
     """Parts of one size; only the last is smaller."""
+    size = min(limits["maxPartBytes"], max(limits["minPartBytes"], PART_BYTES))
     held = bytearray()
     for chunk in chunks:
         held += chunk
-        while len(held) >= PART_BYTES:
-            yield bytes(held[:PART_BYTES])
-            del held[:PART_BYTES]
+        while len(held) >= size:
+            yield bytes(held[:size])
+            del held[:size]
     if held:
         yield bytes(held)
 
@@ -492,6 +494,7 @@ class Runner:
         self._client = Client(os.environ.get("SDP_URL", ""), token, f"{name}/{version}")
         host = re.sub(r"[^A-Za-z0-9._-]+", "-", socket.gethostname())[:30]
         self.instance_id = f"{name}:{host}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._limits: Dict[str, Any] = {}
         self._is_stopping = False
         self._is_waiting = False
         self._task: Optional[Task] = None
@@ -500,8 +503,9 @@ class Runner:
         """Returns when it was told to end and nothing is held any more."""
         signal.signal(signal.SIGTERM, self._on_signal)
         signal.signal(signal.SIGINT, self._on_signal)
-        log.info("%s takes tasks of %s", self.instance_id, ", ".join(self._templates))
         try:
+            self._limits = self._learn_limits()
+            log.info("%s takes tasks of %s", self.instance_id, ", ".join(self._templates))
             while not self._is_stopping:
                 claim = self._claim()
                 if claim is not None:
@@ -518,6 +522,13 @@ class Runner:
             self._task.cancel("shutdown")
         if self._is_waiting:
             raise Stopping()
+
+    def _learn_limits(self) -> Dict[str, Any]:
+        self._is_waiting = True
+        try:
+            return self._client.call("GET", "/whoami")[1]["limits"]
+        finally:
+            self._is_waiting = False
 
     def _claim(self) -> Optional[Dict[str, Any]]:
         self._is_waiting = True
@@ -543,12 +554,15 @@ class Runner:
         try:
             _, claim = self._client.once("POST", "/tasks/claim", body, silence=3.0)
             if claim is not None:
-                Task(self._client, claim, self.instance_id).end("release", {"reason": "The runner is shutting down."})
+                self._task_of(claim).end("release", {"reason": "The runner is shutting down."})
         except (ApiError,) + NETWORK_FAULTS as error:
             log.debug("withdrawal: %s", error)
 
+    def _task_of(self, claim: Dict[str, Any]) -> Task:
+        return Task(self._client, self._limits, claim, self.instance_id)
+
     def _perform(self, claim: Dict[str, Any]) -> None:
-        task = Task(self._client, claim, self.instance_id)
+        task = self._task_of(claim)
         self._task = task
         if self._is_stopping:
             task.cancel("shutdown")
