@@ -44,6 +44,8 @@ export const apiSettings = z.object({
     .refine((prefixes) => prefixes.every((prefix) => isConfigurationName(prefix.replace(/:$/, ''))), {
       error: 'must be configuration names, with commas between them',
     }),
+  /** Folder of the deployed runners' programs, which the runner host starts; absent: the host is off. */
+  SDK_RUNNERS_DIR: z.string().optional(),
   /** `strict` turns a response that its route does not declare into a 500; for tests. */
   RESPONSE_CHECKS: z.enum(['strict', 'log']).default('log'),
 });

@@ -2,11 +2,11 @@
  * Node configurations against the JSON Schema (2020-12, inline) that their node template declares (decisions 10).
  *
  * Schemas come from strangers and are compiled to code, so all they can cost is bounded:
- * - size, depth and number of subschemas are limited and references refused, so that each place of a configuration
- *   meets each subschema at most once;
+ * - size, depth, number and cost of subschemas are limited and references refused, so that each place of a
+ *   configuration meets each subschema at most once; places times cost are limited too;
  * - patterns run on `linear-pattern.ts`, in linear time and with one bound for all patterns of a schema; what cannot
  *   run so (look-around, back-references) is refused when the manifest is checked;
- * - `uniqueItems` is our own, since the compiler's compares every pair;
+ * - some keywords are our own, in `schema-keywords.ts`;
  * - `format` is an annotation, as the specification has it;
  * - all faults of a configuration are listed only where they cannot become many, else the first alone.
  */
@@ -14,6 +14,8 @@ import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from '
 import { type Issue, IssueList, jsonPath, quote } from './issue.ts';
 import { limits } from './limits.ts';
 import { type LinearPattern, PatternError, patternLimits, readPattern } from './linear-pattern.ts';
+import { countPlaces, schemaCost } from './schema-cost.ts';
+import { withLinearKeywords } from './schema-keywords.ts';
 import { isFreeJson, isJsonObject, type JsonObject, jsonDepthLevels, utf8Bytes } from './text.ts';
 
 export const schemaLimits = {
@@ -21,6 +23,12 @@ export const schemaLimits = {
   schemaDepthLevels: 40,
   /** Objects of any kind in the schema: an upper bound of its subschemas. */
   schemaObjects: 500,
+  /** See `schema-cost.ts`. */
+  schemaCost: 4000,
+  /** Cost of a schema times places of a configuration, up to which one is held against the other: about a second. */
+  checkProduct: 3_000_000,
+  /** The same for all configurations that are checked together, those of one template or of nodes that are to run. */
+  checkBudget: 10_000_000,
   /** Automaton states of all patterns of one schema. */
   schemaPatternStates: 4000,
   /** Subschemas x places of a configuration, up to which all faults are gathered. */
@@ -66,8 +74,28 @@ export function checkConfigurationSchema(schema: unknown, steps: Steps): Issue[]
   return issues.items;
 }
 
+/** What may still be spent on checks that belong together; each takes the cost of its schema times the places it meets. */
+export interface CheckBudget {
+  left: number;
+}
+
+export function checkBudget(): CheckBudget {
+  return { left: schemaLimits.checkBudget };
+}
+
+/** Validators of schemas by a name of theirs, for the configurations of one document: all of them share one budget. */
+export function configurationValidators(): (name: string, schema: unknown) => ConfigurationValidator {
+  const validators = new Map<string, ConfigurationValidator>();
+  const budget = checkBudget();
+  return (name, schema) => {
+    const validator = validators.get(name) ?? configurationValidator(schema);
+    validators.set(name, validator);
+    return (configuration, steps) => validator(configuration, steps, budget);
+  };
+}
+
 /** Gives the issues of a configuration (empty: valid); `steps` lead to the configuration in its document. */
-export type ConfigurationValidator = (configuration: unknown, steps: Steps) => Issue[];
+export type ConfigurationValidator = (configuration: unknown, steps: Steps, budget?: CheckBudget) => Issue[];
 
 const cache = new Map<string, ConfigurationValidator>();
 const cacheEntries = 100;
@@ -94,15 +122,21 @@ function makeValidator(schema: unknown): ConfigurationValidator {
     ];
   }
   const schemaObjects = countObjects(schema);
+  const cost = schemaCost(schema);
   let gathering: ValidateFunction | undefined;
-  return (configuration, steps) => {
+  return (configuration, steps, budget = checkBudget()) => {
     if (!isFreeJson(configuration)) {
       return [{ path: jsonPath(...steps), message: freeJsonFault }];
     }
+    const places = countPlaces(configuration);
+    if (cost * places > Math.min(schemaLimits.checkProduct, budget.left)) {
+      return [{ path: jsonPath(...steps), message: tooMuchFault }];
+    }
+    budget.left -= cost * places;
     try {
       if (first(configuration)) return [];
       let failed: ValidateFunction = first;
-      if (schemaObjects * countPlaces(configuration) <= schemaLimits.gatherAllProduct) {
+      if (schemaObjects * places <= schemaLimits.gatherAllProduct) {
         gathering ??= compile(schema, true);
         gathering(configuration);
         failed = gathering;
@@ -134,6 +168,8 @@ function compileUnlessAtFault(schema: JsonObject): ValidateFunction | null {
 
 const freeJsonFault = `The configuration must be an object of at most ${limits.freeJsonBytes / 1024} KB and ${limits.freeJsonDepthLevels} levels.`;
 
+const tooMuchFault = 'The configuration is too large for the schema of the node template.';
+
 function sizeFault(schema: JsonObject): string | null {
   if (jsonDepthLevels(schema) > schemaLimits.schemaDepthLevels) {
     return `The configuration schema may be nested at most ${schemaLimits.schemaDepthLevels} levels deep.`;
@@ -143,6 +179,9 @@ function sizeFault(schema: JsonObject): string | null {
   }
   if (countObjects(schema) > schemaLimits.schemaObjects) {
     return `The configuration schema may hold at most ${schemaLimits.schemaObjects} objects.`;
+  }
+  if (schemaCost(schema) > schemaLimits.schemaCost) {
+    return `The configuration schema may hold at most ${schemaLimits.schemaCost} values beside those of enum and const.`;
   }
   return null;
 }
@@ -176,11 +215,6 @@ export function countObjects(value: unknown): number {
   return inside + (Array.isArray(value) ? 0 : 1);
 }
 
-function countPlaces(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 1;
-  return Object.values(value).reduce((sum: number, item) => sum + countPlaces(item), 1);
-}
-
 const commonOptions: Options = {
   strict: false,
   validateFormats: false,
@@ -188,6 +222,8 @@ const commonOptions: Options = {
   // `required: ["toString"]` asks for a key of the configuration itself.
   ownProperties: true,
   addUsedSchema: false,
+  // Longer lists are gone through by a loop: code for each of their items takes too long to compile.
+  loopRequired: 20,
 };
 
 let metaSchemaValidator: ValidateFunction | undefined;
@@ -215,33 +251,17 @@ function compile(schema: JsonObject, allErrors: boolean): ValidateFunction {
   };
   // Only standalone code, which is not made here, would need the text of this function.
   regExp.code = 'readPattern';
-  const ajv = new Ajv2020({
-    ...commonOptions,
-    allErrors,
-    meta: false,
-    validateSchema: false,
-    // Better code takes twice the time to make, and each schema meets few configurations.
-    code: { regExp, optimize: false },
-  });
-  ajv.removeKeyword('uniqueItems');
-  ajv.addKeyword({
-    keyword: 'uniqueItems',
-    type: 'array',
-    schemaType: 'boolean',
-    errors: false,
-    error: { message: 'must NOT have duplicate items' },
-    validate: (wanted: boolean, items: unknown[]) =>
-      !wanted || new Set(items.map(canonical)).size === items.length,
-  });
+  const ajv = withLinearKeywords(
+    new Ajv2020({
+      ...commonOptions,
+      allErrors,
+      meta: false,
+      validateSchema: false,
+      // Better code takes twice the time to make, and each schema meets few configurations.
+      code: { regExp, optimize: false },
+    }),
+  );
   return ajv.compile(schema);
-}
-
-/** Equal JSON values, and only they, have equal texts: keys sorted. Depth is bounded before. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  if (!isJsonObject(value)) return JSON.stringify(value);
-  const keys = Object.keys(value).sort();
-  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join()}}`;
 }
 
 /** Path and message of one finding of the compiler's. Its pointer is read along the document to tell index from key. */

@@ -6,6 +6,7 @@ import { countObjects } from './configuration-schema.ts';
 import { type Issue, IssueList, jsonPath, quote } from './issue.ts';
 import { limits } from './limits.ts';
 import { Fields } from './manifest-fields.ts';
+import { schemaCost } from './schema-cost.ts';
 import type { NodeTemplateType } from './template-file.ts';
 import { isJsonObject, isName, type JsonObject } from './text.ts';
 import { compareVersions, parseVersion } from './version.ts';
@@ -14,8 +15,10 @@ export const manifestLimits = {
   manifestRunnerTypes: 100,
   manifestNodeTemplates: 500,
   featureNameCharacters: 64,
-  /** Objects in all schemas of one manifest: each is compiled when it is checked. */
+  /** Objects in all schemas of one manifest. */
   schemaObjects: 5000,
+  /** Of all of them together: see `schema-cost.ts`. */
+  schemaCost: 30_000,
   timeoutMaxSeconds: 30 * 24 * 3600,
 } as const;
 
@@ -95,11 +98,9 @@ export function checkManifest(
     (item, index) => readRunnerType(item, ['runnerTypes', index], errors, warnings, sdkHostIsOn),
   );
   const runnerTypeNames = new Set(runnerTypes.map((item) => item.name));
-  if (countObjects(manifest.nodeTemplates) > manifestLimits.schemaObjects) {
-    errors.add(
-      '$.nodeTemplates',
-      `All node templates together may hold at most ${manifestLimits.schemaObjects} objects.`,
-    );
+  const tooMuch = sizeFault(manifest.nodeTemplates);
+  if (tooMuch !== null) {
+    errors.add('$.nodeTemplates', tooMuch);
     return { manifest: null, runnerTypes: [], templates: [], errors: errors.items, warnings: warnings.items };
   }
   const nodeTemplates = items(manifest, 'nodeTemplates', 0, manifestLimits.manifestNodeTemplates, errors).map(
@@ -123,6 +124,18 @@ export function checkManifest(
     errors: errors.items,
     warnings: warnings.items,
   };
+}
+
+/** Each schema is compiled when it is checked, so all of them together are bounded. */
+function sizeFault(nodeTemplates: unknown): string | null {
+  if (countObjects(nodeTemplates) > manifestLimits.schemaObjects) {
+    return `All node templates together may hold at most ${manifestLimits.schemaObjects} objects.`;
+  }
+  const items = Array.isArray(nodeTemplates) ? nodeTemplates : [];
+  const schemas = items.map((item) => (isJsonObject(item) ? item.configurationSchema : undefined));
+  return schemas.reduce((sum: number, schema) => sum + schemaCost(schema), 0) > manifestLimits.schemaCost
+    ? `All configuration schemas together may hold at most ${manifestLimits.schemaCost} values beside those of enum and const.`
+    : null;
 }
 
 function checkFeature(value: unknown, registered: Registered, errors: IssueList): Manifest['feature'] {

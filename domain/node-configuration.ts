@@ -1,20 +1,21 @@
 /** A node's stored configuration against its template's schema, each time that a task is made (decisions 10). */
-import { configurationValidator } from './configuration-schema.ts';
+import { type CheckBudget, configurationValidator } from './configuration-schema.ts';
 
 const faultsTold = 3;
 
 /**
  * What is wrong with a configuration, for the node's details; null when it is as its template wants it.
  * @param text JSON, as stored
+ * @param budget shared by the nodes that are checked together
  */
-export function configurationFault(text: string, schema: unknown): string | null {
+export function configurationFault(text: string, schema: unknown, budget: CheckBudget): string | null {
   let configuration: unknown;
   try {
     configuration = JSON.parse(text);
   } catch {
     return 'The node configuration is not valid JSON.';
   }
-  const issues = configurationValidator(schema)(configuration, []);
+  const issues = configurationValidator(schema)(configuration, [], budget);
   if (issues.length === 0) return null;
   const told = issues.slice(0, faultsTold).map(({ path, message }) => `${path}: ${message}`);
   const more = issues.length > faultsTold ? ` (and ${issues.length - faultsTold} more)` : '';

@@ -2,7 +2,7 @@
  * The template definition file (contract: Template definition file; decisions 4): what is checked before a session
  * template is stored. Every fault is listed with its JSON path, in the spelling that the file uses.
  */
-import { type ConfigurationValidator, configurationValidator } from './configuration-schema.ts';
+import { type ConfigurationValidator, configurationValidators } from './configuration-schema.ts';
 import { isSameGraph, orderGraph } from './graph.ts';
 import { type Issue, IssueList, jsonPath, quote } from './issue.ts';
 import { limits } from './limits.ts';
@@ -163,9 +163,9 @@ function checkNodes(
     issues.add(jsonPath(key), `Nodes must be a list of 1 to ${limits.templateNodes} nodes.`);
     return [];
   }
-  const validators = new Map<string, ConfigurationValidator>();
+  const validatorOf = configurationValidators();
   const nodes = value.map((node: unknown, index): ReadNode | null => {
-    if (isJsonObject(node)) return readNode(node, [key, index], known, validators, issues);
+    if (isJsonObject(node)) return readNode(node, [key, index], known, validatorOf, issues);
     issues.add(jsonPath(key, index), 'A node must be an object.');
     return null;
   });
@@ -186,7 +186,7 @@ function readNode(
   node: JsonObject,
   steps: Steps,
   known: ReadonlyMap<string, KnownNodeTemplate>,
-  validators: Map<string, ConfigurationValidator>,
+  validatorOf: (nodeTemplateName: string, schema: unknown) => ConfigurationValidator,
   issues: IssueList,
 ): ReadNode {
   const name = requiredName(node, 'Name', steps, issues);
@@ -205,8 +205,7 @@ function readNode(
   const faultsBefore = issues.items.length;
   const defaultConfiguration = freeJson(node, 'DefaultConfiguration', steps, issues);
   if (template !== undefined && issues.items.length === faultsBefore) {
-    const validate = validators.get(nodeTemplateName) ?? configurationValidator(template.configurationSchema);
-    validators.set(nodeTemplateName, validate);
+    const validate = validatorOf(nodeTemplateName, template.configurationSchema);
     const configurationKey = field(node, 'DefaultConfiguration').key;
     for (const { path, message } of validate(defaultConfiguration, [...steps, configurationKey]))
       issues.add(path, message);

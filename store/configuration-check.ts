@@ -2,6 +2,7 @@
  * Holds configurations of nodes against their templates' schemas when a task is made (decisions 10). A template import
  * has done so for the schema of its time, so only a schema that was published since makes work here.
  */
+import { checkBudget } from '../domain/configuration-schema.ts';
 import { configurationFault } from '../domain/node-configuration.ts';
 import type { Tx } from './database.ts';
 
@@ -25,8 +26,9 @@ export async function checkConfigurations(
     [nodeInstanceIds],
   );
   const matching: typeof nodes = [];
+  const budget = checkBudget();
   for (const node of nodes) {
-    const fault = configurationFault(node.configuration, node.schema);
+    const fault = configurationFault(node.configuration, node.schema, budget);
     if (fault === null) matching.push(node);
     else faults.set(node.id, fault);
   }

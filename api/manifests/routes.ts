@@ -2,11 +2,14 @@
 import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import type { ManifestCheck } from '../../domain/manifest.ts';
+import { limits } from '../../domain/limits.ts';
+import { type ManifestCheck, manifestLimits } from '../../domain/manifest.ts';
+import { runnerNames } from '../../domain/manifest-fields.ts';
 import { codedErrorSchema, errorSchema } from '../../http/errors.ts';
 import { publishManifest, validateManifest } from '../../store/node-templates.ts';
 import { documentIssueSchema } from '../document-issue.ts';
 import { defineRoute } from '../route.ts';
+import type { Services } from '../services.ts';
 
 const manifestReplySchema = z
   .object({
@@ -46,16 +49,96 @@ const codedInvalidManifestSchema = manifestReplySchema
   .extend(codedErrorSchema.shape)
   .meta({ id: 'CodedInvalidRunnerManifest', example: { ...invalidExample, code: 'invalid_request' } });
 
+const nameShape = {
+  type: 'string',
+  minLength: runnerNames.minCharacters,
+  maxLength: runnerNames.maxCharacters,
+  pattern: '^[a-z][a-z0-9]*(-[a-z0-9]+)*$',
+};
+
 /** What is wrong with the manifest is said with paths, so the schema only describes it. */
 const manifestSchema = z.unknown().meta({
   id: 'RunnerManifest',
   type: 'object',
   description:
-    'manifestVersion 1; feature (name, version, ownershipType ThirdParty); runnerTypes (name, runtime sdk or external, entrypoint, description); nodeTemplates (name, runnerType, type, description, configurationSchema, trigger, incremental, reprocess, maxAttempts, timeoutSeconds, leaseSeconds).',
+    'What a feature registers. A higher or equal version of the same feature updates it. Every fault is answered with its JSON path.',
+  required: ['manifestVersion', 'feature', 'runnerTypes'],
+  properties: {
+    manifestVersion: { const: 1 },
+    feature: {
+      type: 'object',
+      required: ['name', 'version', 'ownershipType'],
+      properties: {
+        name: { type: 'string', minLength: 1, maxLength: manifestLimits.featureNameCharacters },
+        version: { type: 'string', description: 'Compared as Semantic Versioning has it.' },
+        ownershipType: { const: 'ThirdParty' },
+      },
+    },
+    runnerTypes: {
+      type: 'array',
+      minItems: 1,
+      maxItems: manifestLimits.manifestRunnerTypes,
+      items: {
+        type: 'object',
+        required: ['name', 'runtime'],
+        properties: {
+          name: nameShape,
+          runtime: { enum: ['sdk', 'external'], description: '`sdk`: started by the platform.' },
+          entrypoint: { type: 'string', description: 'Name of a module in the folder of deployed runners.' },
+          description: { type: 'string', maxLength: limits.descriptionCharacters },
+        },
+      },
+    },
+    nodeTemplates: {
+      type: 'array',
+      maxItems: manifestLimits.manifestNodeTemplates,
+      items: {
+        type: 'object',
+        required: ['name', 'runnerType', 'type', 'configurationSchema'],
+        properties: {
+          name: nameShape,
+          runnerType: { ...nameShape, description: 'A runner type of this manifest.' },
+          type: { enum: ['Input', 'Transform', 'Processing', 'Aggregation'] },
+          description: { type: 'string', maxLength: limits.descriptionCharacters },
+          configurationSchema: {
+            type: 'object',
+            description: 'JSON Schema 2020-12, inline: no `$ref`. Held against node configurations.',
+          },
+          trigger: { enum: ['all', 'any'], default: 'all', description: 'Whose outputs make the node run.' },
+          incremental: { type: 'boolean', default: false },
+          reprocess: { enum: ['latest', 'all'], default: 'latest' },
+          maxAttempts: {
+            type: 'integer',
+            minimum: 1,
+            maximum: limits.maxAttemptsMax,
+            default: limits.maxAttemptsDefault,
+          },
+          timeoutSeconds: { type: 'integer', minimum: 1, maximum: manifestLimits.timeoutMaxSeconds },
+          leaseSeconds: { type: 'integer', minimum: limits.leaseMinSeconds, maximum: limits.leaseMaxSeconds },
+        },
+      },
+    },
+  },
+  example: {
+    manifestVersion: 1,
+    feature: { name: 'lap-tools', version: '1.0.0', ownershipType: 'ThirdParty' },
+    runnerTypes: [{ name: 'lap-tools', runtime: 'external' }],
+    nodeTemplates: [
+      {
+        name: 'lap-splitter',
+        runnerType: 'lap-tools',
+        type: 'Transform',
+        configurationSchema: { type: 'object', properties: { gate: { type: 'number' } } },
+        incremental: true,
+      },
+    ],
+  },
 });
 
-/** The host of deployed runners is not part of the platform yet. */
-const sdkHostIsOn = false;
+/** Without a host a runner of runtime `sdk` is registered and not started, which is worth a warning. */
+function sdkHostIsOn({ settings }: Services): boolean {
+  return settings.SDK_RUNNERS_DIR !== undefined;
+}
 
 /** The reply's form of a check. */
 function presentCheck(check: ManifestCheck, published: boolean): z.input<typeof manifestReplySchema> {
@@ -81,10 +164,15 @@ const publish = defineRoute({
   responses: { 200: { description: 'The manifest is published.', schema: manifestReplySchema } },
   errors: ['invalidManifest'],
   errorBodies: { invalidManifest: invalidManifestSchema },
-  async handler({ body, principal, services }) {
-    const options = { publishedBy: principal.userId, sdkHostIsOn };
+  async handler({ body, principal, services, log }) {
+    const options = { publishedBy: principal.userId, sdkHostIsOn: sdkHostIsOn(services) };
     const check = await publishManifest(services.database, body, options);
     if (check.manifest === null) throw new Problem('invalidManifest', { fields: presentCheck(check, false) });
+    const { name, version } = check.manifest.feature;
+    log.info(
+      { audit: 'publishRunnerManifest', userId: principal.userId, feature: name, version },
+      'a runner manifest is published',
+    );
     return { status: 200, body: presentCheck(check, true) };
   },
 });
@@ -104,7 +192,7 @@ const validate = defineRoute({
   errorBodies: { invalidManifest: codedInvalidManifestSchema },
   errorStyle: 'coded',
   async handler({ body, services }) {
-    const check = await validateManifest(services.database, body, sdkHostIsOn);
+    const check = await validateManifest(services.database, body, sdkHostIsOn(services));
     const reply = presentCheck(check, false);
     if (check.manifest === null) throw new Problem('invalidManifest', { fields: reply });
     return { status: 200, body: reply };

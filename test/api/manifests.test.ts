@@ -113,6 +113,38 @@ describe('publishing a manifest', () => {
     expect(answer.body.errors.map((item: { path: string }) => item.path)).toEqual(['$.feature.version']);
   });
 
+  test('of the same version takes what has changed', async () => {
+    await publish(manifest('steady', '1.0.0', ['steady-node']));
+    const changed = manifest('steady', '1.0.0', ['steady-node']);
+    Object.assign(changed.nodeTemplates[0]!, { maxAttempts: 7, incremental: false });
+    expect((await publish(changed)).status).toBe(200);
+    expect(await registered('steady-node')).toMatchObject([{ max_attempts: 7, incremental: false }]);
+  });
+
+  test('of a deployed runner warns while the platform starts none, and not when it does', async () => {
+    const deployed = (feature: string) => {
+      const { runnerTypes, ...rest } = manifest(feature, '1.0.0', [`${feature}-node`]);
+      return { ...rest, runnerTypes: [{ ...runnerTypes[0], runtime: 'sdk', entrypoint: 'runner.mjs' }] };
+    };
+    const answer = await publish(deployed('off'));
+    expect([answer.status, answer.body.published]).toEqual([200, true]);
+    expect(answer.body.warnings).toMatchObject([{ path: '$.runnerTypes[0].runtime' }]);
+    expect(await registered('off-node')).toMatchObject([{ runtime: 'sdk' }]);
+    const host = await startTestApi(
+      { ...platform.environment, SDK_RUNNERS_DIR: '/srv/runners' },
+      { routes: manifestRoutes },
+    );
+    try {
+      const on = await ask(host.url, 'POST', '/api/v2/admin/runner-manifests', {
+        token: people.Developer.token,
+        json: deployed('on'),
+      });
+      expect([on.status, on.body.warnings]).toEqual([200, []]);
+    } finally {
+      await host.stop();
+    }
+  });
+
   test.each([[undefined], [[]], ['x'], [{}]])('refuses %j', async (json) => {
     expect(await publish(json)).toMatchObject({ status: 400, body: { published: false } });
   });
@@ -122,5 +154,43 @@ describe('publishing a manifest', () => {
       expect((await publish(manifest('roles', '1.0.0', []), token)).status).toBe(403);
     }
     expect((await publish(manifest('roles', '1.0.0', []), people.Administrator.token)).status).toBe(200);
+  });
+});
+
+describe('validating a manifest', () => {
+  const validate = (json: unknown) =>
+    ask(api.url, 'POST', '/api/v2/runner/manifests/validate', { token: people.Developer.token, json });
+
+  test('makes the same checks, answers in the same shape, and changes nothing', async () => {
+    const right = manifest('tried', '1.0.0', ['tried-node']);
+    const fine = await validate(right);
+    expect([fine.status, fine.body]).toEqual([
+      200,
+      {
+        published: false,
+        runnerTypes: ['tried-runner'],
+        templates: ['tried-node'],
+        errors: [],
+        warnings: [],
+      },
+    ]);
+    expect(await registered('tried-node')).toEqual([]);
+    await publish(right);
+    const lower = await validate(manifest('tried', '0.9.0', ['tried-node', 'x--y']));
+    expect(lower).toMatchObject({
+      status: 400,
+      body: { status: 'error', code: 'invalid_request', published: false, templates: ['tried-node'] },
+    });
+    expect(lower.body.errors.map((item: { path: string }) => item.path)).toEqual([
+      '$.feature.version',
+      '$.nodeTemplates[1].name',
+    ]);
+    const taken = await validate(manifest('thief', '1.0.0', ['tried-node']));
+    expect(taken.body.errors).toEqual([
+      {
+        path: '$.nodeTemplates[0].name',
+        message: "Node template 'tried-node' is registered by another feature.",
+      },
+    ]);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  checkBudget,
   checkConfigurationSchema,
   configurationValidator,
   schemaLimits,
@@ -19,6 +20,7 @@ describe('checkConfigurationSchema', () => {
       'with all applicators',
       { allOf: [{}], anyOf: [{}], not: { type: 'null' }, if: {}, else: {}, unevaluatedProperties: false },
     ],
+    ['with a long list of allowed values', { enum: Array.from({ length: 10_000 }, (_, i) => i) }],
     ['with unknown keywords and formats', { 'x-note': 1, format: 'anything', properties: { __proto__: {} } }],
   ])('accepts a schema %s', (_, schema) => {
     expect(faults(schema)).toEqual([]);
@@ -43,6 +45,13 @@ describe('checkConfigurationSchema', () => {
       '',
       'objects',
     ],
+    [
+      'too many values',
+      { required: Array.from({ length: schemaLimits.schemaCost }, (_, i) => `${i}`) },
+      '',
+      'values',
+    ],
+    ['too many values below names', { dependentRequired: { enum: Array(4_000).fill('a') } }, '', 'values'],
     ['too deep', JSON.parse(`${'{"not":'.repeat(50)}{}${'}'.repeat(50)}`), '', 'levels'],
   ])('refuses %s, with its path', (_, schema, path, message) => {
     const found = faults(schema);
@@ -67,7 +76,25 @@ describe('checkConfigurationSchema', () => {
     for (let level = 0; level < 19; level++)
       nested = { anyOf: [nested, { not: {} }], unevaluatedProperties: false };
     expect(faults(nested)).toEqual([]);
+    const names = Array.from({ length: 3_900 }, (_, index) => `${index}`);
+    expect(faults({ dependentRequired: { a: names } })).toEqual([]);
+    expect(faults({ allOf: Array.from({ length: 19 }, () => ({ required: names.slice(0, 190) })) })).toEqual(
+      [],
+    );
+    expect(
+      faults({ properties: Object.fromEntries(names.slice(0, 1_900).map((name) => [name, false])) }),
+    ).toEqual([]);
     expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
+  test('checks that belong together share one budget', () => {
+    const schema = { allOf: Array.from({ length: 400 }, () => ({ type: 'object' })) };
+    const validate = configurationValidator(schema);
+    const configuration = Object.fromEntries(Array.from({ length: 1_500 }, (_, i) => [i, 1]));
+    const budget = checkBudget();
+    const found = Array.from({ length: 20 }, () => validate(configuration, [], budget).length);
+    expect(found.slice(0, 3)).toEqual([0, 0, 0]);
+    expect(found.at(-1)).toBe(1);
   });
 });
 
@@ -117,6 +144,30 @@ describe('configurationValidator', () => {
     expect(check({}, configuration)[0]?.message).toContain('must be an object');
   });
 
+  test.each<[unknown, unknown, boolean]>([
+    [{ enum: [1, 'a', null, [1, { b: 2, a: 1 }]] }, [1, { a: 1, b: 2 }], true],
+    [{ enum: [1, 'a', null] }, '1', false],
+    [{ enum: [{ a: 1 }] }, { a: 1, b: 2 }, false],
+    [{ enum: [[1, 2]] }, [2, 1], false],
+    [
+      { uniqueItems: true },
+      [
+        { a: 1, b: 2 },
+        { b: 2, a: 1 },
+      ],
+      false,
+    ],
+    [{ uniqueItems: true }, [1, '1', true, 'true', [1], ['1']], true],
+    [{ dependentRequired: { a: ['b', 'c'] } }, { b: 1 }, true],
+    [{ dependentRequired: { a: ['b', 'c'] } }, { a: 1, b: 1 }, false],
+    [{ dependentRequired: { a: ['b', 'c'] } }, { a: 1, b: 1, c: 1 }, true],
+    [{ dependentRequired: { toString: ['b'] } }, {}, true],
+    [{ not: { dependentRequired: { a: ['b'] } } }, { a: 1 }, true],
+    [{ anyOf: [{ enum: [1] }, { enum: [2] }] }, 2, true],
+  ])('%j of %j: %s', (inner, value, isValid) => {
+    expect(check({ properties: { x: inner } }, { x: value })).toHaveLength(isValid ? 0 : 1);
+  });
+
   test('inherited names are not properties', () => {
     expect(check({ required: ['toString'] }, {})).toHaveLength(1);
     expect(
@@ -145,9 +196,45 @@ describe('configurationValidator', () => {
       { additionalProperties: { allOf: Array.from({ length: 490 }, () => ({ type: 'integer' })) } },
       Object.fromEntries(Array.from({ length: 6000 }, (_, i) => [i, 1])),
     ],
+    [
+      'a long list of allowed values',
+      { properties: { a: { items: { enum: [...Array.from({ length: 30_000 }, () => 2), 1] } } } },
+      { a: Array.from({ length: 32_000 }, () => 1) },
+    ],
+    [
+      'allowed values that are lists',
+      { properties: { a: { items: { enum: [...Array.from({ length: 9_000 }, (_, i) => [i]), []] } } } },
+      { a: Array.from({ length: 20_000 }, () => []) },
+    ],
+    [
+      'many branches of which the last holds',
+      {
+        properties: {
+          a: {
+            items: {
+              anyOf: [
+                ...Array.from({ length: 480 }, (_, i) => ({ required: [`r${i}`] })),
+                { type: 'object' },
+              ],
+            },
+          },
+        },
+      },
+      { a: Array.from({ length: 20_000 }, () => ({})) },
+    ],
   ])('%s take bounded time', (_, costly, configuration) => {
     const began = performance.now();
     expect(check(costly, configuration).length).toBeLessThanOrEqual(201);
     expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
+  test('checks that belong together share one budget', () => {
+    const schema = { allOf: Array.from({ length: 400 }, () => ({ type: 'object' })) };
+    const validate = configurationValidator(schema);
+    const configuration = Object.fromEntries(Array.from({ length: 1_500 }, (_, i) => [i, 1]));
+    const budget = checkBudget();
+    const found = Array.from({ length: 20 }, () => validate(configuration, [], budget).length);
+    expect(found.slice(0, 3)).toEqual([0, 0, 0]);
+    expect(found.at(-1)).toBe(1);
   });
 });

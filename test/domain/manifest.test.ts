@@ -253,6 +253,13 @@ describe('every fault is listed with its path', () => {
     expect(errorsOf(manifest({ nodeTemplates }))).toEqual([
       '$.nodeTemplates All node templates together may hold at most 5000 objects.',
     ]);
+    const required = Array.from({ length: 3_900 }, (_, index) => `p${index}`);
+    const costly = Array.from({ length: 9 }, (_, index) =>
+      nodeTemplate({ name: `costly-${index}`, configurationSchema: { required } }),
+    );
+    expect(errorsOf(manifest({ nodeTemplates: costly }))).toEqual([
+      '$.nodeTemplates All configuration schemas together may hold at most 30000 values beside those of enum and const.',
+    ]);
     expect(performance.now() - began).toBeLessThan(1000);
   });
 
