@@ -41,6 +41,7 @@ export const documentInfo: DocumentInfo = {
     { name: 'Sessions', description: 'Make, follow, search, change and end them.' },
     { name: 'Shared sessions', description: 'One session for all capture machines of an exercise.' },
     { name: 'Node outputs', description: 'Bytes into the nodes of a session and out of them.' },
+    { name: 'Runs', description: 'What nodes did, attempt by attempt; trying again, and cancelling.' },
     { name: 'Managed ingest', description: 'Upload URLs that make or feed sessions.' },
     { name: 'Dashboards', description: 'What nodes publish for people to look at.' },
     { name: 'Data sources', description: 'The object stores that hold the bytes of outputs.' },
