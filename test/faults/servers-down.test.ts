@@ -155,6 +155,11 @@ describe('PostgreSQL is stopped for longer than a lease', () => {
     await expectNothingOpen(database, session.id);
     const lost = await database.query(`select 1 from node_claim where ending = 'lost'`);
     expect(lost).toEqual([]);
+    // That the database was away uses up no attempt either.
+    const again = await database.query('select 1 from node_run where session_id = $1 and attempt > 1', [
+      session.id,
+    ]);
+    expect(again).toEqual([]);
   });
 
   async function refusedInTime(runner: HttpRunner, task: HeldTask): Promise<void> {

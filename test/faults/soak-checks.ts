@@ -2,25 +2,20 @@
 import { nodeStateCodes } from '../../domain/node-state.ts';
 import type { Database } from '../../store/database.ts';
 
-/** Each gives a row for everything that is wrong. */
-const checks: Readonly<Record<string, string>> = {
+/** Each gives a row for everything that is wrong when nothing is at work. */
+const always: Readonly<Record<string, string>> = {
   'a run is open': `select id, state from node_run where state <> 'done'`,
   'an attempt is open': `select run_id, number from node_attempt where ended_at is null`,
   'a claim is open': `select task_id from node_claim where ended_at is null`,
   'an output is staged': `select id from node_output where position is null`,
   'a node wants a run': `select id, name from node_instance where follow_up_wanted or reprocess_wanted`,
   'a session is frozen': `select id from session where frozen_at is not null`,
-  'a node has not succeeded': `
-    select id, name, state, status_details from node_instance where state <> ${nodeStateCodes.Succeeded}`,
   'a node has not consumed its inputs': `
     select n.id, n.name, n.consumed_position, max(p.newest_position) as newest
-      from node_instance n join node_instance p on p.id = any (n.parent_ids)
-     group by n.id having n.consumed_position < max(p.newest_position)`,
-  'the watermark of an incremental node is not at its newest input': `
-    select n.id, n.name, n.watermark_position, max(p.newest_position) as newest
-      from node_instance n join node_template t on t.id = n.node_template_id and t.incremental
+      from node_instance n join node_template t on t.id = n.node_template_id
       join node_instance p on p.id = any (n.parent_ids)
-     group by n.id having n.watermark_position <> max(p.newest_position)`,
+     group by n.id, t.id having n.consumed_position < max(p.newest_position)
+       and (t.trigger = 'any' or min(p.newest_position) > 0)`,
   'a node’s newest output is not its newest': `
     select n.id, n.name, n.newest_position, o.id as newest
       from node_instance n left join lateral (
@@ -41,21 +36,32 @@ const checks: Readonly<Record<string, string>> = {
   'a completed run has no claim that completed it': `
     select r.id from node_run r where r.outcome = 'completed'
        and not exists (select 1 from node_claim c where c.run_id = r.id and c.ending = 'complete')`,
+  'a reprocess consumed an input twice': `
+    select y.run_id, y.metadata ->> 'of' as of from node_output y join node_run r on r.id = y.run_id
+     where r.replay_position is not null and y.metadata ? 'of' group by 1, 2 having count(*) > 1`,
+};
+
+/** And when, besides, the last run of every node went well. */
+const afterSuccess: Readonly<Record<string, string>> = {
+  'a node has not succeeded': `
+    select id, name, state, status_details from node_instance where state <> ${nodeStateCodes.Succeeded}`,
+  'the watermark of an incremental node is not at its newest input': `
+    select n.id, n.name, n.watermark_position, max(p.newest_position) as newest
+      from node_instance n join node_template t on t.id = n.node_template_id and t.incremental
+      join node_instance p on p.id = any (n.parent_ids)
+     group by n.id having n.watermark_position <> max(p.newest_position)`,
   'an input was never consumed in its present version': `
     select x.id, x.node_instance_id, x.position from node_output x
       join node_instance n on x.node_instance_id = any (n.parent_ids)
       join node_template t on t.id = n.node_template_id and t.incremental
      where not exists (select 1 from node_output y where y.node_instance_id = n.id
                          and (y.metadata ->> 'of')::bigint = x.id and y.position > x.position)`,
-  'a reprocess consumed an input twice': `
-    select y.run_id, y.metadata ->> 'of' as of from node_output y join node_run r on r.id = y.run_id
-     where r.replay_position is not null and y.metadata ? 'of' group by 1, 2 having count(*) > 1`,
 };
 
 /** What is wrong, in sentences; empty when nothing is. */
-export async function wrongFacts(database: Database): Promise<string[]> {
+export async function wrongFacts(database: Database, isAllWell: boolean): Promise<string[]> {
   const wrong: string[] = [];
-  for (const [sentence, statement] of Object.entries(checks)) {
+  for (const [sentence, statement] of Object.entries(isAllWell ? { ...always, ...afterSuccess } : always)) {
     const rows = await database.query(statement);
     if (rows.length > 0) wrong.push(`${sentence}: ${rows.length} times, as ${JSON.stringify(rows[0])}`);
   }

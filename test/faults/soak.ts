@@ -105,6 +105,8 @@ class Soak {
     for (const { process } of this.#runners) process.kill('SIGUSR2');
     for (const { sessionId } of this.#graphs) await this.#operate(sessionId, 'unfreeze');
     await this.#quiet();
+    // Runs may have failed for good, but none may be missing.
+    const wrong = await wrongFacts(this.#world.database, false);
     for (const { nodes } of this.#graphs) await this.#uploadTo(nodes.input!, 'last');
     await this.#quiet();
     const settledSeconds = (performance.now() - startedAt) / 1_000;
@@ -112,7 +114,7 @@ class Soak {
     const codes = await Promise.all(this.#runners.map(({ process }) => process.ended));
     const broken = this.#runners.filter((_, at) => codes[at] !== 0);
     if (broken.length > 0) throw new Error(`A runner ended badly:\n${broken[0]!.process.log()}`);
-    return this.#report(settledSeconds);
+    return this.#report(settledSeconds, wrong);
   }
 
   async #makeGraphs(): Promise<Graph[]> {
@@ -228,7 +230,7 @@ class Soak {
     );
   }
 
-  async #report(settledSeconds: number): Promise<SoakReport> {
+  async #report(settledSeconds: number, wrong: readonly string[]): Promise<SoakReport> {
     const { database } = this.#world;
     const counted = async (statement: string) => {
       const rows = await database.query<{ name: string; count: number }>(statement);
@@ -249,8 +251,9 @@ class Soak {
       outputs: outputs!.count,
       settledSeconds,
       wrong: [
+        ...wrong.map((sentence) => `before the last upload: ${sentence}`),
         ...lost.map(({ id }) => `upload ${id} was accepted and is gone`),
-        ...(await wrongFacts(database)),
+        ...(await wrongFacts(database, true)),
         ...(await consumedTooOften(database, this.#sent)),
       ],
     };
