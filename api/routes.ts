@@ -19,6 +19,7 @@ import { sessionEventRoutes } from './session-events/routes.ts';
 import { sessionQueryRoutes } from './session-query/routes.ts';
 import { sessionTemplateRoutes } from './session-templates/routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
+import { staticRoutes } from './statics/routes.ts';
 import { userRoutes } from './user/routes.ts';
 import { platformUserRoutes } from './users/routes.ts';
 
@@ -38,6 +39,7 @@ export const routes: readonly ApiRoute[] = [
   ...ingestRoutes,
   ...configurationRoutes,
   ...dashboardRoutes,
+  ...staticRoutes,
   ...dataSourceRoutes,
   ...offlineTokenRoutes,
   ...docsRoutes,

@@ -9,6 +9,8 @@ import type { Principal } from '../auth-client.ts';
 import { peopleOf } from '../participants.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
+import { catalogRoutes } from './catalog.ts';
+import { navigationRoutes } from './navigation.ts';
 import { presentDashboard } from './present.ts';
 import { readSeries } from './read-series.ts';
 import { dashboardSchema, dimensionParams, seriesQuerySchema, seriesSchema } from './schema.ts';
@@ -91,4 +93,4 @@ function rangeOf(sources: readonly DimensionSource[]): { from: string | null; to
   return { from: starts.sort()[0] ?? null, to: ends.sort().at(-1) ?? null };
 }
 
-export const dashboardRoutes = [one, series];
+export const dashboardRoutes = [...navigationRoutes, ...catalogRoutes, one, series];

@@ -1,0 +1,178 @@
+/** The catalog of dimensions (contract: Dimension catalog rules; decisions 12). */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import { story } from '../../domain/examples.ts';
+import { limits } from '../../domain/limits.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import { integerParameter, jsonObjectOut, timestampOut, uuid } from '../../http/schemas.ts';
+import { type CatalogDimension, pageOfDimensions, readDimensions } from '../../store/dimension-catalog.ts';
+import { type People, peopleOf } from '../participants.ts';
+import { defineRoute } from '../route.ts';
+import { showAddresses } from '../sessions/metadata.ts';
+import { dashboardUrl } from '../sessions/present.ts';
+import { dateRange } from './date-range.ts';
+
+const catalogSchema = z
+  .object({
+    dimensions: z.array(
+      z.object({
+        id: z.int(),
+        name: z
+          .string()
+          .meta({ description: 'Of the first member; the identifier where nobody can be resolved.' }),
+        email: z.string().meta({ description: 'Of the first member; empty where nobody can be resolved.' }),
+        title: z.string(),
+        sessionId: z.guid(),
+        sessionName: z.string(),
+        projectId: z.int(),
+        projectTitle: z.string(),
+        dashboardName: z.string(),
+        dashboardVersion: z.string(),
+        url: z.string().meta({ description: 'Path of the console.' }),
+        from: timestampOut().nullable(),
+        to: timestampOut().nullable(),
+        scenarioName: z.string().nullable().meta({ description: 'Of the newest scenario.' }),
+        scenarioInstanceId: z.guid().nullable(),
+        metadata: jsonObjectOut().nullable(),
+        users: z.array(z.object({ id: z.string(), name: z.string(), email: z.string() })),
+        createdAt: timestampOut(),
+      }),
+    ),
+    pageNumber: z.int(),
+    pageSize: z.int(),
+    totalCount: z.int(),
+    totalPages: z.int(),
+  })
+  .meta({
+    id: 'DimensionCatalog',
+    example: {
+      dimensions: [
+        {
+          id: story.dimensionId,
+          name: 'Per Lindqvist',
+          email: story.email,
+          title: 'Recording',
+          sessionId: story.sessionId,
+          sessionName: story.sessionName,
+          projectId: story.projectId,
+          projectTitle: 'Flight school',
+          dashboardName: 'Recording',
+          dashboardVersion: 'next',
+          url: `/dashboards/${story.dimensionId}`,
+          from: story.startedAt,
+          to: story.closedAt,
+          scenarioName: story.scenarioName,
+          scenarioInstanceId: story.scenarioInstanceId,
+          metadata: null,
+          users: [{ id: story.userId, name: 'Per Lindqvist', email: story.email }],
+          createdAt: story.processedAt,
+        },
+      ],
+      pageNumber: 1,
+      pageSize: limits.dimensionPageSize,
+      totalCount: 1,
+      totalPages: 1,
+    },
+  });
+
+const catalog = defineRoute({
+  id: 'listDimensions',
+  method: 'GET',
+  path: '/api/v2/dashboard/dimensions',
+  summary: 'Dashboards of all sessions that the caller may see',
+  description:
+    'A Trainee sees those of sessions of which they are a member. By the start of the newest scenario, then creation. ' +
+    'With `from` or `to` those of which a scenario overlaps, and those without a scenario window.',
+  tags: ['Dashboards'],
+  access: access.dashboardRead,
+  query: dateRange(
+    z.object({
+      userId: uuid().optional().meta({ description: 'Only those of which this user is a member.' }),
+      pageNumber: integerParameter({ min: 1, initial: 1, message: 'pageNumber must be a positive integer.' }),
+      orderBy: z
+        .enum(['ascending', 'descending'], { error: 'orderBy must be ascending or descending.' })
+        .default('ascending'),
+    }),
+  ),
+  responses: { 200: { description: 'One page of 50.', schema: catalogSchema } },
+  errors: ['upstreamFailed'],
+  async handler(context) {
+    const { query, principal, services } = context;
+    const people = peopleOf(context);
+    const { pageNumber, orderBy } = query;
+    const filter = {
+      from: query.from,
+      to: query.to,
+      userId: query.userId,
+      ...(principal.role === 'Trainee' ? { member: people.caller } : {}),
+    };
+    const { dimensions, totalCount } = await catalogFailsAs502(async () => {
+      const page = await pageOfDimensions(services.database, filter, {
+        order: orderBy,
+        offset: (pageNumber - 1) * limits.dimensionPageSize,
+        limit: limits.dimensionPageSize,
+      });
+      return {
+        totalCount: page.totalCount,
+        dimensions: await readDimensions(services.database, page.ids),
+      };
+    });
+    await people.foresee(dimensions.flatMap(({ members }) => members));
+    return {
+      status: 200,
+      body: {
+        dimensions: await Promise.all(dimensions.map((dimension) => present(dimension, people))),
+        pageNumber,
+        pageSize: limits.dimensionPageSize,
+        totalCount,
+        totalPages: Math.ceil(totalCount / limits.dimensionPageSize),
+      },
+    };
+  },
+});
+
+/** A catalog that cannot be read is never an empty one. */
+export async function catalogFailsAs502<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (cause) {
+    throw cause instanceof Problem ? cause : new Problem('upstreamFailed', { cause });
+  }
+}
+
+async function present(
+  dimension: CatalogDimension,
+  people: People,
+): Promise<z.input<typeof catalogSchema>['dimensions'][number]> {
+  const users = await Promise.all(dimension.members.map((id) => presentMember(id, people)));
+  const newest = dimension.scenarios.at(-1);
+  return {
+    id: dimension.id,
+    name: users[0]?.name ?? '',
+    email: users[0]?.email ?? '',
+    title: dimension.name,
+    sessionId: dimension.sessionId,
+    sessionName: dimension.sessionName,
+    projectId: dimension.projectId,
+    projectTitle: dimension.projectTitle,
+    dashboardName: dimension.dashboardName,
+    dashboardVersion: dimension.dashboardVersion,
+    url: dashboardUrl(dimension.id),
+    from: newest?.from ? formatTimestamp(newest.from) : null,
+    to: newest?.to ? formatTimestamp(newest.to) : null,
+    scenarioName: newest?.scenarioName ?? null,
+    scenarioInstanceId: newest?.id ?? null,
+    metadata: dimension.metadata === null ? null : await showAddresses(dimension.metadata, people),
+    users,
+    createdAt: formatTimestamp(dimension.createdAt),
+  };
+}
+
+/** A member as the caller may see them, else the identifier alone. */
+export async function presentMember(id: string, people: People) {
+  const person = await people.find(id);
+  return { id, name: person?.displayName || id, email: person?.email ?? '' };
+}
+
+export const catalogRoutes = [catalog];

@@ -1,0 +1,131 @@
+/** What the sidebar shows, and which features are switched on (contract: Dashboard support; decisions 12). */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { type NavigationSection, navigationFor, staticSections } from '../../domain/navigation.ts';
+import { listConfiguration } from '../../store/configuration.ts';
+import type { Database } from '../../store/database.ts';
+import { listStaticLinks } from '../../store/statics.ts';
+import { defineRoute } from '../route.ts';
+import { dashboardUrl } from '../sessions/present.ts';
+
+const tags = ['Dashboards'] as const;
+const featurePrefix = 'Features:';
+const maxFeatures = 100;
+
+const sectionsSchema = z
+  .object({
+    sections: z.array(
+      z.object({
+        title: z.string(),
+        code: z.string(),
+        order: z.int(),
+        items: z.array(
+          z.object({
+            title: z.string(),
+            icon: z.string(),
+            url: z.string().meta({ description: 'Path of the console.' }),
+            order: z.int(),
+            code: z.string(),
+          }),
+        ),
+      }),
+    ),
+  })
+  .meta({
+    id: 'NavigationSections',
+    example: {
+      sections: [
+        {
+          title: 'Sessions',
+          code: 'sessions',
+          order: 10,
+          items: [{ title: 'Sessions', icon: 'sessions', url: '/sessions', order: 10, code: 'sessions' }],
+        },
+      ],
+    },
+  });
+
+async function linkedStatics(database: Database): Promise<NavigationSection[]> {
+  const links = await listStaticLinks(database);
+  return staticSections(links.map((link) => ({ ...link, url: dashboardUrl(link.dimensionId) })));
+}
+
+const statics = defineRoute({
+  id: 'getStaticNavigation',
+  method: 'GET',
+  path: '/api/v2/dashboard/statics/nav',
+  summary: 'Links to system dashboards',
+  description:
+    'Global ones alone (`scopeKind` 0), of which at least one instance has a dashboard of the version `next`.',
+  tags,
+  access: access.dashboardRead,
+  responses: { 200: { description: 'The links by section.', schema: sectionsSchema } },
+  async handler({ services }) {
+    return { status: 200, body: { sections: await linkedStatics(services.database) } };
+  },
+});
+
+const navigation = defineRoute({
+  id: 'getNavigation',
+  method: 'GET',
+  path: '/api/v2/dashboard/navigation',
+  summary: 'The sections of the sidebar that the caller’s role sees',
+  description: 'For Developers the links to system dashboards follow.',
+  tags,
+  access: access.dashboardRead,
+  responses: { 200: { description: 'The sections in order.', schema: sectionsSchema } },
+  async handler({ principal, services }) {
+    const links = principal.role === 'Developer' ? await linkedStatics(services.database) : [];
+    return { status: 200, body: { sections: [...navigationFor(principal.role), ...links] } };
+  },
+});
+
+const featureFlags = defineRoute({
+  id: 'getFeatureFlags',
+  method: 'GET',
+  path: '/api/v2/dashboard/feature-flags',
+  summary: 'Which of these features are switched on',
+  description:
+    `A feature is the configuration entry \`${featurePrefix}<name>\` of the type bool; any other name is off. ` +
+    'Without names all features of the configuration.',
+  tags,
+  access: access.dashboardRead,
+  query: z.object({
+    features: z
+      .string()
+      .default('')
+      .transform((text) =>
+        [...new Set(text.split(',').map((name) => name.trim()))].filter((name) => name !== ''),
+      )
+      .refine((names) => names.length <= maxFeatures, {
+        error: `features must name at most ${maxFeatures} features.`,
+      })
+      .meta({ type: 'string', description: 'Names, separated by commas.', example: 'compare,reports' }),
+  }),
+  responses: {
+    200: {
+      description: 'Name to flag.',
+      schema: z
+        // Names are data: a record's own schema would take some of them for more.
+        .custom<Readonly<Record<string, boolean>>>((value) => typeof value === 'object' && value !== null)
+        .meta({
+          id: 'FeatureFlags',
+          type: 'object',
+          additionalProperties: { type: 'boolean' },
+          example: { compare: true, reports: false },
+        }),
+    },
+  },
+  async handler({ query, services }) {
+    const entries = await listConfiguration(services.database, featurePrefix);
+    const flags = new Map(
+      entries
+        .filter(({ valueType }) => valueType === 3)
+        .map(({ name, value }) => [name.slice(featurePrefix.length), value.toLowerCase() === 'true']),
+    );
+    const names = query.features.length > 0 ? query.features : [...flags.keys()];
+    return { status: 200, body: Object.fromEntries(names.map((name) => [name, flags.get(name) ?? false])) };
+  },
+});
+
+export const navigationRoutes = [statics, navigation, featureFlags];
