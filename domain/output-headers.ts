@@ -2,7 +2,7 @@
 import { Problem } from './errors.ts';
 import { limits } from './limits.ts';
 import { parseStrictJson } from './strict-json.ts';
-import { isJsonObject } from './text.ts';
+import { isFreeJson } from './text.ts';
 import { holdsToken } from './token-format.ts';
 
 export type HeaderValues = Readonly<Record<string, string | undefined>>;
@@ -38,7 +38,7 @@ function readMetadata(value: string | undefined): Record<string, unknown> | null
   if (value.length > limits.outputMetadataBytes) throw new Problem('invalidOutputMetadata');
   const text = decodeUtf8(value);
   const json = text === null ? null : parseStrictJson(text);
-  if (json === null || !json.ok || !isJsonObject(json.value)) throw new Problem('invalidOutputMetadata');
+  if (json === null || !json.ok || !isFreeJson(json.value)) throw new Problem('invalidOutputMetadata');
   if (Object.keys(json.value).some((key) => key.startsWith('$'))) throw new Problem('invalidOutputMetadata');
   return json.value;
 }
