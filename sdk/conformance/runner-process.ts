@@ -8,6 +8,7 @@ export interface RunnerCommand {
 }
 
 const keptCharacters = 8_000;
+const closeLimitMs = 2_000;
 const running = new Set<RunnerProcess>();
 const isWindows = process.platform === 'win32';
 
@@ -47,7 +48,8 @@ export class RunnerProcess {
         resolve(this.#exit);
         onEnd();
       };
-      this.#child.once('exit', end);
+      // Not `exit`: a shell may be gone before what it started, which still has the pipes then.
+      this.#child.once('close', end);
       this.#child.once('error', (error) => {
         this.#output += String(error);
         end(null, null);
@@ -76,9 +78,15 @@ export class RunnerProcess {
     }
   }
 
+  /** Whatever left the group keeps its pipes; nobody waits for it. */
   async kill(): Promise<void> {
     this.signal('SIGKILL');
+    const tooLong = setTimeout(() => {
+      this.#child.stdout?.destroy();
+      this.#child.stderr?.destroy();
+    }, closeLimitMs);
     await this.ended;
+    clearTimeout(tooLong);
   }
 }
 

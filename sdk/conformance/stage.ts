@@ -7,6 +7,7 @@ import { type Call, endingRoutes, outputRoutes, type RouteId } from './server/jo
 import type { Claim, Node, Output, Run, WorldLimits } from './server/model.ts';
 import { ContractServer } from './server/server.ts';
 import type { InputOffer } from './server/world.ts';
+import { Stalls } from './stalls.ts';
 
 /** What the author said of the runner and its node template. */
 export interface RunnerUnderTest extends RunnerCommand {
@@ -55,6 +56,7 @@ export class Stage {
   readonly baseline: Baseline | undefined;
   readonly findings: Finding[] = [];
   readonly startedAtMs = performance.now();
+  readonly stalls = new Stalls();
   /** From then on nobody has to keep a task. */
   heartbeatsJudgedUntilMs = Number.POSITIVE_INFINITY;
   /** The longest time without a call for a held task. */
@@ -83,6 +85,7 @@ export class Stage {
   }
 
   async close(): Promise<void> {
+    this.stalls.stop();
     await this.#runner?.kill();
     await this.server.close();
   }

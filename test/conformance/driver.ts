@@ -98,7 +98,8 @@ export class Driver {
     this.side = side;
   }
 
-  note(what: string, { status, body }: Answered): void {
+  note(what: string, { status, headers, body }: Answered): void {
+    if (!headers.has('x-request-id')) throw new Error(`${what}: the answer has no X-Request-Id.`);
     if (status >= 400) {
       const { status: word, code, message } = body;
       this.notes.push([what, status, { status: word, code, message: typeof message }]);

@@ -31,6 +31,8 @@ export interface RunnerOptions {
   readonly incremental?: boolean;
   /** Writes outputs above whoami's limit in parts. */
   readonly parts?: boolean;
+  /** How long it takes to give its task back when it is to stop. */
+  readonly stopDelayMs?: number;
   readonly defects?: Defects;
 }
 
@@ -117,6 +119,7 @@ export class ReferenceRunner {
     if (error instanceof Refused && error.status === 401) throw error;
     if (error instanceof Abandoned && error.why === 'lost') return;
     if (error instanceof Refused && error.code === 'task_not_found') return;
+    if (this.#stop.signal.aborted) await delay(this.#options.stopDelayMs ?? 0);
     const how = error instanceof Abandoned ? 'release' : 'fail';
     const body = how === 'release' ? { reason: String(error) } : { category: 'error', reason: String(error) };
     await this.#connection.json('PUT', `/tasks/${task.taskId}/${how}`, body).catch((refused: unknown) => {

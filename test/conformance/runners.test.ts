@@ -54,6 +54,16 @@ test.concurrent.for(wasteful)('%s is warned of in %s as %s, not failed', async (
   expect(result?.verdict).toBe('warn');
 });
 
+test.concurrent('a shell that ends at SIGTERM before the runner that it started is no fault of the runner', async () => {
+  const under = nodeRunner('slow-to-stop.ts');
+  const command = `${under.command.replace('exec ', '')} ; exit 0`;
+  const results = await play({ ...under, command }, ['stop-while-working', 'stop-while-waiting']);
+  expect(
+    results.map(({ verdict }) => verdict),
+    JSON.stringify(troubles(results), null, 2),
+  ).toEqual(['pass', 'pass']);
+});
+
 test('every broken runner of the folder is played', () => {
   const files = readdirSync(new URL('broken/', import.meta.url)).map((file) => file.replace('.ts', ''));
   expect([...new Set([...broken, ...wasteful].map(([file]) => file))].sort()).toEqual(files.sort());

@@ -21,8 +21,9 @@ async function hold(stage: Stage): Promise<{ readonly job: Job; readonly held: H
 async function outlastLease(stage: Stage, { claim, release }: Held): Promise<void> {
   const untilMs = performance.now() + stage.leaseMs * beyondLease;
   const silence = () => {
-    const last = stage.journal.forTask(claim.taskId).at(-1);
-    return performance.now() - (last?.atMs ?? claim.claimedAtMs);
+    const now = performance.now();
+    const lastMs = stage.journal.forTask(claim.taskId).at(-1)?.atMs ?? claim.claimedAtMs;
+    return now - lastMs - stage.stalls.within(lastMs, now);
   };
   await stage.until(
     () => performance.now() > untilMs || silence() > stage.longestSilenceMs || claim.end !== undefined,

@@ -103,17 +103,35 @@ export function parsed<T>(where: string, form: z.ZodType<T>, value: unknown): T 
   throw new Refusal('invalidRequest', { message: `${path}: ${issue?.message ?? 'is not valid'}.` });
 }
 
-/** A JSON body: malformed 400, deeper than 64 levels 400; undefined for none. */
+/** A JSON body, read as strictly as the platform reads it; undefined for none. */
 export function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
-  let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes), onlyStorable);
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const value: unknown = JSON.parse(text, onlyStorable);
+    if (isUnambiguous(text) && depthLevels(value) <= limits.jsonDepthLevels) return value;
   } catch {
-    throw new Refusal('malformedJson');
+    // Told below.
   }
-  if (depthLevels(value) > limits.jsonDepthLevels) throw new Refusal('malformedJson');
-  return value;
+  throw new Refusal('malformedJson');
+}
+
+/** False for an object with the same name twice and for numbers beyond a double. The text is known to be JSON. */
+function isUnambiguous(text: string): boolean {
+  const open: (Set<unknown> | undefined)[] = [];
+  let isName = false;
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[-+.\deE]+/g)) {
+    if (token === '{' || token === '[') open.push(token === '{' ? new Set() : undefined);
+    else if (token === '}' || token === ']') open.pop();
+    else if (token.startsWith('"') && isName) {
+      const names = open.at(-1);
+      const name: unknown = JSON.parse(token);
+      if (names?.has(name)) return false;
+      names?.add(name);
+    } else if (/^[-\d]/.test(token) && !Number.isFinite(Number(token))) return false;
+    isName = (token === '{' || token === ',') && open.at(-1) !== undefined;
+  }
+  return true;
 }
 
 function onlyStorable(key: string, value: unknown): unknown {

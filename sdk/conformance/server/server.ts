@@ -2,7 +2,7 @@
  * A server that speaks the runner contract over a world in memory, and does to calls what its faults say. It is the
  * test double for runners: `ContractServer.start(...)`, then point the runner at `url` with `token`.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -74,6 +74,9 @@ export class ContractServer {
     const found = find(request.method ?? 'GET', target.pathname);
     const call = newCall(request, found);
     this.journal.add(call);
+    const given = request.headers['x-request-id'];
+    const isFit = typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given);
+    response.setHeader('x-request-id', isFit ? given : randomUUID());
     const hangUp = new AbortController();
     response.once('close', () => {
       if (!response.writableFinished) {
@@ -114,7 +117,7 @@ export class ContractServer {
     const reply = await this.#reply(call, found, target, body, effects, signal);
     call.status = reply.status;
     call.reply = reply.json;
-    if (reply.status >= 400) Object.assign(call, codeOf(reply.json));
+    if (reply.status >= 400) Object.assign(call, codeOf(reply.json), { gaveUp: undefined });
     for (const fault of effects) if (fault.kind === 'delay') await delay(fault.ms);
     const losses = this.faults.take('answer', call);
     await this.#send(request, response, call, reply, losses);

@@ -39,6 +39,21 @@ export const claimsChapters: Chapters = {
       { instanceId, templates: [...templates, driver.side.foreignTemplate()] },
     ];
     for (const body of bodies) await runner.json('claim', 'POST', '/tasks/claim', body);
+    const named = `{"instanceId":"${instanceId}"`;
+    await runner.send(
+      'twice the same name',
+      'POST',
+      '/tasks/claim',
+      `${named},"waitSeconds":0,"waitSeconds":0}`,
+    );
+    await runner.send('a number out of range', 'POST', '/tasks/claim', `${named},"x":1e400}`);
+    await runner.send('too deep', 'POST', '/tasks/claim', `${named},"x":${'['.repeat(64)}${']'.repeat(64)}}`);
+    await runner.send(
+      'names in values',
+      'POST',
+      '/tasks/claim',
+      `${named},"templates":["no-such"],"x":{"x":["x","x"]}}`,
+    );
     await runner.send('malformed', 'POST', '/tasks/claim', '{"instanceId":');
     await runner.send('packed', 'POST', '/tasks/claim', gzipSync('{}'), { 'content-encoding': 'gzip' });
     await runner.send('large', 'POST', '/tasks/claim', ' '.repeat(1024 * 1024 + 1));

@@ -1,0 +1,31 @@
+/** Times at which this process itself did not get to run, which must not count against a runner. */
+const tickMs = 50;
+/** What a timer may be late without anybody being stalled. */
+const jitterMs = 50;
+
+export class Stalls {
+  readonly #stalls: { readonly fromMs: number; readonly toMs: number }[] = [];
+  readonly #timer: NodeJS.Timeout;
+  #lastMs = performance.now();
+
+  constructor() {
+    this.#timer = setInterval(() => {
+      const now = performance.now();
+      if (now - this.#lastMs > tickMs + jitterMs)
+        this.#stalls.push({ fromMs: this.#lastMs + tickMs, toMs: now });
+      this.#lastMs = now;
+    }, tickMs).unref();
+  }
+
+  /** How much of a stretch of time this process was stalled. */
+  within(fromMs: number, toMs: number): number {
+    return this.#stalls.reduce(
+      (sum, stall) => sum + Math.max(0, Math.min(toMs, stall.toMs) - Math.max(fromMs, stall.fromMs)),
+      0,
+    );
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+}
