@@ -136,6 +136,8 @@ export class Database implements Queryable {
         snapshot: false,
         tableName: 'platform_migration',
         snapshotName: 'platform',
+        // It would write to the terminal, past our own log.
+        silent: true,
       },
       discovery: { checkDuplicateTableNames: true },
       forceUtcTimezone: true,
