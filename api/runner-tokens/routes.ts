@@ -15,6 +15,7 @@ import {
 } from '../../store/runner-tokens.ts';
 import type { Principal } from '../auth-client.ts';
 import { defineRoute } from '../route.ts';
+import { runnerStory } from '../runner/examples.ts';
 import type { Services } from '../services.ts';
 import { createdTokenSchema, newTokenSchema, tokenItemSchema } from './schema.ts';
 import { newTokenValue } from './secret.ts';
@@ -101,7 +102,7 @@ const revoke = defineRoute({
     'back without counting as an attempt. Revoking it again is fine.',
   tags,
   access: access.runnerTokens,
-  params: z.object({ id: uuid() }),
+  params: z.object({ id: uuid().meta({ description: 'The token.', example: runnerStory.tokenId }) }),
   responses: { 204: { description: 'Revoked.' } },
   errors: ['tokenNotFound'],
   refusals: { params: 'tokenNotFound' },

@@ -1,10 +1,15 @@
 /** Wire forms of runner tokens (contract: Runner token request; decisions 9). */
 import { z } from 'zod';
+import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { runnerScopes } from '../../domain/runner-token.ts';
 import { nameText, timestampOut } from '../../http/schemas.ts';
+import { runnerStory } from '../runner/examples.ts';
 
 const { runnerTokenTypes, runnerTokenAdministratorMaxHours: longestHours } = limits;
+
+const label = 'Laboratory 3';
+const expiresAt = '2026-03-31T10:00:00.000Z';
 
 /** Each once, in the order given. */
 const distinct = <T>(values: readonly T[]): T[] => [...new Set(values)];
@@ -40,13 +45,24 @@ export const newTokenSchema = z
       .transform((label) => label ?? '')
       .meta({ description: 'For people: where the token is used.' }),
   })
-  .meta({ id: 'RunnerTokenRequest' });
+  .meta({
+    id: 'RunnerTokenRequest',
+    example: {
+      runnerTypes: [runnerStory.runnerType],
+      scopes: runnerScopes,
+      ttlHours: limits.runnerTokenDefaultHours,
+      label,
+    },
+  });
 
 const scopes = z.array(z.enum(runnerScopes));
 
 export const createdTokenSchema = z
   .object({ token: z.string(), id: z.guid(), expiresAt: timestampOut(), scopes })
-  .meta({ id: 'RunnerTokenCreated' });
+  .meta({
+    id: 'RunnerTokenCreated',
+    example: { token: 'hrt_...', id: runnerStory.tokenId, expiresAt, scopes: runnerScopes },
+  });
 
 export const tokenItemSchema = z
   .object({
@@ -64,4 +80,18 @@ export const tokenItemSchema = z
     revoked: z.boolean().meta({ description: 'True also when it ended with its creator.' }),
     tokenHint: z.string().meta({ description: 'Last four characters of the token.' }),
   })
-  .meta({ id: 'RunnerToken' });
+  .meta({
+    id: 'RunnerToken',
+    example: {
+      id: runnerStory.tokenId,
+      label,
+      runnerTypes: [runnerStory.runnerType],
+      scopes: runnerScopes,
+      createdBy: story.userId,
+      createdAt: story.startedAt,
+      expiresAt,
+      lastUsedAt: story.processedAt,
+      revoked: false,
+      tokenHint: '4xQ2',
+    },
+  });

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
+import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { integerParameter, timestampOut, uuid } from '../../http/schemas.ts';
@@ -12,10 +13,13 @@ import {
   setRunnerDrained,
 } from '../../store/runner-instances.ts';
 import { defineRoute } from '../route.ts';
+import { runnerStory } from '../runner/examples.ts';
 import type { Services } from '../services.ts';
 
 const path = '/api/v2/admin/runners';
 const tags = ['Runner administration'];
+
+const runnerId = '0198ee21-7d40-7c1a-9e55-2f6b8c0d3a71';
 
 const runnerSchema = z
   .object({
@@ -49,7 +53,35 @@ const runnerSchema = z
       .nullable()
       .meta({ description: 'What it holds now.' }),
   })
-  .meta({ id: 'RunnerInstance' });
+  .meta({
+    id: 'RunnerInstance',
+    example: {
+      id: runnerId,
+      instanceId: runnerStory.instanceId,
+      kind: 'token',
+      tokenId: runnerStory.tokenId,
+      tokenLabel: 'Laboratory 3',
+      tokenHint: '4xQ2',
+      userId: null,
+      runnerTypes: [runnerStory.runnerType],
+      hosting: 'external',
+      version: 'lap-splitter/1.4.2',
+      firstSeenAt: story.startedAt,
+      lastSeenAt: story.processedAt,
+      drained: false,
+      task: {
+        taskId: runnerStory.taskId,
+        runId: runnerStory.runId,
+        attempt: 1,
+        sessionId: story.sessionId,
+        nodeInstanceId: runnerStory.nodeId,
+        nodeName: 'laps',
+        nodeTemplate: runnerStory.template,
+        claimedAt: runnerStory.claimedAt,
+        phase: 'reading',
+      },
+    },
+  });
 
 const list = defineRoute({
   id: 'listRunners',
@@ -63,24 +95,28 @@ const list = defineRoute({
   tags,
   access: access.admin,
   query: z.object({
-    page: integerParameter({ min: 1, initial: 1, message: 'page must be at least 1.' }),
+    page: integerParameter({ min: 1, initial: 1, message: 'page must be at least 1.' }).meta({
+      description: 'Number of the page, from 1.',
+    }),
     pageSize: integerParameter({
       min: 1,
       max: limits.sessionPageSizeMax,
       initial: limits.sessionPageSizeDefault,
       message: `pageSize must be between 1 and ${limits.sessionPageSizeMax}.`,
-    }),
+    }).meta({ description: 'Instances on a page.' }),
   }),
   responses: {
     200: {
       description: 'One page of instances.',
-      schema: z.object({
-        runners: z.array(runnerSchema),
-        page: z.int(),
-        pageSize: z.int(),
-        totalCount: z.int(),
-        totalPages: z.int(),
-      }),
+      schema: z
+        .object({
+          runners: z.array(runnerSchema),
+          page: z.int(),
+          pageSize: z.int(),
+          totalCount: z.int(),
+          totalPages: z.int(),
+        })
+        .meta({ id: 'RunnerInstanceList', example: { page: 1, pageSize: 25, totalCount: 1, totalPages: 1 } }),
     },
   },
   async handler({ query: { page, pageSize }, services }) {
@@ -100,7 +136,7 @@ const drainRoute = {
   path: `${path}/{id}/drain`,
   tags,
   access: access.admin,
-  params: z.object({ id: uuid() }),
+  params: z.object({ id: uuid().meta({ description: 'The instance.', example: runnerId }) }),
   errors: ['runnerNotFound'],
   refusals: { params: 'runnerNotFound' },
 } as const;
