@@ -90,6 +90,9 @@ function settings(options: PostgresOptions): string[] {
     jit: 'off',
     random_page_cost: '1.1',
     log_line_prefix: '%m [%p] %d ',
+    // What was refused is told, and neither the row nor the statement: addresses of people may stand in them.
+    log_error_verbosity: 'terse',
+    log_min_error_statement: 'panic',
     log_timezone: 'UTC',
     timezone: 'UTC',
     ...(options.temporary ? { fsync: 'off', full_page_writes: 'off' } : {}),
