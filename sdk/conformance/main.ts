@@ -93,7 +93,7 @@ const program = new Command('conformance')
   .option('--content-type <type>', 'Content-Type of the inputs (default: by their ending)')
   .option('--failing-input <file>', 'an input for which the runner reports a failure')
   .option('--failing-configuration <json>', 'a configuration for which it does', jsonObject)
-  .option('--lease <seconds>', 'lease of a task', within(2, 60), 4)
+  .option('--lease <seconds>', 'lease of a task', within(3, 60), 4)
   .option('--patience <seconds>', 'how long an expected call may take to come', within(1, 300), 10)
   .option('--grace <seconds>', 'how long the runner may take to stop', within(1, 300), 20)
   .option('--jobs <count>', 'scenarios at a time, each with a runner of its own', within(1, 16), 4)
@@ -153,6 +153,12 @@ function hint(results: readonly Result[], template: string): string | undefined 
   return 'The runner never called. Does it start, and does it read SDP_URL and SDP_RUNNER_TOKEN?';
 }
 
+/** Nothing can be said of a runner that does not get through its plain tasks. */
+function leftOut(results: readonly Result[], list: readonly Scenario[]): string {
+  const left = list.filter(({ name }) => !results.some((result) => result.name === name)).length;
+  return left > 0 ? `; ${left} left out, which need plain tasks to go well` : '';
+}
+
 async function main(): Promise<number> {
   const options = program.parse().opts<Options>();
   const list = chosen(options.only);
@@ -168,7 +174,7 @@ async function main(): Promise<number> {
   const results = await playAll(list, runnerOf(options, options.runner), options.jobs, tell);
   const advice = hint(results, options.template);
   if (options.json) console.log(jsonReport(results));
-  else console.log(`\n${summaryLine(results)}`);
+  else console.log(`\n${summaryLine(results)}${leftOut(results, list)}`);
   if (advice !== undefined) {
     console.error(advice);
     return unusable;

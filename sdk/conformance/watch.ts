@@ -12,7 +12,8 @@ export function watch(stage: Stage): void {
   for (const call of stage.journal.calls) {
     judgeRefusal(stage, call);
     judgeClaim(stage, call);
-    if (call.route === 'outputs' && call.headers['x-platform-output-identifier'] === undefined)
+    const isOutput = call.route === 'outputs' || call.route === 'uploadStart';
+    if (isOutput && call.headers['x-platform-output-identifier'] === undefined)
       stage.found('identifier-missing', 'An output was written without X-Platform-Output-Identifier.');
   }
   for (const claim of stage.world.desk.claims.values()) {

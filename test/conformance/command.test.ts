@@ -86,6 +86,29 @@ test.concurrent('a warning ends it with 0, and with 1 when warnings count', asyn
   expect(code).toBe(1);
 });
 
+test.concurrent('what the runner is to fail for can be given', async (context) => {
+  const failing = ['--failing-configuration', '{"fail":true}', '--failing-input', 'kit.ts'];
+  const { code, stdout } = await run(
+    context,
+    '--runner',
+    reference,
+    '--only',
+    'fail-answer-lost',
+    '--json',
+    ...failing,
+  );
+  const [{ verdict, calls }] = JSON.parse(stdout).scenarios;
+  expect(calls.filter((call: string) => call.includes('/fail '))).toHaveLength(2);
+  expect([verdict, code]).toEqual(['pass', 0]);
+});
+
+test.concurrent('a runner that fails plain tasks is told so, and the rest is left out', async (context) => {
+  const { code, stdout } = await run(context, '--runner', reference, '--configuration', '{"fail":true}');
+  expect(stdout).toContain('The runner reported error: Error: as the configuration wants it');
+  expect(stdout).toContain(`${scenarios.length - 1} left out`);
+  expect(code).toBe(1);
+});
+
 test.concurrent('its list names every scenario', async (context) => {
   const { code, stdout } = await run(context, '--list');
   expect(
@@ -106,7 +129,7 @@ const unusable: readonly (readonly [what: string, args: readonly string[], hint:
     ['--runner', 'x', '--configuration', '[]'],
     'It must be a JSON object.',
   ],
-  ['a lease out of range', ['--runner', 'x', '--lease', '1'], 'It must be a number from 2 to 60.'],
+  ['a lease out of range', ['--runner', 'x', '--lease', '2'], 'It must be a number from 3 to 60.'],
   ['an input that is not there', ['--runner', 'x', '--input', 'no-such-file.csv'], 'no-such-file.csv'],
   ['a command that does not start', ['--runner', 'exec no-such-program'], 'The runner never called.'],
   [

@@ -31,6 +31,9 @@ function example(
 
 const typescript = (folder: string) => `"${process.execPath}" main.ts examples/${folder}/runner.ts`;
 
+/** They take a quarter of it on a quiet machine. */
+const timeout = 150_000;
+
 async function passes(under: RunnerUnderTest): Promise<void> {
   const results = await play(under, undefined, 3);
   expect(troubles(results)).toEqual([]);
@@ -39,14 +42,16 @@ async function passes(under: RunnerUnderTest): Promise<void> {
   );
 }
 
-test.concurrent('resample-csv conforms', () =>
-  passes(example('resample-csv', typescript('resample-csv'), { rateHz: 10 })));
+test.concurrent('resample-csv conforms', { timeout }, () =>
+  passes(example('resample-csv', typescript('resample-csv'), { rateHz: 10 })),
+);
 
-test.concurrent('incremental-aggregation conforms', () =>
-  passes(example('incremental-aggregation', typescript('incremental-aggregation'), { column: 'speed' })));
+test.concurrent('incremental-aggregation conforms', { timeout }, () =>
+  passes(example('incremental-aggregation', typescript('incremental-aggregation'), { column: 'speed' })),
+);
 
 test
   .skipIf(!hasPython)
-  .concurrent('the Python example conforms (skipped where there is no python3)', () =>
+  .concurrent('the Python example conforms (skipped where there is no python3)', { timeout }, () =>
     passes(example('python', 'python3 examples/python/runner.py')),
   );

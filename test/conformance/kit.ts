@@ -7,6 +7,8 @@ import type { RunnerUnderTest } from '../../sdk/conformance/stage.ts';
 
 export const folder = fileURLToPath(new URL('./', import.meta.url));
 
+const compileCache = fileURLToPath(new URL('../../node_modules/.cache/runners', import.meta.url));
+
 /** A runner of a TypeScript file of this folder. */
 export function nodeRunner(file: string, options: Partial<RunnerUnderTest> = {}): RunnerUnderTest {
   return {
@@ -23,7 +25,8 @@ export function nodeRunner(file: string, options: Partial<RunnerUnderTest> = {})
     leaseSeconds: 5,
     patienceMs: 10_000,
     graceMs: 10_000,
-    environment: {},
+    // Each scenario starts the runner anew.
+    environment: { NODE_COMPILE_CACHE: compileCache },
     ...options,
   };
 }

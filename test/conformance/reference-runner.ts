@@ -24,6 +24,7 @@ export interface Defects {
   readonly beatsAllTheTime?: boolean;
   readonly namesOutputsByTask?: boolean;
   readonly goesOnAfter401?: boolean;
+  readonly hammersAfter401?: boolean;
 }
 
 export interface RunnerOptions {
@@ -40,6 +41,8 @@ interface Task {
   readonly taskId: string;
   readonly runId: string;
   readonly heartbeatIntervalSeconds: number;
+  /** `{"fail": true}` makes it report a failure. */
+  readonly configuration: { readonly fail?: boolean };
 }
 
 interface InputItem {
@@ -77,7 +80,7 @@ export class ReferenceRunner {
     this.#maxOutputBytes = (whoami as { limits: { maxOutputBytes: number } }).limits.maxOutputBytes;
     while (!this.#stop.signal.aborted) {
       const task = await this.#claim();
-      if (task !== undefined) await this.#work(task);
+      if (task !== undefined) await this.#work(task).catch((error: unknown) => this.#refusedFor(error));
     }
   }
 
@@ -93,8 +96,13 @@ export class ReferenceRunner {
         | undefined;
     } catch (error) {
       if (this.#stop.signal.aborted) return undefined;
-      throw error;
+      return this.#refusedFor(error);
     }
+  }
+
+  /** Ends the runner. */
+  #refusedFor(error: unknown): undefined {
+    if (!this.#defects.hammersAfter401) throw error;
   }
 
   async #work(task: Task): Promise<void> {
@@ -149,6 +157,7 @@ export class ReferenceRunner {
   }
 
   async #process(task: Task, signal: AbortSignal): Promise<void> {
+    if (task.configuration.fail) throw new Error('as the configuration wants it');
     const inputs = await this.#inputs(task, signal);
     if (this.#defects.claimsWhileHolding)
       await this.#connection.json('POST', '/tasks/claim', { instanceId: this.#instanceId, waitSeconds: 0 });
