@@ -47,7 +47,8 @@ const create = defineRoute({
     }
     const { value, digest, hint } = newTokenValue(services.objects.secrets);
     const made = await createRunnerToken(services.database, { ...body, digest, hint }, creator, now);
-    log.info({ audit: 'runner token made', tokenId: made.id, by: principal.userId }, 'runner token made');
+    const { userId } = principal;
+    log.info({ audit: 'createRunnerToken', userId, tokenId: made.id }, 'a runner token is made');
     return {
       status: 201,
       body: {
@@ -109,10 +110,8 @@ const revoke = defineRoute({
   async handler({ params, principal, services, log }) {
     const isKnown = await revokeRunnerToken(services.database, params.id, ownersSeenBy(principal));
     if (!isKnown) throw new Problem('tokenNotFound');
-    log.info(
-      { audit: 'runner token revoked', tokenId: params.id, by: principal.userId },
-      'runner token revoked',
-    );
+    const { userId } = principal;
+    log.info({ audit: 'revokeRunnerToken', userId, tokenId: params.id }, 'a runner token is revoked');
     await services.runners.tokens.giveBack();
     return { status: 204 };
   },

@@ -152,7 +152,7 @@ const drain = defineRoute({
   responses: { 200: { description: 'The instance.', schema: runnerSchema } },
   async handler({ params, principal, services, log }) {
     const runner = await changed(services, params.id, true);
-    log.info({ audit: 'runner drained', runnerId: params.id, by: principal.userId }, 'runner drained');
+    log.info(auditOf('drainRunner', principal, params), 'a runner is drained');
     return { status: 200, body: runner };
   },
 });
@@ -166,10 +166,14 @@ const undrain = defineRoute({
   responses: { 200: { description: 'The instance.', schema: runnerSchema } },
   async handler({ params, principal, services, log }) {
     const runner = await changed(services, params.id, false);
-    log.info({ audit: 'runner undrained', runnerId: params.id, by: principal.userId }, 'runner undrained');
+    log.info(auditOf('undrainRunner', principal, params), 'a runner gets tasks again');
     return { status: 200, body: runner };
   },
 });
+
+function auditOf(audit: string, { userId }: { readonly userId: string }, { id }: { readonly id: string }) {
+  return { audit, userId, runnerId: id };
+}
 
 async function changed({ database }: Services, id: string, drained: boolean) {
   const row = await setRunnerDrained(database, id, drained);
