@@ -223,7 +223,7 @@ function awaitedChanges(
     const kind = open.filter((run) => run.builtin === builtin);
     const fresh = kind.filter((run) => !awaited.has(attemptActivityId(run.runId, run.attempt)));
     const room = Math.max(0, maxAwaited - (kind.length - fresh.length));
-    const ready = fresh.filter((run) => !isYoung(run) && !(builtin && run.heldBack)).slice(0, room);
+    const ready = fresh.filter((run) => !isYoung(run) && !(builtin && isUnclaimable(run))).slice(0, room);
     start.push(...ready.map(toOpenAttempt));
   }
   return {
@@ -233,6 +233,11 @@ function awaitedChanges(
       ? lookAgainMs
       : null,
   };
+}
+
+/** To start a built-in run then would only be refused, again and again. */
+function isUnclaimable(run: OpenRun): boolean {
+  return run.heldBack || run.waiting;
 }
 
 function toOpenAttempt({ runId, attempt, maxAttempts, nodeName, builtin }: OpenRun): OpenAttempt {

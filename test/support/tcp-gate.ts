@@ -7,6 +7,8 @@ export interface TcpGate {
   readonly url: string;
   /** Breaks all connections and refuses new ones. */
   shut(): void;
+  /** Breaks all connections; new ones stand and carry nothing. */
+  stall(): void;
   open(): void;
 }
 
@@ -14,7 +16,7 @@ export interface TcpGate {
 export async function tcpGate(target: string): Promise<TcpGate> {
   const { hostname, port, protocol } = new URL(target);
   const sockets = new Set<Socket>();
-  let isOpen = true;
+  let state: 'open' | 'shut' | 'stalled' = 'open';
   const track = (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
@@ -22,7 +24,8 @@ export async function tcpGate(target: string): Promise<TcpGate> {
   };
   const server = createServer((inside) => {
     track(inside);
-    if (!isOpen) {
+    if (state === 'stalled') return;
+    if (state === 'shut') {
       inside.resetAndDestroy();
       return;
     }
@@ -34,19 +37,18 @@ export async function tcpGate(target: string): Promise<TcpGate> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address() as { port: number };
-  const shut = () => {
-    isOpen = false;
+  const turn = (next: typeof state) => {
+    state = next;
     for (const socket of sockets) socket.destroy();
   };
   afterAll(() => {
-    shut();
+    turn('shut');
     server.close();
   });
   return {
     url: `${protocol}//127.0.0.1:${address.port}`,
-    shut,
-    open: () => {
-      isOpen = true;
-    },
+    shut: () => turn('shut'),
+    stall: () => turn('stalled'),
+    open: () => turn('open'),
   };
 }
