@@ -64,17 +64,12 @@ export function integerParameter(options: {
 /** An optional id in a query (`?projectId=`); an empty one counts as absent. */
 export function idParameter(message = 'must be a positive integer') {
   return z
-    .union([z.literal('').transform(() => undefined), pathIdWith(message)])
+    .string()
+    .regex(/^([1-9]\d{0,15})?$/, { error: message })
+    .transform((text) => (text === '' ? undefined : Number(text)))
+    .refine((value) => value === undefined || value <= limits.largestId, { error: message })
     .optional()
     .meta({ type: 'integer', minimum: 1 });
-}
-
-function pathIdWith(message: string) {
-  return z
-    .string()
-    .regex(/^[1-9]\d{0,15}$/, { error: message })
-    .transform(Number)
-    .refine((value) => value <= limits.largestId, { error: message });
 }
 
 /** A required name or title: 1 to 255 characters after trimming, no control characters. */

@@ -1,8 +1,6 @@
 /** Runs for operators: finding those that failed for good, having them tried again, and cancelling. */
-import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
-import { uuid } from '../../http/schemas.ts';
 import { findNodeRun, listNodeRuns } from '../../store/node-runs.ts';
 import {
   type CancelResult,
@@ -12,6 +10,7 @@ import {
   retryRun,
 } from '../../store/operate-runs.ts';
 import { defineRoute } from '../route.ts';
+import { sessionParams } from '../sessions/schema.ts';
 import { presentNodeRun } from './present.ts';
 import {
   nodeRunListQuerySchema,
@@ -61,6 +60,7 @@ const one = defineRoute({
   method: 'GET',
   path: `${path}/{id}`,
   summary: 'One run with its attempts',
+  description: 'As the list shows it; `retryable` tells whether it can be tried again.',
   tags,
   access: access.admin,
   params: nodeRunParams,
@@ -169,7 +169,7 @@ const retryFailed = defineRoute({
     'does not match the schema of their template stay as they are. `retried` is 0 when there was none.',
   tags,
   access: access.admin,
-  params: z.object({ id: uuid() }),
+  params: sessionParams,
   responses: { 202: { description: 'Queued.', schema: retriedSchema } },
   errors: ['sessionNotFound', 'sessionFrozen'],
   refusals: { params: 'sessionNotFound' },

@@ -1,5 +1,6 @@
 /** Wire forms of runs, as operators see them. */
 import { z } from 'zod';
+import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { nodeStateCodes } from '../../domain/node-state.ts';
 import { idParameter, integerParameter, optionalText, timestampOut, uuid } from '../../http/schemas.ts';
@@ -106,7 +107,12 @@ export const nodeRunSchema = z
     },
   });
 
-export const nodeRunParams = z.object({ id: uuid().meta({ description: 'The run, as claims name it.' }) });
+export const nodeRunParams = z.object({
+  id: uuid().meta({
+    description: 'The run, as claims name it.',
+    example: '0198f2b5-11d0-7b6e-8a43-6f0de41c2b97',
+  }),
+});
 
 const stateList = z
   .string()
@@ -127,19 +133,27 @@ const stateList = z
 
 export const nodeRunListQuerySchema = z
   .object({
-    sessionId: uuid().optional(),
-    nodeInstanceId: idParameter(),
-    nodeTemplate: optionalText(limits.nameCharacters).optional(),
+    sessionId: uuid()
+      .optional()
+      .meta({ description: 'Only runs of this session.', example: story.sessionId }),
+    nodeInstanceId: idParameter().meta({
+      description: 'Only runs of this node instance.',
+      example: story.nodeId,
+    }),
+    nodeTemplate: optionalText(limits.nameCharacters)
+      .optional()
+      .meta({ description: 'Only runs of nodes of this node template.', example: 'lap-splitter' }),
     state: stateList.optional().meta({
       description:
         'States, with commas between them. Without it: all runs of the session or node instance; without those, all that are open or failed.',
+      example: 'failed,cancelled',
     }),
-    page: integerParameter({ min: 1, initial: 1 }),
+    page: integerParameter({ min: 1, initial: 1 }).meta({ description: 'Number of the page, from 1.' }),
     pageSize: integerParameter({
       min: 1,
       max: limits.nodeRunPageSizeMax,
       initial: limits.nodeRunPageSizeDefault,
-    }),
+    }).meta({ description: 'Runs on a page.' }),
   })
   .refine(
     ({ sessionId, nodeInstanceId, state = [] }) =>

@@ -6,6 +6,7 @@ import { isEmail, isName } from '../../domain/text.ts';
 import {
   bodyId,
   freeJson,
+  idParameter,
   integerParameter,
   jsonObjectOut,
   optionalText,
@@ -262,17 +263,11 @@ export const sessionSchema = z
   })
   .meta({ id: 'Session', example: sessionExample });
 
-/** An optional id; an empty one counts as absent. */
-function idFilter(name: string, example: number) {
-  const error = `${name} must be a positive integer.`;
-  return z
-    .string()
-    .regex(/^([1-9]\d{0,15})?$/, { error })
-    .transform((text) => (text === '' ? undefined : Number(text)))
-    .refine((value) => value === undefined || value <= limits.largestId, { error })
-    .optional()
-    .meta({ type: 'integer', minimum: 1, description: 'Only sessions of this one.', example });
-}
+const idFilter = (name: string, example: number) =>
+  idParameter(`${name} must be a positive integer.`).meta({
+    description: 'Only sessions of this one.',
+    example,
+  });
 
 const pageMessage = 'page must be 1 or greater.';
 const pageSizeMessage = `pageSize must be between 1 and ${limits.sessionPageSizeMax}.`;
