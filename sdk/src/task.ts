@@ -60,7 +60,7 @@ export class Task<C = JsonObject, S = JsonObject> {
   /** Aborted some time before `signal` when the process shuts down: a good moment to stop at a sound place. */
   readonly stopping: AbortSignal;
   readonly #parts: TaskParts;
-  readonly #writing = new Set<Promise<unknown>>();
+  readonly #writing = new Map<Promise<unknown>, Promise<unknown>>();
   #unnamed = { watermark: 0, outputs: 0 };
   #hasMore = false;
 
@@ -112,10 +112,12 @@ export class Task<C = JsonObject, S = JsonObject> {
    */
   write(source: Source, options: OutputOptions = {}): Promise<WrittenOutput> {
     const writing = this.#write(source, options);
-    this.#writing.add(writing);
+    // Another promise for the caller: one that nobody waits for and that fails is to be as loud as Node makes it.
+    const returned = writing.then((output) => output);
+    this.#writing.set(writing, returned);
     const done = () => this.#writing.delete(writing);
     writing.then(done, done);
-    return writing;
+    return returned;
   }
 
   async #write(source: Source, options: OutputOptions): Promise<WrittenOutput> {
@@ -172,9 +174,10 @@ export class Task<C = JsonObject, S = JsonObject> {
     return { handled, hasMore: this.#hasMore };
   }
 
-  /** Resolves when no output is being written; for code that did not wait for its outputs. @throws what a write throws */
+  /** Waits for outputs that the code did not wait for. @throws what a write throws */
   async written(): Promise<void> {
-    await Promise.all(this.#writing);
+    for (const returned of this.#writing.values()) returned.catch(() => undefined);
+    await Promise.all(this.#writing.keys());
   }
 
   /** Whether a loop over new inputs left some. */

@@ -10,7 +10,9 @@ import os
 import sys
 from typing import Any, BinaryIO, Iterator, Optional
 
-from platform_runner import ApiError, Runner, Task, TaskFailure
+from platform_client import ApiError
+from platform_runner import Runner
+from platform_task import Task, TaskFailure
 
 CHUNK_BYTES = 256 * 1024
 

@@ -1,0 +1,68 @@
+/** The kit outside of this checkout: as an installed package, and for modules that lie anywhere. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { chain, makeGraph, outsideTemplate } from '../support/graph.ts';
+import { testProcesses } from '../support/processes.ts';
+import { kitStage } from './support/kit-stage.ts';
+
+const stage = await kitStage();
+const processes = testProcesses({});
+const folder = mkdtempSync(join(tmpdir(), 'sdp-runner-package-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const program = resolve('node_modules/.bin/node');
+const [, firstExample = ''] = /```ts\n([^`]+)```/.exec(readFileSync('sdk/README.md', 'utf8')) ?? [];
+
+/** Has a started runner do the README's first example once. */
+async function topSpeed(command: string, args: readonly string[]) {
+  await outsideTemplate(stage.database, 'top-speed');
+  const graph = await makeGraph(stage.database, chain(1, 'top-speed'));
+  await stage.database.query(
+    `update node_instance set configuration = '{"dataSourceName":"platform"}' where session_id = $1`,
+    [graph.sessionId],
+  );
+  const variables = { SDP_URL: stage.api.url, SDP_RUNNER_TOKEN: stage.people.Developer.token };
+  const child = processes.startScript(command, variables, { program, args });
+  await eventually('the runner takes tasks', () => child.log().includes('takes tasks'));
+  await stage.upload(graph, 'input', '{"speeds": [3, 7, 5]}');
+  await stage.until(graph, 'n1', 'Succeeded');
+  expect(await stage.latest(graph, 'n1')).toBe('{"top":7}');
+  child.kill('SIGTERM');
+  expect(await child.ended).toBe(0);
+}
+
+test('a packed kit is installed, typed, and runs the first example of its README', async () => {
+  const packed = execFileSync(program, ['sdk/pack.ts', folder], { encoding: 'utf8' }).trim();
+  writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}');
+  const quietly = ['--offline', '--no-audit', '--no-fund', '--ignore-scripts', '--silent'];
+  execFileSync('npm', ['install', ...quietly, packed], { cwd: folder });
+  const module = join(folder, 'speed.ts');
+  writeFileSync(module, firstExample);
+  // What a project in TypeScript has beside the kit.
+  symlinkSync(resolve('node_modules/@types'), join(folder, 'node_modules/@types'));
+  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--types', 'node', '--target', 'es2024'];
+  execFileSync(program, [resolve('node_modules/typescript/bin/tsc'), ...options, module], { cwd: folder });
+  await topSpeed(join(folder, 'node_modules/.bin/sdp-runner'), [module]);
+});
+
+test('a module that lies anywhere imports the kit that runs it', async () => {
+  const lonely = mkdtempSync(join(tmpdir(), 'sdp-runner-module-'));
+  try {
+    const module = join(lonely, 'speed.mts');
+    writeFileSync(module, firstExample);
+    await topSpeed('sdk/main.ts', [module]);
+  } finally {
+    rmSync(lonely, { recursive: true, force: true });
+  }
+});
+
+test('a module that exports no runner is refused by name', async () => {
+  const module = join(folder, 'nothing.mjs');
+  writeFileSync(module, 'export const run = 1;');
+  const child = processes.startScript('sdk/main.ts', {}, { program, args: [module] });
+  expect(await child.ended).toBe(1);
+  expect(child.log()).toContain('does not export a runner by default');
+});
