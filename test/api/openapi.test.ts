@@ -4,6 +4,7 @@ import { ask, startTestApi, type TestApi } from '../support/api.ts';
 import {
   allRoutes,
   checkerOf,
+  formalFaults,
   interfaceDocument,
   type Json,
   lookUp,
@@ -118,6 +119,10 @@ describe('the interface document', () => {
     );
     const missing = rows.filter((row) => !awaited.has(row) && !described.has(form(row)));
     expect(missing).toEqual([]);
+  });
+
+  test('is OpenAPI 3.1 by the schema of its authors, and every schema in it is JSON Schema', () => {
+    expect(formalFaults(document)).toEqual([]);
   });
 
   test('is served as it is made, with every route of the server once and under a name of its own', async () => {

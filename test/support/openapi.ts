@@ -1,4 +1,5 @@
 /** The platform's interface document for tests: its operations, and values checked against its schemas. */
+import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { documentInfo } from '../../api/docs/info.ts';
 import { routes as platformRoutes } from '../../api/routes.ts';
@@ -47,6 +48,25 @@ export function lookUp(document: Json, at: string): unknown {
     .slice(1)
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
     .reduce<unknown>((value, key) => (value as Json | undefined)?.[key], document);
+}
+
+/** What is no OpenAPI 3.1 by the schema of its authors, and which schemas are no JSON Schema; empty when all is well. */
+export function formalFaults(document: Json): unknown[] {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  // Its only dynamic reference leads to its own definition; ajv follows it elsewhere.
+  const authors = readFileSync(new URL('openapi-3.1.schema.json', import.meta.url), 'utf8').replaceAll(
+    '"$dynamicRef": "#meta"',
+    '"$ref": "#/$defs/schema"',
+  );
+  const validate = ajv.compile(JSON.parse(authors));
+  if (!validate(document)) return validate.errors ?? ['no reason'];
+  const checker = checkerOf(document, { closed: false });
+  const schemas = Object.entries((document.components as Json).schemas as Json);
+  return schemas.flatMap(([name, schema]) => {
+    // Compiles the schema; whether the value passes does not matter.
+    checker.fault(`/components/schemas/${name}`, null);
+    return ajv.validateSchema(schema as object) ? [] : [name];
+  });
 }
 
 const formats = {
