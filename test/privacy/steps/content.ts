@@ -1,0 +1,174 @@
+/** Projects, templates, uploads, built-in nodes, dashboards, queues, ingests and settings. */
+import { eventually } from '../../support/eventually.ts';
+import { csv, type Scenario, settled } from '../scenario.ts';
+
+export async function driveContent(scenario: Scenario): Promise<void> {
+  await Promise.all([driveGraph(scenario), driveQueue(scenario), driveIngest(scenario)]);
+  await driveProjects(scenario);
+  await driveSettings(scenario);
+  await driveDocuments(scenario);
+}
+
+async function driveProjects({
+  drive,
+  people,
+  projectId,
+  templateId,
+  offlineToken,
+}: Scenario): Promise<void> {
+  const { token } = people.Instructor;
+  for (const by of [token, offlineToken, people.Trainee.token]) {
+    await drive.good('GET', '/projects', { token: by });
+    await drive.good('GET', `/projects/${projectId}`, { token: by });
+    await drive.good('GET', '/user_data', { token: by });
+    await drive.good('GET', '/api/v2/session/session_templates', { token: by });
+    await drive.good('GET', `/api/v2/session/session_templates/${templateId}`, { token: by });
+  }
+  await drive.good('PUT', `/projects/${projectId}`, { token, json: { Title: 'Flights again' } });
+  const OwnerId = people.Trainee.address.value;
+  await drive.refused([400], 'PUT', `/projects/${projectId}`, { token, json: { Title: 'x', OwnerId } });
+  await drive.good('GET', '/api/v2/admin/users', { token: people.Administrator.token });
+}
+
+/** The shipped template from upload to dashboard. */
+async function driveGraph(scenario: Scenario): Promise<void> {
+  const { drive, people, projectId } = scenario;
+  const { token } = people.Developer;
+  const templates = await drive.good('GET', '/session_templates', { token });
+  const shipped = templates.body.find(({ name }: { name: string }) => name.startsWith('system-tabular'));
+  const made = await drive.good('POST', '/session', {
+    token,
+    json: {
+      Name: 'Recording',
+      ProjectId: projectId,
+      SessionTemplateId: shipped.id,
+      Email: people.Trainee.address.value,
+    },
+  });
+  const { id, nodeInstances } = made.body;
+  const nodeId = nodeInstances[0].id;
+  const headers = { 'content-type': 'text/csv' };
+  const upload = await drive.good('POST', `/api/v2/node-instance/${nodeId}/outputs/data`, {
+    token,
+    bytes: csv,
+    headers,
+  });
+  await settled(scenario, id);
+  await drive.good('GET', `/api/v2/node-instance/${nodeId}/outputs`, { token });
+  await drive.good('GET', `/api/v2/node-instance/outputs/${upload.body.id}/data`, { token });
+  await drive.good('GET', `/api/v2/node-instance/${nodeId}/outputs/latest/data`, { token });
+  await drive.good('POST', `/api/v2/node-instance/${nodeInstances[1].id}/reprocess`, { token });
+  await settled(scenario, id);
+  const session = await drive.good('GET', `/api/v2/sessions/${id}`, { token });
+  const [dimension] = session.body.dimensions;
+  const path = `/api/v2/dashboard/dimensions/${dimension.id}`;
+  const { body } = await drive.good('GET', path, { token: people.Instructor.token });
+  const { key } = body.sources[0].channels[0];
+  await drive.good('GET', `${path}/series?channels=${encodeURIComponent(key)}`, { token });
+  await driveStatics(scenario, id);
+}
+
+/** A system dashboard that the session backs for a while. */
+async function driveStatics({ drive, people }: Scenario, sessionId: string): Promise<void> {
+  const { token } = people.Developer;
+  const path = '/api/v2/admin/statics';
+  const json = {
+    code: 'fleet',
+    title: 'Fleet',
+    sectionCode: 'overview',
+    sectionTitle: 'Overview',
+    scopeKind: 0,
+  };
+  await drive.good('POST', path, { token, json });
+  await drive.good('POST', `${path}/fleet/instances`, { token, json: { sessionId } });
+  await drive.good('GET', '/api/v2/dashboard/statics/nav', { token });
+  await drive.good('GET', path, { token });
+  await drive.good('DELETE', `${path}/fleet/instances/${sessionId}`, { token });
+  await drive.good('DELETE', `${path}/fleet`, { token });
+}
+
+async function driveQueue({ drive, people, templateId }: Scenario): Promise<void> {
+  const { token } = people.Developer;
+  const project = await drive.good('POST', '/projects', {
+    token,
+    json: { Title: 'Queued', QueuedIngestion: true },
+  });
+  const made = await drive.good('POST', '/session', {
+    token,
+    json: {
+      ProjectId: project.body.id,
+      SessionTemplateId: templateId,
+      Email: people.Instructor.address.value,
+    },
+  });
+  const path = `/api/v2/node-instance/${made.body.nodeInstances[0].id}/outputs`;
+  for (let upload = 0; upload < 3; upload += 1)
+    await drive.good('POST', `${path}/data`, { token, bytes: csv, headers: { 'content-type': 'text/csv' } });
+  await eventually('the queue is drained', async () => {
+    const { status, body } = await drive.send({ method: 'GET', path, token });
+    return status === 200 && body.length === 3;
+  });
+}
+
+async function driveIngest({ drive, people, projectId, templateId }: Scenario): Promise<void> {
+  const { token } = people.Developer;
+  const path = '/api/v2/admin/ingests';
+  const made = await drive.good('POST', path, {
+    token,
+    json: { urlPath: 'tracks/one', projectId, sessionTemplateId: templateId, inputNode: 'in' },
+  });
+  const own = `${path}/${made.body.id}`;
+  const send = (headers: Record<string, string>) => ({
+    bytes: csv,
+    headers: { 'content-type': 'text/csv', ...headers },
+  });
+  await drive.good('POST', '/ingest/tracks/one', send({ 'x-ingest-secret': made.body.secret }));
+  await drive.good('POST', '/ingest/tracks/one', { ...send({}), token: made.body.secret });
+  const rotated = await drive.good('POST', `${own}/rotate-secret`, { token });
+  await drive.refused([401], 'POST', '/ingest/tracks/one', send({ 'x-ingest-secret': made.body.secret }));
+  await drive.refused(
+    [401],
+    'POST',
+    '/ingest/tracks/one',
+    send({ 'x-ingest-secret': people.Developer.token }),
+  );
+  await drive.good('POST', '/ingest/tracks/one', send({ 'x-ingest-secret': rotated.body.secret }));
+  await drive.good('GET', path, { token });
+  await drive.good('GET', own, { token });
+  await drive.good('PUT', own, { token, json: { creationBehaviour: 'LatestSession' } });
+  await drive.good('POST', '/ingest/tracks/one', send({ 'x-ingest-secret': rotated.body.secret }));
+  await drive.good('DELETE', own, { token });
+}
+
+async function driveSettings({ drive, people, platform }: Scenario): Promise<void> {
+  const { token } = people.Developer;
+  const entry = { name: 'Ui:Title', valueType: 0, value: 'Flights', description: 'the title' };
+  await drive.good('POST', '/config', { token, json: entry });
+  await drive.good('PUT', '/config/Ui:Title', { token, json: entry });
+  await drive.good('GET', '/config/all', { token });
+
+  const { endpoint, region, bucket, accessKeyId, secretAccessKey } = platform.s3;
+  drive.book.add({
+    kind: 'password',
+    name: 'key of the store',
+    value: secretAccessKey,
+    cores: [secretAccessKey],
+  });
+  const store = { kind: 's3', endpoint, region, bucket, accessKeyId, secretAccessKey, forcePathStyle: true };
+  const path = '/api/v2/admin/data-sources';
+  await drive.good('POST', path, { token, json: { ...store, name: 'archive', prefix: 'archive' } });
+  const secret = drive.book.password('key that opens nothing').value;
+  await drive.refused([400], 'POST', path, {
+    token,
+    json: { ...store, name: 'closed', prefix: 'closed', secretAccessKey: secret },
+  });
+  await drive.good('GET', path, { token });
+  await drive.good('PUT', `${path}/archive`, { token, json: { ...store, name: 'archive', prefix: 'later' } });
+  await drive.good('DELETE', `${path}/archive`, { token });
+}
+
+async function driveDocuments({ drive }: Scenario): Promise<void> {
+  for (const path of ['/health_check', '/api/v2/health', '/api/v2/openapi.json', '/docs', '/docs/style.css'])
+    await drive.good('GET', path);
+  await drive.good('GET', '/api/v2/runner/runner-api.v1.yaml');
+}
