@@ -101,16 +101,16 @@ async function firstTry(services: Services, request: ClaimRequest): Promise<Firs
   const [template, ...others] = coverage.names();
   if (template === undefined || others.length > 0) {
     const { claimSeq, drained, holdsTask } = await arrive(services.database, identity);
-    if (holdsTask) await giveUp(services, identity);
+    if (holdsTask) await giveUp(services, request);
     return { claimSeq, drained, task: drained ? undefined : await tryClaim(services, request, claimSeq) };
   }
-  const arrival = await againWhenHeld(services, identity, () => {
+  const arrival = await againWhenHeld(services, request, () => {
     const claim = { template, leaseSeconds: limits.leaseSeconds };
     return signal.aborted ? undefined : arriveAndClaim(services.database, identity, claim);
   });
   if (arrival === undefined) return { claimSeq: 0, drained: false, task: undefined };
   if (!arrival.holdsTask) return arrival;
-  await giveUp(services, identity);
+  await giveUp(services, request);
   return { ...arrival, task: await tryClaim(services, request, arrival.claimSeq) };
 }
 
@@ -147,10 +147,11 @@ async function waitForTask(
 
 async function tryClaim(
   services: Services,
-  { identity, coverage, signal }: ClaimRequest,
+  request: ClaimRequest,
   claimSeq: number,
 ): Promise<ClaimedTask | undefined> {
-  return await againWhenHeld(services, identity, () => {
+  const { identity, coverage, signal } = request;
+  return await againWhenHeld(services, request, () => {
     const claim = { claimSeq, templates: coverage.names(), leaseSeconds: limits.leaseSeconds };
     // A caller that hung up must not take a task with it.
     return signal.aborted ? undefined : claimNext(services.database, identity, claim);
@@ -160,7 +161,7 @@ async function tryClaim(
 /** Tries again when an older claim of the same instance won in the moment between its arrival and ours. */
 async function againWhenHeld<T>(
   services: Services,
-  identity: RunnerIdentity,
+  request: ClaimRequest,
   claim: () => Promise<T> | undefined,
 ): Promise<T | undefined> {
   for (let tries = 1; ; tries += 1) {
@@ -168,12 +169,14 @@ async function againWhenHeld<T>(
       return await claim();
     } catch (error) {
       if (!isHeldAlready(error) || tries === maxTries) throw error;
-      await giveUp(services, identity);
+      await giveUp(services, request);
     }
   }
 }
 
-async function giveUp(services: Services, identity: RunnerIdentity): Promise<void> {
+/** A caller that hung up claims no more: what its instance holds it may have got since, by a claim that came later. */
+async function giveUp(services: Services, { identity, signal }: ClaimRequest): Promise<void> {
+  if (signal.aborted) return;
   const effects = await giveUpHeldTask(services.database, identity);
   if (effects !== undefined) services.workflows.afterCommit(effects);
 }
