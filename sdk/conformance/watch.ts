@@ -1,8 +1,10 @@
 /** What is judged in every scenario, whatever it plays: holding tasks, heartbeats, polling, refused calls. */
+
+import { wasTold } from './job.ts';
 import type { RuleName } from './rules.ts';
 import { type Call, writingRoutes } from './server/journal.ts';
 import type { Claim } from './server/model.ts';
-import { type Stage, wasTold } from './stage.ts';
+import type { Stage } from './stage.ts';
 
 /** The other threads of a runner learn of a loss a moment after one was told. */
 const noticeMs = 800;

@@ -1,8 +1,10 @@
 /** A task that takes long: keeping it, losing it, being cancelled or refused in the middle of it. */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Held, Job } from '../job.ts';
 import type { Scenario } from '../scenario.ts';
 import { type Call, outputRoutes, writingRoutes } from '../server/journal.ts';
-import type { Held, Job, Stage } from '../stage.ts';
+import type { Claim } from '../server/model.ts';
+import type { Stage } from '../stage.ts';
 import { judgeBaseline } from './lost-answers.ts';
 
 /** A runner that was told of something by a heartbeat gets so long before its own work goes on. */
@@ -20,19 +22,26 @@ async function hold(stage: Stage): Promise<{ readonly job: Job; readonly held: H
 /** Lets a call wait for longer than a lease; ends the scenario as soon as the runner is silent for too long. */
 async function outlastLease(stage: Stage, { claim, release }: Held): Promise<void> {
   const untilMs = performance.now() + stage.leaseMs * beyondLease;
-  const silence = () => {
-    const now = performance.now();
-    const lastMs = stage.journal.forTask(claim.taskId).at(-1)?.atMs ?? claim.claimedAtMs;
-    return now - lastMs - stage.stalls.within(lastMs, now);
-  };
-  await stage.until(
-    () => performance.now() > untilMs || silence() > stage.longestSilenceMs || claim.end !== undefined,
-    stage.leaseMs * 2,
-  );
-  if (claim.end !== undefined && claim.end.how === 'lost')
+  const isSilent = () => silenceMs(stage, claim) > stage.longestSilenceMs;
+  const isOver = () => performance.now() > untilMs || isSilent() || claim.end !== undefined;
+  await stage.until(isOver, stage.leaseMs * 2);
+  const seconds = (silenceMs(stage, claim) / 1_000).toFixed(1);
+  if (isSilent())
+    stage.found(
+      'heartbeat-missing',
+      `While the runner waited for an answer no heartbeat came for ${seconds} s.`,
+    );
+  if (claim.end?.how === 'lost')
     stage.found('lease-lost', 'The lease ended while the runner waited for an answer.');
-  if (silence() > stage.longestSilenceMs || claim.end !== undefined) stage.over();
+  if (isSilent() || claim.end !== undefined) stage.over();
   release();
+}
+
+/** How long no call has come for a held task. */
+function silenceMs(stage: Stage, claim: Claim): number {
+  const now = performance.now();
+  const lastMs = stage.journal.forTask(claim.taskId).at(-1)?.atMs ?? claim.claimedAtMs;
+  return now - lastMs - stage.stalls.within(lastMs, now);
 }
 
 const heartbeat: Scenario = {

@@ -1,7 +1,9 @@
 /** Incremental node templates: the cap, follow-ups, and a watermark that is further than the runner thinks. */
+
+import type { Job } from '../job.ts';
 import type { Scenario } from '../scenario.ts';
 import type { Call } from '../server/journal.ts';
-import type { Job, Stage } from '../stage.ts';
+import type { Stage } from '../stage.ts';
 import { manyOf } from './inputs.ts';
 
 const cap = 2;

@@ -1,9 +1,11 @@
 /** A call takes effect and its answer is lost: the call is repeated, and nothing is doubled. */
+
+import type { Job } from '../job.ts';
 import type { Scenario } from '../scenario.ts';
 import { endDigest, type TaskEnd } from '../server/ends.ts';
 import type { ArmedFault } from '../server/faults.ts';
 import type { Call } from '../server/journal.ts';
-import type { Job, Stage } from '../stage.ts';
+import type { Stage } from '../stage.ts';
 
 const claimLost: Scenario = {
   name: 'claim-answer-lost',

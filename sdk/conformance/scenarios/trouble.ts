@@ -1,8 +1,10 @@
 /** Faults that pass: the call has no effect and goes well the next time, or its answer takes long. */
+
+import type { Job } from '../job.ts';
 import type { Scenario } from '../scenario.ts';
 import type { ArmedFault, Fault } from '../server/faults.ts';
 import type { Call, RouteId } from '../server/journal.ts';
-import type { Job, Stage } from '../stage.ts';
+import type { Stage } from '../stage.ts';
 import { judgeBaseline } from './lost-answers.ts';
 
 /** Each of them meets the fault once. */

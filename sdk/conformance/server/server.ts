@@ -7,22 +7,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Fault, Faults } from './faults.ts';
-import type { Headers } from './forms.ts';
 import { type Call, Journal, readingRoutes } from './journal.ts';
+import { codeOf, collect, cutBody, type Found, faultReply, newCall, readLeniently } from './messages.ts';
 import { Refusal, refusalBody } from './refusal.ts';
-import { bodyLimits, type Reply, type Route, routes } from './routes.ts';
+import { bodyLimits, type Reply, routes } from './routes.ts';
 import { World, type WorldOptions } from './world.ts';
 
 export interface ServerOptions extends WorldOptions {
   /** Default 0: a free one. */
   readonly port?: number;
-}
-
-interface Found {
-  readonly route: Route | undefined;
-  readonly params: Readonly<Record<string, string>>;
-  /** Methods that the path knows; empty for an unknown path. */
-  readonly methods: readonly string[];
 }
 
 export class ContractServer {
@@ -235,71 +228,5 @@ function find(method: string, path: string): Found {
     route: hit?.route,
     params: hit?.params ?? matching[0]?.params ?? {},
     methods: matching.map(({ route }) => route.method),
-  };
-}
-
-function newCall(request: IncomingMessage, { route, params }: Found): Call {
-  const headers = request.headers as Headers;
-  return {
-    route: route?.id ?? 'unknown',
-    method: request.method ?? '',
-    path: request.url ?? '',
-    headers,
-    atMs: performance.now(),
-    taskId: params.taskId,
-    instanceId: headers['x-platform-runner-instance'],
-    bodyAtMs: undefined,
-    bodyBytes: 0,
-    bodySha256: undefined,
-    json: undefined,
-    status: undefined,
-    code: undefined,
-    message: undefined,
-    reply: undefined,
-    answeredAtMs: undefined,
-    goneAtMs: undefined,
-    fault: undefined,
-    gaveUp: undefined,
-  };
-}
-
-/** The whole body; undefined when it is longer, whose rest is read and dropped. Rejects when it breaks off. */
-async function collect(request: IncomingMessage, mostBytes: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes <= mostBytes) chunks.push(chunk);
-    else chunks.length = 0;
-  }
-  if (!request.complete) throw new Error('The request broke off.');
-  return bytes <= mostBytes ? Buffer.concat(chunks) : undefined;
-}
-
-/** Resets the connection once some of the body is here, or at once when there is none. */
-async function cutBody(request: IncomingMessage): Promise<void> {
-  const hasBody = Number(request.headers['content-length'] ?? '1') > 0;
-  if (hasBody) await new Promise<void>((resolve) => request.once('readable', resolve));
-  request.socket.resetAndDestroy();
-}
-
-function readLeniently(body: Buffer | undefined): unknown {
-  try {
-    return JSON.parse(body?.toString('utf8') ?? '');
-  } catch {
-    return undefined;
-  }
-}
-
-function codeOf(json: unknown): { code?: string; message?: string } {
-  const { code, message } = json as { readonly code?: string; readonly message?: string };
-  return { ...(code === undefined ? {} : { code }), ...(message === undefined ? {} : { message }) };
-}
-
-function faultReply(status: number, code: string, retryAfterSeconds: number | undefined): Reply {
-  return {
-    status,
-    json: { status: 'error', code, message: 'Made by the conformance kit.' },
-    headers: retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
   };
 }
