@@ -170,7 +170,6 @@ const complete = defineRoute({
     'uploadNotFound',
     'uploadIncomplete',
     'partTooSmall',
-    'outputTooLarge',
     'watermarkRegression',
     'watermarkUnknownInput',
   ],

@@ -1,4 +1,5 @@
 /** What the routes of uploads in parts do at the object store, always between two looks at the rows. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { type HeaderValues, readSentDigests } from '../../domain/output-headers.ts';
@@ -32,6 +33,8 @@ import { checkWatermark, refusable } from '../../store/task-writes.ts';
 import type { Services } from '../services.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { writeProblem } from './write-problem.ts';
+
+const meanwhileMs = 2_000;
 
 /** An upload of the task, be it open or over; throws the 404 when there is none of this handle. */
 export async function heldUpload(services: Services, taskId: string, handle: string): Promise<TaskUpload> {
@@ -155,11 +158,14 @@ async function dataSourceOf(services: Services, upload: TaskUpload): Promise<Dat
   return dataSource;
 }
 
+/** Completions at the store of this process: calls that cross each other share one. */
+const completions = new Map<string, Promise<string>>();
+
 /**
  * Makes the object in the store, after everything that could refuse it was looked at.
- * @returns null when the store has neither parts nor object: the rows then tell whether another completion had them
- * @throws Problem `uploadIncomplete`, `partTooSmall`, `outputTooLarge`, `watermarkRegression`,
- *   `watermarkUnknownInput`, `taskNotFound`, `unavailable`
+ * @returns null when another completion of the upload, by another process perhaps, has made the output meanwhile
+ * @throws Problem `uploadIncomplete`, `partTooSmall`, `watermarkRegression`,
+ *   `watermarkUnknownInput`, `uploadNotFound`, `taskNotFound`, `unavailable`
  */
 export async function completeUpload(
   services: Services,
@@ -168,11 +174,10 @@ export async function completeUpload(
   upload: TaskUpload,
   watermarkInputId: number | undefined,
 ): Promise<{ readonly sizeBytes: number; readonly etag: string } | null> {
-  const { database, objects, settings } = services;
-  if (!isNamed(upload)) return null;
+  const { database, objects } = services;
+  if (!isNamed(upload)) throw new Problem('uploadNotFound');
   const parts = await listParts(database, upload.handle);
   const sizeBytes = wholeSize(parts);
-  if (sizeBytes > settings.MAX_UPLOAD_BYTES) throw new Problem('outputTooLarge');
   if (watermarkInputId !== undefined) {
     const checked = await refusable(() => checkWatermark(database, task, watermarkInputId));
     if (typeof checked !== 'number') throw writeProblem(checked.why);
@@ -181,20 +186,40 @@ export async function completeUpload(
   const keeper = new LeaseKeeper(database, identity, task.taskId);
   try {
     // Not given up when the caller is: the repeated call then finds it done.
-    const etag = await keeper.during(() =>
-      completeMultipart(place, upload.storeUploadId, parts, sizeBytes, keeper.lost),
-    );
+    const complete = () => completeMultipart(place, upload.storeUploadId, parts, sizeBytes, keeper.lost);
+    const etag = await keeper.during(() => shared(completions, upload.handle, complete));
     return { sizeBytes, etag };
   } catch (error) {
-    if (keeper.lost.aborted) throw new Problem('taskNotFound');
-    if (error instanceof PartsDiffer && error.numbers.length > 0) {
-      await forgetParts(database, upload.handle, error.numbers);
-      throw partsMissing(error.numbers);
-    }
-    if (error instanceof PartsDiffer) throw new Problem('unavailable', { cause: error });
-    if (!(error instanceof MultipartGone)) throw storeProblem(error);
-    await giveUpTaskUpload(database, upload.handle);
-    return null;
+    if ((await touchTask(database, identity, task.taskId)) === undefined) throw new Problem('taskNotFound');
+    const isElsewhere = error instanceof PartsDiffer || error instanceof MultipartGone;
+    if (!isElsewhere) throw storeProblem(error);
+    if (await isCompletedMeanwhile(services, task.taskId, upload.handle)) return null;
+    if (error instanceof MultipartGone) throw new Problem('uploadNotFound', { cause: error });
+    if (error.numbers.length === 0) throw new Problem('unavailable', { cause: error });
+    await forgetParts(database, upload.handle, error.numbers);
+    throw partsMissing(error.numbers);
+  }
+}
+
+async function shared<T>(running: Map<string, Promise<T>>, name: string, work: () => Promise<T>): Promise<T> {
+  const known = running.get(name);
+  if (known !== undefined) return known;
+  const promise = work().finally(() => running.delete(name));
+  running.set(name, promise);
+  return promise;
+}
+
+/**
+ * Whether another process has just made the output: it takes the parts away from the store some time before its row
+ * tells of it.
+ */
+async function isCompletedMeanwhile(services: Services, taskId: string, handle: string): Promise<boolean> {
+  const until = performance.now() + meanwhileMs;
+  for (;;) {
+    const upload = await findTaskUpload(services.database, taskId, handle);
+    if (upload?.state !== 'open') return upload?.outputId != null;
+    if (performance.now() > until) return false;
+    await sleep(meanwhileMs / 20);
   }
 }
 

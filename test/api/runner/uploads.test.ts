@@ -1,61 +1,20 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { ask } from '../../support/api.ts';
 import { runnerStage, utf8 } from '../../support/runner.ts';
-import { bucketContents, sweepAll, taskUploads } from '../../support/task-uploads.ts';
+import { named, uploadStage } from './upload-stage.ts';
 
 const stage = await runnerStage();
-const { api, database, people, platform } = stage;
+const { database } = stage;
+const { held, listOf, keysOf, expectOnlyOutputs } = uploadStage(stage);
 const mebibyte = 1024 * 1024;
 const minPart = 5 * mebibyte;
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
-const id = (value: string) => ({ 'x-platform-output-identifier': value });
-
-async function held(inputs = 1, incremental = false) {
-  const graph = await stage.chainOf(2, { incremental });
-  const ids: number[] = [];
-  for (let at = 0; at < inputs; at += 1) ids.push((await stage.upload(graph, 'input', `${at}`)).body.id);
-  const runner = stage.runner();
-  const task = await runner.take(graph.template);
-  const uploads = taskUploads(api.url, people.Developer.token, runner.instanceId);
-  return { graph, ids, runner, uploads, taskId: task.taskId as string, runId: task.runId as string };
-}
-
-async function listOf(nodeInstanceId: number | undefined) {
-  const answer = await ask(api.url, 'GET', `/api/v2/node-instance/${nodeInstanceId}/outputs`, {
-    token: people.Developer.token,
-  });
-  return answer.status === 404 ? [] : answer.body;
-}
-
-/** The keys of all objects that the uploads of a task are about. */
-async function keysOf(taskId: string): Promise<string[]> {
-  const rows = await database.query<{ key: string }>(
-    'select object_key as key from task_upload where task_id = $1',
-    [taskId],
-  );
-  return rows.map(({ key }) => key);
-}
-
-/** After a sweep nothing of these objects is left but what outputs refer to. */
-async function expectOnlyOutputs(keys: readonly string[], outputs: number): Promise<void> {
-  await sweepAll(platform, database);
-  const { objects, uploads } = await bucketContents(platform);
-  const ours = (line: string) => keys.some((key) => line.startsWith(`${key} `));
-  expect(uploads.filter(ours)).toEqual([]);
-  expect(objects.filter(ours)).toHaveLength(outputs);
-  const count = async (table: string) =>
-    (await database.queryAnew(`select 1 from ${table} where object_key = any ($1)`, [keys])).length;
-  expect([await count('node_output'), await count('pending_object'), await count('object_deletion')]).toEqual(
-    [outputs, 0, 0],
-  );
-}
 
 describe('an output in parts', () => {
   test('is what its parts are in the order of their numbers, and an output like any other', async () => {
     const { graph, runner, uploads, taskId } = await held();
     const started = await uploads.start(taskId, {
-      ...id('large.bin'),
+      ...named('large.bin'),
       'content-type': 'application/x-own',
       'x-platform-output-metadata': utf8('{"unit":"°C"}'),
     });
@@ -230,7 +189,7 @@ describe('an output in parts', () => {
 describe('repeats', () => {
   test('of a completion, also at the same moment, get the one output', async () => {
     const { uploads, taskId } = await held();
-    for (const headers of [{}, id('named')]) {
+    for (const headers of [{}, named('named')]) {
       const handle = await uploads.begin(taskId, headers);
       await uploads.put(taskId, handle, 1, 'bytes');
       const answers = await Promise.all(Array.from({ length: 6 }, () => uploads.complete(taskId, handle)));
@@ -242,18 +201,18 @@ describe('repeats', () => {
 
   test('with an identifier that is written get that output, at the start and at the completion', async () => {
     const { runner, uploads, taskId } = await held();
-    const handles = [await uploads.begin(taskId, id('same')), await uploads.begin(taskId, id('same'))];
+    const handles = [await uploads.begin(taskId, named('same')), await uploads.begin(taskId, named('same'))];
     for (const handle of handles) await uploads.put(taskId, handle, 1, 'bytes');
-    const single = await runner.write(taskId, 'single', id('same'));
-    const again = await uploads.start(taskId, id('same'));
+    const single = await runner.write(taskId, 'single', named('same'));
+    const again = await uploads.start(taskId, named('same'));
     expect([again.status, again.body]).toEqual([200, single.body]);
     for (const handle of [...handles, handles[0]!]) {
       const late = await uploads.complete(taskId, handle);
       expect([late.status, late.body]).toEqual([200, single.body]);
     }
     // Without parts, too: there is nothing that they would be needed for.
-    const other = await uploads.begin(taskId, id('other'));
-    await runner.write(taskId, 'x', id('other'));
+    const other = await uploads.begin(taskId, named('other'));
+    await runner.write(taskId, 'x', named('other'));
     expect((await uploads.complete(taskId, other)).status).toBe(200);
     await expectOnlyOutputs(await keysOf(taskId), 0);
     expect((await uploads.complete(taskId, handles[1]!)).status).toBe(200);
@@ -261,12 +220,12 @@ describe('repeats', () => {
 
   test('in the next attempt find what a lost one has completed', async () => {
     const { graph, runner, uploads, taskId } = await held();
-    const handle = await uploads.begin(taskId, id('kept'));
+    const handle = await uploads.begin(taskId, named('kept'));
     await uploads.put(taskId, handle, 1, 'bytes');
     const first = await uploads.complete(taskId, handle);
     const next = await runner.take(graph.template); // gives the first one up
     expect(next.attempt).toBe(2);
-    const again = await uploads.start(next.taskId, id('kept'));
+    const again = await uploads.start(next.taskId, named('kept'));
     expect([again.status, again.body]).toEqual([200, first.body]);
     expect((await runner.end(next.taskId, 'complete', { outcome: 'completed' })).status).toBe(200);
   });
@@ -279,7 +238,7 @@ describe('the watermark of an upload', () => {
     const { graph, ids, runner, uploads, taskId } = await held(3, true);
     const watermark = async () =>
       (await runner.call('GET', `/tasks/${taskId}/state`)).body.incremental.watermark;
-    const handle = await uploads.begin(taskId, { ...at(ids[1]), ...id('sum') });
+    const handle = await uploads.begin(taskId, { ...at(ids[1]), ...named('sum') });
     await uploads.put(taskId, handle, 1, 'sum');
     expect(await watermark()).toBe(null);
     const completed = await uploads.complete(taskId, handle);
@@ -315,137 +274,11 @@ describe('the watermark of an upload', () => {
 
   test('at a start that meets its output acts at once, and publishes what was staged', async () => {
     const { graph, ids, runner, uploads, taskId } = await held(1, true);
-    const staged = await runner.write(taskId, 'x', id('late'));
-    const again = await uploads.start(taskId, { ...id('late'), ...at(ids[0]) });
+    const staged = await runner.write(taskId, 'x', named('late'));
+    const again = await uploads.start(taskId, { ...named('late'), ...at(ids[0]) });
     expect([again.status, again.body.outputId]).toEqual([200, staged.body.outputId]);
     expect(await listOf(graph.nodes.n1)).toHaveLength(1);
     const state = await runner.call('GET', `/tasks/${taskId}/state`);
     expect(state.body.incremental.watermark).toBe(ids[0]);
-  });
-});
-
-describe('a handle', () => {
-  test('belongs to its task: whatever else asks for it gets 404', async () => {
-    const { uploads, taskId } = await held();
-    const handle = await uploads.begin(taskId);
-    const other = await held();
-    const unknown = '00000000-0000-7000-8000-000000000000';
-    const calls = (from: typeof uploads, task: string, what: string) => [
-      from.put(task, what, 1, 'x'),
-      from.complete(task, what),
-      from.abort(task, what),
-    ];
-    for (const wrong of [unknown, 'abc', '0', "'--", handle.slice(1), `${handle}x`]) {
-      for (const { status, body } of await Promise.all(calls(uploads, taskId, wrong))) {
-        expect([wrong, status, body.code]).toEqual([wrong, 404, 'upload_not_found']);
-      }
-    }
-    for (const { status, body } of await Promise.all(calls(other.uploads, other.taskId, handle))) {
-      expect([status, body.code]).toEqual([404, 'upload_not_found']);
-    }
-    for (const { status, body } of await Promise.all(calls(other.uploads, taskId, handle))) {
-      expect([status, body.code]).toEqual([404, 'task_not_found']);
-    }
-    expect((await uploads.put(taskId, handle.toUpperCase(), 1, 'x')).status).toBe(200);
-  });
-
-  test('that was given up, has become an output or has expired takes nothing more', async () => {
-    const { uploads, taskId } = await held();
-    const given = await uploads.begin(taskId);
-    await uploads.put(taskId, given, 1, 'x');
-    const [key] = await keysOf(taskId);
-    const gone = await uploads.abort(taskId, given);
-    expect([gone.status, gone.body]).toEqual([204, '']);
-    expect((await bucketContents(platform)).uploads.filter((line) => line.startsWith(key!))).toEqual([]);
-    const done = await uploads.begin(taskId);
-    await uploads.put(taskId, done, 1, 'x');
-    await uploads.complete(taskId, done);
-    const expired = await uploads.begin(taskId);
-    await uploads.put(taskId, expired, 1, 'x');
-    await database.query('update task_upload set expires_at = now() where handle = $1', [expired]);
-    const keys = await keysOf(taskId);
-    expect(keys).toHaveLength(3);
-    const refusals = [
-      ...[given, done, expired].flatMap((handle) => [
-        uploads.put(taskId, handle, 1, 'x'),
-        uploads.abort(taskId, handle),
-      ]),
-      ...[given, expired].map((handle) => uploads.complete(taskId, handle)),
-    ];
-    for (const { status, body } of await Promise.all(refusals)) {
-      expect([status, body.code]).toEqual([404, 'upload_not_found']);
-    }
-    await expectOnlyOutputs(keys, 1);
-  });
-
-  test('starts with headers that are right, else with the refusal of an output', async () => {
-    const { uploads, taskId } = await held();
-    const cases: [Record<string, string>, number, string][] = [
-      [id('a b'), 400, 'invalid_output_identifier'],
-      [id(''), 400, 'invalid_output_identifier'],
-      [id('x'.repeat(101)), 400, 'invalid_output_identifier'],
-      [{ 'x-platform-output-metadata': '[]' }, 400, 'invalid_output_metadata'],
-      [{ 'x-platform-output-metadata': '{"$a":1}' }, 400, 'invalid_output_metadata'],
-      [{ 'x-platform-watermark': '1.5' }, 400, 'invalid_request'],
-      [{ 'content-encoding': 'br' }, 415, 'unsupported_media_type'],
-    ];
-    for (const [headers, status, code] of cases) {
-      const answer = await uploads.start(taskId, headers);
-      expect([headers, answer.status, answer.body.code]).toEqual([headers, status, code]);
-    }
-    expect(await database.query('select 1 from task_upload where task_id = $1', [taskId])).toEqual([]);
-  });
-});
-
-describe('what a task leaves unfinished is removed when it', () => {
-  const ends: [string, (world: Awaited<ReturnType<typeof held>>) => Promise<unknown>][] = [
-    ['completes', ({ runner, taskId }) => runner.end(taskId, 'complete', { outcome: 'no-output' })],
-    ['fails', ({ runner, taskId }) => runner.end(taskId, 'fail', { category: 'error', reason: 'x' })],
-    ['is released', ({ runner, taskId }) => runner.end(taskId, 'release')],
-    ['is claimed anew', ({ runner, graph }) => runner.take(graph.template)],
-    [
-      'loses its lease',
-      ({ taskId }) =>
-        database.query(`update node_claim set ended_at = now(), ending = 'lost' where task_id = $1`, [
-          taskId,
-        ]),
-    ],
-    [
-      'goes with its session',
-      async ({ graph }) => {
-        const path = `/api/v2/sessions/${graph.sessionId}`;
-        const answer = await ask(api.url, 'DELETE', path, { token: people.Administrator.token });
-        expect(answer.status).toBe(204);
-      },
-    ],
-  ];
-  test.each(ends)('%s', async (_how, end) => {
-    const world = await held();
-    const { uploads, taskId } = world;
-    const open = await uploads.begin(taskId);
-    await uploads.put(taskId, open, 1, Buffer.alloc(minPart));
-    await uploads.put(taskId, open, 2, 'x');
-    const done = await uploads.begin(taskId);
-    await uploads.put(taskId, done, 1, 'x');
-    await uploads.complete(taskId, done);
-    await sweepAll(platform, database);
-    expect((await uploads.put(taskId, open, 2, 'still open')).status).toBe(200);
-    const keys = await keysOf(taskId);
-    await end(world);
-    const [{ kept } = { kept: 0 }] = await database.query<{ kept: number }>(
-      'select count(*) as kept from node_output where object_key = any ($1)',
-      [keys],
-    );
-    await expectOnlyOutputs(keys, kept);
-    expect(await database.query('select 1 from task_upload where task_id = $1', [taskId])).toEqual([]);
-    for (const answer of [
-      await uploads.put(taskId, open, 1, 'x'),
-      await uploads.complete(taskId, open),
-      await uploads.complete(taskId, done),
-      await uploads.start(taskId),
-      await uploads.abort(taskId, open),
-    ]) {
-      expect([answer.status, answer.body.code]).toEqual([404, 'task_not_found']);
-    }
   });
 });
