@@ -10,6 +10,7 @@ import { nodeInstanceRoutes } from './node-instances/routes.ts';
 import { nodeRunRoutes } from './node-runs/routes.ts';
 import { offlineTokenRoutes } from './offline-tokens/routes.ts';
 import { projectRoutes } from './projects/routes.ts';
+import { reportRoutes } from './reports/routes.ts';
 import type { ApiRoute } from './route.ts';
 import { runnerRoutes } from './runner/routes.ts';
 import { runnerTokenRoutes } from './runner-tokens/routes.ts';
@@ -39,6 +40,7 @@ export const routes: readonly ApiRoute[] = [
   ...ingestRoutes,
   ...configurationRoutes,
   ...dashboardRoutes,
+  ...reportRoutes,
   ...staticRoutes,
   ...dataSourceRoutes,
   ...offlineTokenRoutes,

@@ -106,6 +106,7 @@ export const catalogue = {
   ),
   ingestExists: entry(409, 'conflict', 'An ingest with the same URL path already exists.'),
   staticExists: entry(409, 'conflict', 'A system dashboard with the same code already exists.'),
+  reportExists: entry(409, 'conflict', 'A report with the same key or configuration key already exists.'),
   usernameTaken: entry(409, 'conflict', 'A user with the same username or email already exists.'),
   lastAdministrator: entry(409, 'conflict', 'The last active Administrator must stay.'),
   nodeRunOpen: entry(409, 'conflict', 'The run is still open.'),

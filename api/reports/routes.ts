@@ -1,0 +1,274 @@
+/** Reports: catalog, definitions, download (contract: Dashboard support; decisions 12). */
+import { Readable } from 'node:stream';
+import type { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import {
+  configurationKeyOf,
+  mergeByKey,
+  orderedColumns,
+  type ReportColumn,
+  type ReportFilter,
+  reportFileName,
+} from '../../domain/report.ts';
+import { compileExpression } from '../../domain/report-expression.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import {
+  createReport,
+  findReport,
+  listReports,
+  type ReportRecord,
+  type ReportWrite,
+  updateReport,
+} from '../../store/reports.ts';
+import { catalogFailsAs502 } from '../dashboards/catalog.ts';
+import { peopleOf } from '../participants.ts';
+import { defineRoute } from '../route.ts';
+import { writeCsv } from './csv.ts';
+import { compileReport, reportRows } from './rows.ts';
+import {
+  downloadQuerySchema,
+  newReportSchema,
+  reportCatalogSchema,
+  reportChangeSchema,
+  reportParams,
+  reportSchema,
+} from './schema.ts';
+import { writeXlsx } from './xlsx.ts';
+
+const tags = ['Reports'] as const;
+const path = '/api/v2/dashboard/reports';
+
+const expressions = `Expressions of columns and filters are CEL (Common Expression Language) over one row: a dimension, one of
+its scenario instances and one of its members.
+
+| name | holds |
+|---|---|
+| \`dimension\` | \`id\`, \`name\`, \`title\`, \`url\`, \`dashboardName\`, \`dashboardVersion\`, \`createdAt\`, \`sessionId\`, \`sessionName\`, \`simulationName\`, \`sessionCreatedAt\`, \`sessionTemplateName\`, \`projectId\`, \`projectTitle\` |
+| \`metadata\` | the session's metadata, with identifiers for people |
+| \`scenarioInstance\` | \`id\`, \`simulationId\`, \`scenarioName\`, \`from\`, \`to\`, \`createdAt\` |
+| \`user\` | \`id\`, \`name\`, \`email\` of the member, as the caller may see them |
+| \`dashboard\` | \`id\`, \`name\`, \`version\`, \`url\` |
+
+The fields of the \`source\` stand by their own names too. A missing value is an empty cell. An expression has at most 2,000
+characters and no loop inside a loop; the pattern of \`matches\` is a literal.`;
+
+const catalog = defineRoute({
+  id: 'listReports',
+  method: 'GET',
+  path: `${path}/catalog`,
+  summary: 'All reports, and the default one',
+  tags,
+  access: access.reportRead,
+  responses: { 200: { description: 'By key.', schema: reportCatalogSchema } },
+  async handler({ services }) {
+    const reports = await listReports(services.database);
+    return {
+      status: 200,
+      body: {
+        reports: reports.map(({ key, name, configurationKey }) => ({ key, name, configurationKey })),
+        defaultReport: reports.find(({ isDefault }) => isDefault)?.key ?? '',
+      },
+    };
+  },
+});
+
+const download = defineRoute({
+  id: 'downloadReport',
+  method: 'GET',
+  path: `${path}/download`,
+  summary: 'A report as xlsx or csv',
+  description:
+    'One row for each dimension, scenario instance and member, in the order of the dimension catalog. The file is ' +
+    'written while it is sent. Text that a spreadsheet would run is written so that it does not.',
+  tags,
+  access: access.reportRead,
+  query: downloadQuerySchema,
+  responses: {
+    200: {
+      description: 'The file.',
+      media: 'application/octet-stream',
+      headers: {
+        'content-disposition': '`attachment` with the name `{prefix}_{ddMMyyyy_HH.mm}.{xlsx|csv}`, in UTC.',
+      },
+    },
+  },
+  errors: ['reportNotFound', 'upstreamFailed'],
+  async handler(context) {
+    const { query, services } = context;
+    const report = await findReport(services.database, query.option ?? query.report);
+    if (report === undefined) throw new Problem('reportNotFound');
+    const columns = orderedColumns(report.columns);
+    const batches = reportRows(services.database, compileReport(columns, report.filters), {
+      filter: {
+        from: query.from,
+        to: query.to,
+        userId: query.userId,
+        nameContains: report.dimensionNameFilter === '' ? undefined : report.dimensionNameFilter,
+      },
+      userId: query.userId,
+      people: peopleOf(context),
+    });
+    // The first rows are read before the head goes out, so that a catalog that cannot be read is told by its status.
+    const first = await catalogFailsAs502(() => batches.next());
+    const rows = resumed(first, batches);
+    const file =
+      query.format === 'csv'
+        ? writeCsv(
+            columns.map(({ name }) => name),
+            rows,
+          )
+        : writeXlsx(columns, rows);
+    const name = reportFileName(report.fileName, query.format, new Date());
+    return {
+      status: 200,
+      stream: Readable.from(file, { objectMode: false }),
+      headers: {
+        'content-type': mediaTypes[query.format],
+        'content-disposition': `attachment; filename="${asciiName(name)}"; filename*=UTF-8''${encodeURIComponent(name)}`,
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-store',
+      },
+    };
+  },
+});
+
+const mediaTypes = {
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+} as const;
+
+const asciiName = (name: string) => name.replace(/[^\x20-\x7e]/g, '_');
+
+async function* resumed<Item>(first: IteratorResult<Item>, rest: AsyncGenerator<Item>): AsyncGenerator<Item> {
+  if (!first.done) yield first.value;
+  yield* rest;
+}
+
+const one = defineRoute({
+  id: 'getReport',
+  method: 'GET',
+  path: `${path}/{key}`,
+  summary: 'The whole definition of a report',
+  tags,
+  access: access.reportRead,
+  params: reportParams,
+  responses: { 200: { description: 'The definition.', schema: reportSchema } },
+  errors: ['reportNotFound'],
+  refusals: { params: 'reportNotFound' },
+  async handler({ params, services }) {
+    const report = await findReport(services.database, params.key);
+    if (report === undefined) throw new Problem('reportNotFound');
+    return { status: 200, body: present(report) };
+  },
+});
+
+const create = defineRoute({
+  id: 'createReport',
+  method: 'POST',
+  path,
+  summary: 'Defines a report',
+  description: expressions,
+  tags,
+  access: access.reportWrite,
+  body: newReportSchema,
+  responses: { 201: { description: 'Defined.', schema: reportSchema } },
+  errors: ['reportExists'],
+  async handler({ body, services }) {
+    const { key, setAsDefault, name, dimensionNameFilter = '', fileName = 'SessionList' } = body;
+    const columns = withOrder(body.columns);
+    checkExpressions(columns, body.filters);
+    const configurationKey = body.configurationKey ?? configurationKeyOf(key);
+    const fields = { name, configurationKey, fileName, dimensionNameFilter, columns, filters: body.filters };
+    return { status: 201, body: saved(await createReport(services.database, key, fields, setAsDefault)) };
+  },
+});
+
+const update = defineRoute({
+  id: 'updateReport',
+  method: 'PUT',
+  path: `${path}/{key}`,
+  summary: 'Changes a report',
+  description:
+    'What is left out stays. Columns and filters that a given list leaves out are removed, unless `replaceConfiguration` is ' +
+    'false. `setAsDefault` makes it the default report; false changes nothing.',
+  tags,
+  access: access.reportWrite,
+  params: reportParams,
+  body: reportChangeSchema,
+  responses: { 200: { description: 'Changed.', schema: reportSchema } },
+  errors: ['reportNotFound', 'reportExists'],
+  refusals: { params: 'reportNotFound' },
+  async handler({ params, body, services }) {
+    const columns = body.columns && withOrder(body.columns);
+    checkExpressions(columns ?? [], body.filters);
+    const change = (stored: ReportRecord) => ({
+      name: body.name ?? stored.name,
+      configurationKey: body.configurationKey ?? stored.configurationKey,
+      fileName: body.fileName ?? stored.fileName,
+      dimensionNameFilter: body.dimensionNameFilter ?? stored.dimensionNameFilter,
+      columns: changedList(stored.columns, columns, body.replaceConfiguration, ({ columnKey }) => columnKey),
+      filters: changedList(
+        stored.filters,
+        body.filters,
+        body.replaceConfiguration,
+        ({ filterKey }) => filterKey,
+      ),
+    });
+    return {
+      status: 200,
+      body: saved(await updateReport(services.database, params.key, change, body.setAsDefault)),
+    };
+  },
+});
+
+function changedList<Item>(
+  stored: readonly Item[],
+  given: readonly Item[] | undefined,
+  replaces: boolean,
+  keyOf: (item: Item) => string,
+): readonly Item[] {
+  if (given === undefined) return stored;
+  return replaces ? given : mergeByKey(stored, given, keyOf);
+}
+
+type GivenColumn = z.output<typeof newReportSchema>['columns'][number];
+
+const withOrder = (columns: readonly GivenColumn[]): ReportColumn[] =>
+  columns.map((column, index) => ({ ...column, order: column.order ?? (index + 1) * 10 }));
+
+/** Throws 400 for a key that stands twice, and for an expression that cannot be, with key, position and reason. */
+function checkExpressions(columns: readonly ReportColumn[], filters: readonly ReportFilter[] = []): void {
+  const items = [
+    ...columns.map((column) => ({ ...column, what: 'Column', key: column.columnKey })),
+    ...filters.map((filter) => ({ ...filter, what: 'Filter', key: filter.filterKey })),
+  ];
+  const seen = new Set<string>();
+  for (const { what, key, expression, source } of items) {
+    if (seen.has(`${what} ${key}`)) {
+      throw new Problem('invalidRequest', { message: `${what} '${key}' is there more than once.` });
+    }
+    seen.add(`${what} ${key}`);
+    const compiled = compileExpression(expression, source);
+    if (compiled.ok) continue;
+    const message = `${what} '${key}': ${compiled.reason} at position ${compiled.position}.`;
+    throw new Problem('invalidRequest', { message });
+  }
+}
+
+function saved(write: ReportWrite) {
+  if (write.outcome === 'saved') return present(write.report);
+  throw new Problem(write.outcome === 'missing' ? 'reportNotFound' : 'reportExists');
+}
+
+function present(report: ReportRecord): z.input<typeof reportSchema> {
+  return {
+    ...report,
+    columns: [...orderedColumns(report.columns)],
+    filters: [...report.filters],
+    createdAt: formatTimestamp(report.createdAt),
+    updatedAt: formatTimestamp(report.updatedAt),
+  };
+}
+
+export const reportRoutes = [catalog, download, one, create, update];

@@ -1,0 +1,172 @@
+/** Wire forms of reports (contract: Dashboard items). */
+import { z } from 'zod';
+import { columnTypes, reportSources } from '../../domain/report.ts';
+import { int32, nameText, optionalText, timestampOut, uuid } from '../../http/schemas.ts';
+import { dateRange } from '../dashboards/date-range.ts';
+
+const keyForm = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+const nameForm = /^[A-Za-z][A-Za-z0-9_]*$/;
+const fileForm = /^[\p{L}\p{N}](?:[\p{L}\p{N} ._-]*[\p{L}\p{N}])?$/u;
+
+const itemKey = () =>
+  z.string().max(64).regex(nameForm, {
+    error: 'A key must hold 1 to 64 letters, digits and `_`, and begin with a letter.',
+  });
+const reportKey = () =>
+  z.string().max(64).regex(keyForm, {
+    error: 'key must hold 1 to 64 lowercase letters and digits, with single hyphens between them.',
+  });
+
+const column = z.object({
+  columnKey: itemKey(),
+  name: nameText(),
+  expression: z.string().min(1).meta({ description: 'CEL over the row, see the description of the route.' }),
+  type: z.enum(columnTypes).default('string'),
+  format: optionalText(100)
+    .default('')
+    .meta({ description: 'An Excel number format; empty: that of the type.' }),
+  source: z.enum(reportSources).default('dimension'),
+  order: int32().optional().meta({ description: 'Default: the place in the list.' }),
+});
+const filter = z.object({
+  filterKey: itemKey(),
+  expression: z.string().min(1),
+  value: z
+    .union([z.string().max(1000), z.number(), z.boolean(), z.null()])
+    .meta({ description: 'Rows for which the expression equals this stay.' }),
+  source: z.enum(reportSources).default('dimension'),
+});
+
+const fields = {
+  name: nameText(),
+  configurationKey: itemKey().optional(),
+  fileName: z
+    .string()
+    .max(100)
+    .regex(fileForm, {
+      error:
+        'fileName must hold 1 to 100 letters, digits, spaces, `.`, `_` and `-`, with a letter or digit at both ends.',
+    })
+    .optional(),
+  dimensionNameFilter: optionalText(255).optional(),
+  setAsDefault: z.boolean().default(false),
+  columns: z.array(column).max(100),
+  filters: z.array(filter).max(50).default([]),
+};
+
+const columnExample = {
+  columnKey: 'session',
+  name: 'Session',
+  expression: 'dimension.sessionName',
+  type: 'string',
+  format: '',
+  source: 'dimension',
+  order: 10,
+} as const;
+const filterExample = {
+  filterKey: 'next',
+  expression: 'dashboard.version',
+  value: 'next',
+  source: 'dashboard',
+} as const;
+
+export const newReportSchema = z.object({ key: reportKey(), ...fields }).meta({
+  id: 'NewReport',
+  example: {
+    key: 'flight-list',
+    name: 'Flight list',
+    fileName: 'FlightList',
+    dimensionNameFilter: '',
+    setAsDefault: false,
+    columns: [columnExample],
+    filters: [filterExample],
+  },
+});
+
+export const reportChangeSchema = z
+  .object({
+    ...fields,
+    name: fields.name.optional(),
+    columns: z.array(column).max(100).optional(),
+    filters: z.array(filter).max(50).optional(),
+    replaceConfiguration: z.boolean().default(true).meta({
+      description:
+        'True: columns and filters that a list leaves out are removed. False: those in the list are changed or added.',
+    }),
+  })
+  .meta({
+    id: 'ReportChange',
+    example: { name: 'Flights', replaceConfiguration: false, columns: [columnExample] },
+  });
+
+const storedColumn = z.object({
+  columnKey: z.string(),
+  name: z.string(),
+  expression: z.string(),
+  type: z.enum(columnTypes),
+  format: z.string(),
+  source: z.enum(reportSources),
+  order: z.int(),
+});
+const storedFilter = z.object({
+  filterKey: z.string(),
+  expression: z.string(),
+  value: z.union([z.string(), z.number(), z.boolean(), z.null()]),
+  source: z.enum(reportSources),
+});
+
+export const reportSchema = z
+  .object({
+    key: z.string(),
+    name: z.string(),
+    configurationKey: z.string(),
+    fileName: z.string(),
+    dimensionNameFilter: z.string(),
+    isDefault: z.boolean(),
+    columns: z.array(storedColumn).meta({ description: 'In their order.' }),
+    filters: z.array(storedFilter),
+    createdAt: timestampOut(),
+    updatedAt: timestampOut(),
+  })
+  .meta({
+    id: 'Report',
+    example: {
+      key: 'flight-list',
+      name: 'Flight list',
+      configurationKey: 'flightList',
+      fileName: 'FlightList',
+      dimensionNameFilter: '',
+      isDefault: false,
+      columns: [columnExample],
+      filters: [filterExample],
+      createdAt: '2026-03-01T10:00:00.000Z',
+      updatedAt: '2026-03-01T10:00:00.000Z',
+    },
+  });
+
+export const reportCatalogSchema = z
+  .object({
+    reports: z.array(z.object({ key: z.string(), name: z.string(), configurationKey: z.string() })),
+    defaultReport: z.string(),
+  })
+  .meta({
+    id: 'ReportCatalog',
+    example: {
+      reports: [{ key: 'session-list', name: 'Session list', configurationKey: 'sessionList' }],
+      defaultReport: 'session-list',
+    },
+  });
+
+export const reportParams = z.object({ key: reportKey().meta({ example: 'session-list' }) });
+
+export const downloadQuerySchema = dateRange(
+  z.object({
+    userId: uuid().optional().meta({ description: 'Only rows of this user.' }),
+    option: z.string().max(64).optional().meta({
+      description: 'Key of the report; default: the default report.',
+      example: 'session-list',
+    }),
+    report: z.string().max(64).optional().meta({ description: 'Another name of `option`.' }),
+    format: z.enum(['xlsx', 'csv'], { error: 'format must be xlsx or csv.' }).default('xlsx'),
+  }),
+);

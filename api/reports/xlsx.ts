@@ -1,0 +1,168 @@
+/**
+ * A report as xlsx, written as it comes: sheets first, the parts that tell of them last, so that nothing is kept but
+ * the rows of one batch. Text stands in cells as text, never as a formula.
+ */
+import { Zip, ZipDeflate } from 'fflate';
+import type { Cell, ReportColumn } from '../../domain/report.ts';
+import { contentTypes, packageRelations, Styles, workbook, workbookRelations } from './xlsx-parts.ts';
+
+/** Rows of a sheet, the header with them. */
+const sheetRows = 1_048_576;
+const cellCharacters = 32_767;
+const dayMs = 24 * 60 * 60 * 1000;
+/** Days from the calendar's beginning to 1970. */
+const epochDays = 25_569;
+// Neither XML nor any spreadsheet has these.
+const unwritable =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+export async function* writeXlsx(
+  columns: readonly ReportColumn[],
+  batches: AsyncIterable<readonly (readonly Cell[])[]>,
+): AsyncGenerator<Buffer> {
+  const book = new Book(columns);
+  for await (const rows of batches) {
+    book.add(rows);
+    yield* book.takeChunks();
+  }
+  book.end();
+  yield* book.takeChunks();
+}
+
+class Book {
+  readonly #columns: readonly ReportColumn[];
+  readonly #styles: Styles;
+  readonly #letters: readonly string[];
+  readonly #chunks: Buffer[] = [];
+  readonly #zip: Zip;
+  #sheet: ZipDeflate | undefined;
+  #sheets = 0;
+  #row = 0;
+
+  constructor(columns: readonly ReportColumn[]) {
+    this.#columns = columns;
+    this.#styles = new Styles(columns);
+    this.#letters = columns.map((_column, index) => lettersOf(index));
+    this.#zip = new Zip((error, chunk) => {
+      if (error !== null) throw error;
+      this.#chunks.push(Buffer.from(chunk));
+    });
+    this.#openSheet();
+  }
+
+  add(rows: readonly (readonly Cell[])[]): void {
+    let text = '';
+    for (const cells of rows) {
+      if (this.#row === sheetRows) {
+        this.#write(text);
+        text = '';
+        this.#closeSheet();
+        this.#openSheet();
+      }
+      text += this.#rowText(cells);
+    }
+    this.#write(text);
+  }
+
+  end(): void {
+    this.#closeSheet();
+    this.#part('xl/styles.xml', this.#styles.text);
+    this.#part('xl/workbook.xml', workbook(this.#sheets));
+    this.#part('xl/_rels/workbook.xml.rels', workbookRelations(this.#sheets));
+    this.#part('_rels/.rels', packageRelations);
+    this.#part('[Content_Types].xml', contentTypes(this.#sheets));
+    this.#zip.end();
+  }
+
+  *takeChunks(): Generator<Buffer> {
+    yield* this.#chunks.splice(0);
+  }
+
+  #openSheet(): void {
+    this.#sheets += 1;
+    this.#row = 0;
+    this.#sheet = new ZipDeflate(`xl/worksheets/sheet${this.#sheets}.xml`, { level: 6 });
+    this.#zip.add(this.#sheet);
+    const widths = this.#columns
+      .map(
+        (column, index) =>
+          `<col min="${index + 1}" max="${index + 1}" width="${widthOf(column)}" customWidth="1"/>`,
+      )
+      .join('');
+    this.#write(
+      '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n' +
+        '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">' +
+        '<sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>' +
+        `</sheetView></sheetViews>${widths === '' ? '' : `<cols>${widths}</cols>`}<sheetData>`,
+    );
+    this.#row += 1;
+    const names = this.#columns.map(({ name }, index) =>
+      textCell(`${this.#letters[index]}1`, name, this.#styles.header),
+    );
+    this.#write(`<row r="1">${names.join('')}</row>`);
+  }
+
+  #closeSheet(): void {
+    this.#sheet?.push(Buffer.from('</sheetData></worksheet>'), true);
+    this.#sheet = undefined;
+  }
+
+  #rowText(cells: readonly Cell[]): string {
+    this.#row += 1;
+    const texts = cells.map((cell, index) =>
+      this.#cellText(`${this.#letters[index]}${this.#row}`, cell, index),
+    );
+    return `<row r="${this.#row}">${texts.join('')}</row>`;
+  }
+
+  #cellText(place: string, cell: Cell, index: number): string {
+    const style = this.#styles.of(index);
+    switch (cell.type) {
+      case 'empty':
+        return '';
+      case 'string':
+        return textCell(place, cell.value, this.#styles.text0);
+      case 'boolean':
+        return `<c r="${place}" t="b"><v>${cell.value ? 1 : 0}</v></c>`;
+      case 'number':
+        return `<c r="${place}" s="${style}"><v>${cell.value}</v></c>`;
+      case 'date':
+        return `<c r="${place}" s="${style}"><v>${cell.value.getTime() / dayMs + epochDays}</v></c>`;
+      case 'duration':
+        return `<c r="${place}" s="${style}"><v>${(cell.value * 1000) / dayMs}</v></c>`;
+    }
+  }
+
+  #write(text: string): void {
+    if (text !== '') this.#sheet?.push(Buffer.from(text));
+  }
+
+  #part(name: string, text: string): void {
+    const part = new ZipDeflate(name, { level: 6 });
+    this.#zip.add(part);
+    part.push(Buffer.from(text), true);
+  }
+}
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/** Text as XML holds it. */
+export function escapeXml(text: string): string {
+  return text.replace(unwritable, '').replace(/[&<>"]/g, (character) => entities[character]!);
+}
+
+function textCell(place: string, text: string, style: number): string {
+  const cut = text.length > cellCharacters ? text.slice(0, cellCharacters) : text;
+  return `<c r="${place}" t="inlineStr" s="${style}"><is><t xml:space="preserve">${escapeXml(cut)}</t></is></c>`;
+}
+
+/** A, B ... Z, AA ... */
+function lettersOf(index: number): string {
+  const last = String.fromCharCode(65 + (index % 26));
+  return index < 26 ? last : lettersOf(Math.floor(index / 26) - 1) + last;
+}
+
+function widthOf({ type, name }: ReportColumn): number {
+  const least = type === 'date' ? 20 : type === 'string' ? 24 : 12;
+  return Math.min(60, Math.max(least, name.length + 2));
+}

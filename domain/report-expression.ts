@@ -1,0 +1,195 @@
+/**
+ * Expressions of reports, in CEL. They cannot run for long: no loop inside a loop, patterns that are literals and do not
+ * backtrack, few nodes; so the cost of one is at most its nodes times the longest list or text of its row.
+ */
+import { type ASTNode, Environment } from '@marcbachmann/cel-js';
+import { type LinearPattern, PatternError, readPattern } from './linear-pattern.ts';
+import { type Cell, type ColumnType, type ReportRow, reportSources } from './report.ts';
+
+const maxCharacters = 2_000;
+const maxPatternStates = 100;
+const environment = new Environment({
+  unlistedVariablesAreDyn: true,
+  homogeneousAggregateLiterals: false,
+  enableOptionalTypes: true,
+  limits: { maxAstNodes: 200, maxDepth: 30, maxListElements: 50, maxMapEntries: 50, maxCallArguments: 10 },
+});
+for (const source of reportSources) environment.registerVariable(source, 'map');
+/** Takes the place of `matches`, whose engine backtracks. */
+const linearMatches = 'linearMatches';
+environment.registerFunction(`string.${linearMatches}(string): bool`, (text: string, pattern: string) =>
+  patternOf(pattern).test(text),
+);
+
+const patterns = new Map<string, LinearPattern>();
+const keptPatterns = 100;
+
+function patternOf(text: string): LinearPattern {
+  let pattern = patterns.get(text);
+  if (pattern === undefined) {
+    if (patterns.size >= keptPatterns) patterns.clear();
+    pattern = readPattern(text, maxPatternStates);
+    patterns.set(text, pattern);
+  }
+  return pattern;
+}
+
+/** Evaluates over one row; undefined for a missing value and for whatever fails. */
+export type Evaluate = (row: ReportRow) => unknown;
+
+export type Compiled =
+  | { readonly ok: true; readonly evaluate: Evaluate }
+  | { readonly ok: false; readonly reason: string; readonly position: number };
+
+/** @param source what names stand for by themselves: `name` is `user.name` in a column of the source `user` */
+export function compileExpression(expression: string, source: keyof ReportRow): Compiled {
+  if (expression.length > maxCharacters) {
+    return { ok: false, reason: `longer than ${maxCharacters} characters`, position: maxCharacters };
+  }
+  try {
+    const parsed = environment.parse(expression);
+    const costly = boundCost(parsed.ast);
+    if (costly !== undefined) return { ok: false, ...costly };
+    const check = parsed.check();
+    if (!check.valid) return refused(check.error);
+    return {
+      ok: true,
+      evaluate(row) {
+        try {
+          return parsed({ ...row[source], ...row });
+        } catch {
+          return undefined;
+        }
+      },
+    };
+  } catch (error) {
+    return refused(error);
+  }
+}
+
+function refused(error: unknown): Compiled {
+  const { message, range } = error as { message?: string; range?: { start: number } };
+  const [reason] = (message ?? 'not an expression').split('\n');
+  return { ok: false, reason: reason ?? '', position: range?.start ?? 0 };
+}
+
+const loops = new Set(['map', 'filter', 'all', 'exists', 'exists_one']);
+
+interface Node {
+  readonly op: string;
+  readonly args: unknown;
+  readonly start: number;
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
+}
+
+/** Finds what could cost much; calls of `matches` become calls of ours. */
+function boundCost(root: ASTNode): { reason: string; position: number } | undefined {
+  const pending: Array<{ value: unknown; inLoop: boolean }> = [{ value: root, inLoop: false }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { value, inLoop } = next;
+    if (Array.isArray(value)) {
+      for (const item of value) pending.push({ value: item, inLoop });
+      continue;
+    }
+    if (!isNode(value)) continue;
+    const isCall = value.op === 'rcall' || value.op === 'call';
+    const call = isCall ? (value.args as unknown[]) : [];
+    const isLoop = typeof call[0] === 'string' && loops.has(call[0]);
+    if (isLoop && inLoop) return { reason: 'a loop inside a loop', position: value.start };
+    if (call[0] === 'matches') {
+      const fault = patternFault(call);
+      if (fault !== undefined) return { reason: fault, position: value.start };
+      call[0] = linearMatches;
+    }
+    pending.push({ value: value.args, inLoop: inLoop || isLoop });
+  }
+  return undefined;
+}
+
+function patternFault(call: readonly unknown[]): string | undefined {
+  const parameters = call.at(-1);
+  const pattern = Array.isArray(parameters) ? parameters.at(-1) : undefined;
+  if (!isNode(pattern) || pattern.op !== 'value' || typeof pattern.args !== 'string') {
+    return 'the pattern of matches must be a literal';
+  }
+  try {
+    patternOf(pattern.args);
+    return undefined;
+  } catch (error) {
+    if (error instanceof PatternError) return error.message;
+    throw error;
+  }
+}
+
+/** Plain data as expressions see it: whole numbers are CEL integers. */
+export function celValue(value: unknown): unknown {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
+  if (Array.isArray(value)) return value.map(celValue);
+  if (value instanceof Date || typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, celValue(item)]));
+}
+
+/** Whether a filter's expression equals its value, by the JSON type of the value. */
+export function equalsValue(result: unknown, value: string | number | boolean | null): boolean {
+  if (value === null) return result === undefined || result === null;
+  if (typeof value === 'number')
+    return (typeof result === 'bigint' || typeof result === 'number') && Number(result) === value;
+  if (typeof value === 'boolean') return result === value;
+  return result !== undefined && result !== null && textOf(result) === value;
+}
+
+const empty: Cell = { type: 'empty' };
+
+/** A result as the cell of its column; what does not fit the column's type is text. */
+export function cellOf(result: unknown, type: ColumnType): Cell {
+  if (result === undefined || result === null || result === '') return empty;
+  const fitting = fit(result, type);
+  if (fitting !== undefined) return fitting;
+  const value = textOf(result);
+  return value === '' ? empty : { type: 'string', value };
+}
+
+function fit(result: unknown, type: ColumnType): Cell | undefined {
+  switch (type) {
+    case 'number': {
+      const value = typeof result === 'string' && result.trim() === '' ? Number.NaN : Number(result);
+      const isNumber = typeof result === 'bigint' || typeof result === 'number' || typeof result === 'string';
+      return isNumber && Number.isFinite(value) ? { type, value } : undefined;
+    }
+    case 'boolean':
+      return typeof result === 'boolean' ? { type, value: result } : undefined;
+    case 'date': {
+      const value =
+        result instanceof Date ? result : typeof result === 'string' ? new Date(result) : undefined;
+      return value && !Number.isNaN(value.getTime()) ? { type, value } : undefined;
+    }
+    case 'duration': {
+      const value = secondsOf(result);
+      return value === undefined ? undefined : { type, value };
+    }
+    case 'string':
+      return undefined;
+  }
+}
+
+function secondsOf(result: unknown): number | undefined {
+  if (typeof result === 'bigint' || typeof result === 'number') return Number(result);
+  const { seconds, nanos } = result as {
+    readonly seconds?: bigint | number;
+    readonly nanos?: bigint | number;
+  };
+  return seconds === undefined ? undefined : Number(seconds) + Number(nanos ?? 0) / 1e9;
+}
+
+function textOf(result: unknown): string {
+  if (result instanceof Date) return result.toISOString();
+  if (typeof result !== 'object' || result === null) return String(result);
+  const seconds = secondsOf(result);
+  if (seconds !== undefined) return `${seconds}s`;
+  return JSON.stringify(result, (_name, value: unknown) =>
+    typeof value === 'bigint' ? Number(value) : value,
+  );
+}
