@@ -5,11 +5,14 @@ import { ApiError, NetworkError } from './errors.ts';
 const firstMs = 200;
 /** A server that asks for more gets it up to here: leases do not wait. */
 const longestRetryAfterMs = 60_000;
+/** About half a minute of the same 500. */
+const serverErrorsInARow = 10;
 
 /** Waits that double from 0.2 seconds up to a bound, each shortened by chance by up to a half. */
 export class BackOff {
   readonly #longestMs: number;
   #failures = 0;
+  #serverErrors = 0;
 
   constructor(longestMs: number) {
     this.#longestMs = longestMs;
@@ -22,6 +25,13 @@ export class BackOff {
 
   reset(): void {
     this.#failures = 0;
+    this.#serverErrors = 0;
+  }
+
+  /** Whether to try again: after each sign of an outage, and after some server errors in a row. */
+  isWorthIt(error: unknown): boolean {
+    this.#serverErrors = isOutage(error) || !isTransient(error) ? 0 : this.#serverErrors + 1;
+    return isTransient(error) && this.#serverErrors < serverErrorsInARow;
   }
 
   /** The next wait in milliseconds; not below what the server asked for. */

@@ -1,14 +1,12 @@
 /** Calls of the runner routes, repeated while the platform cannot be reached. */
 import type { IncomingMessage } from 'node:http';
-import { BackOff, isOutage, isTransient } from './back-off.ts';
+import { BackOff, isTransient } from './back-off.ts';
 import { messageOf } from './errors.ts';
 import { HttpClient, readJson, readRefusal } from './http-request.ts';
 import type { Log } from './log.ts';
 
 const silenceMs = 60_000;
 const longestBackOffMs = 5_000;
-/** About half a minute of the same 500. */
-const triesOfServerErrors = 10;
 /** From here on an operator should hear of it. */
 const failuresToWarn = 4;
 
@@ -73,7 +71,7 @@ export class Connection {
         return await work();
       } catch (error) {
         call.signal?.throwIfAborted();
-        if (!this.#mayRepeat(call, error, backOff.failures)) throw error;
+        if (!mayRepeat(call, error, backOff)) throw error;
         this.#tell(call, error, backOff.failures + 1);
         await backOff.wait(error, call.signal);
       }
@@ -105,19 +103,19 @@ export class Connection {
     this.#http.close();
   }
 
-  #mayRepeat(call: Call, error: unknown, failures: number): boolean {
-    switch (call.patience ?? 'outage') {
-      case 'never':
-        return false;
-      case 'always':
-        return isTransient(error);
-      case 'outage':
-        return isOutage(error) || (isTransient(error) && failures + 1 < triesOfServerErrors);
-    }
-  }
-
   #tell(call: Call, error: unknown, failures: number): void {
     const level = failures < failuresToWarn ? 'debug' : 'warn';
     this.#settings.log(level, `${call.method} ${call.path}: ${messageOf(error)}; trying again`, { failures });
+  }
+}
+
+function mayRepeat({ patience = 'outage' }: Call, error: unknown, backOff: BackOff): boolean {
+  switch (patience) {
+    case 'never':
+      return false;
+    case 'always':
+      return isTransient(error);
+    case 'outage':
+      return backOff.isWorthIt(error);
   }
 }

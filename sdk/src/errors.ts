@@ -43,6 +43,13 @@ export class NetworkError extends Error {
  */
 export type FailureCategory = 'error' | 'validation' | 'memory' | 'timeout';
 
+const categories: readonly unknown[] = [
+  'error',
+  'validation',
+  'memory',
+  'timeout',
+] satisfies FailureCategory[];
+
 /** Thrown by a runner to say how its task failed. The reason is shown to operators as `<category>: <reason>`. */
 export class TaskFailure extends Error {
   readonly category: FailureCategory;
@@ -85,6 +92,12 @@ export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : '';
   return `${error.message || error.name}${cause}`;
+}
+
+/** Also for one made by another copy of this package, as a runner with its own brings it. */
+export function isTaskFailure(error: unknown): error is TaskFailure {
+  const { name, category } = (error ?? {}) as Partial<TaskFailure>;
+  return error instanceof Error && name === 'TaskFailure' && categories.includes(category);
 }
 
 /** True for the answers after which a task is not ours any more. */

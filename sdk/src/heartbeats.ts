@@ -1,10 +1,13 @@
 /** The main thread's side of the thread that keeps leases. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { type CancelReason, messageOf } from './errors.ts';
 import type { FromThread, Progress, ThreadSettings, ToThread } from './heartbeat-messages.ts';
 import type { Log } from './log.ts';
 import { clip } from './text.ts';
 
+/** A thread that fails at once must not be made without end. */
+const restartMs = 1_000;
 const phaseCharacters = 255;
 const messageCharacters = 4_000;
 
@@ -99,6 +102,8 @@ export class Heartbeats {
   async #onExit(thread: Worker): Promise<void> {
     if (this.#isClosing || thread !== this.#thread) return;
     this.#thread = undefined;
+    await delay(restartMs);
+    if (this.#isClosing) return;
     try {
       await this.start();
       for (const { task, progress } of this.#tasks.values()) {

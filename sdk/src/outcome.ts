@@ -1,5 +1,5 @@
 /** From what the runner's code returned or threw to what the platform is told. */
-import { type FailureCategory, messageOf, TaskCancelled, TaskFailure } from './errors.ts';
+import { type FailureCategory, isTaskFailure, messageOf, type TaskCancelled } from './errors.ts';
 import { clip } from './text.ts';
 
 const reasonCharacters = 4_000;
@@ -58,7 +58,7 @@ export function reportOfResult(
 
 /** @param cancelled the reason of the task's signal, if it is aborted */
 export function reportOfError(error: unknown, cancelled: TaskCancelled | undefined): Report {
-  if (error instanceof TaskFailure) return failure(error.category, error);
+  if (isTaskFailure(error)) return failure(error.category, error);
   switch (cancelled?.why) {
     // Whatever failed after the signal failed because of it.
     case 'shutdown':
@@ -84,8 +84,4 @@ function categoryOf(error: unknown): FailureCategory {
   if (name === 'RangeError' && /allocation failed|Invalid (string|array buffer) length/i.test(message ?? ''))
     return 'memory';
   return 'error';
-}
-
-export function isCancelled(value: unknown): value is TaskCancelled {
-  return value instanceof TaskCancelled;
 }

@@ -1,13 +1,12 @@
 /** Reading stored bytes over connections that may break. */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { BackOff, isOutage, isTransient } from './back-off.ts';
+import { BackOff } from './back-off.ts';
 import { bodyOf } from './http-request.ts';
 import type { TaskCalls } from './task-calls.ts';
 
 const silenceMs = 60_000;
 const longestBackOffMs = 5_000;
-const triesOfServerErrors = 10;
 
 export interface StoredBytes {
   readonly outputId: number;
@@ -52,8 +51,7 @@ async function* chunks(
       return;
     } catch (error) {
       signal.throwIfAborted();
-      const isWorthIt = isOutage(error) || (isTransient(error) && backOff.failures + 1 < triesOfServerErrors);
-      if (!isWorthIt) throw error;
+      if (!backOff.isWorthIt(error)) throw error;
       await backOff.wait(error, signal);
     }
   }

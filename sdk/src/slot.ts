@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { pause } from './back-off.ts';
 import type { Call, Connection } from './connection.ts';
-import { ApiError, messageOf, TaskCancelled } from './errors.ts';
+import { messageOf, TaskCancelled } from './errors.ts';
 import type { Heartbeats } from './heartbeats.ts';
 import type { Settings } from './options.ts';
 import { type Report, reportOfError, reportOfResult } from './outcome.ts';
@@ -126,6 +126,7 @@ export class Slot {
     const calls = this.#callsOf(claim, cancel.signal, onCancel);
     const onAborting = () => onCancel('shutdown');
     aborting.addEventListener('abort', onAborting, { once: true });
+    if (aborting.aborted) onAborting();
     const intervalMs = claim.heartbeatIntervalSeconds * 1_000;
     heartbeats.keep({ taskId: claim.taskId, headers: calls.headers, intervalMs, onCancel });
     const running = this.#run(claim, calls);
@@ -174,7 +175,6 @@ export class Slot {
         ...ids,
         seconds,
       });
-      if (error instanceof ApiError && (error.status === 401 || error.status === 403)) throw error;
     }
   }
 

@@ -57,6 +57,15 @@ describe('waiting', () => {
     expect(backOff.nextMs(refusal(503, '', 3_600_000))).toBe(60_000);
   });
 
+  test('ends after some server errors in a row, and after no number of outages', () => {
+    const backOff = new BackOff(1);
+    const tries = (status: number, count: number) =>
+      Array.from({ length: count }, () => backOff.isWorthIt(refusal(status)));
+    expect(tries(503, 100)).not.toContain(false);
+    expect(tries(500, 10)).toEqual([...Array(9).fill(true), false]);
+    expect(tries(409, 1)).toEqual([false]);
+  });
+
   test('reads Retry-After in both forms', () => {
     const now = Date.parse('2026-01-01T00:00:00Z');
     expect(readRetryAfter('2', now)).toBe(2_000);
@@ -84,6 +93,12 @@ describe('what is reported', () => {
   test.each([
     [new TaskFailure('validation', 'no'), undefined, { kind: 'fail', category: 'validation', reason: 'no' }],
     [new TaskFailure('memory', 'no'), 'shutdown', { kind: 'fail', category: 'memory', reason: 'no' }],
+    // As another copy of the kit throws it.
+    [
+      Object.assign(new Error('no'), { name: 'TaskFailure', category: 'timeout' }),
+      undefined,
+      { category: 'timeout' },
+    ],
     [new Error('no'), undefined, { kind: 'fail', category: 'error', reason: 'no' }],
     ['a string', undefined, { kind: 'fail', category: 'error', reason: 'a string' }],
     [new RangeError('Array buffer allocation failed'), undefined, { kind: 'fail', category: 'memory' }],

@@ -63,6 +63,33 @@ describe('a runner process that gets SIGTERM', () => {
   });
 });
 
+test('a loop over new inputs ends at a shutdown behind the input at hand, and a follow-up takes the rest', async () => {
+  const graph = await stage.chainOf(1, { incremental: true });
+  const [begun, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const runner = defineRunner({
+    templates: [graph.template],
+    async run(task) {
+      await task.eachNewInput(async (input) => {
+        begun.resolve();
+        await goOn.promise;
+        await task.write(await input.text());
+      });
+    },
+  });
+  for (const text of ['1', '2', '3']) await stage.upload(graph, 'input', text);
+  const first = await stage.start(runner, { graceSeconds: 20 });
+  await begun.promise;
+  const stopped = first.stop();
+  goOn.resolve();
+  await stopped;
+  expect(await stage.outputs(graph, 'n1')).toEqual(['1']);
+  expect(await stage.node(graph, 'n1')).toMatchObject({ state: 'Pending' });
+  await stage.start(runner);
+  await stage.until(graph, 'n1', 'Succeeded');
+  expect(await stage.outputs(graph, 'n1')).toEqual(['1', '2', '3']);
+  expect(await stage.claims(graph, 'n1')).toMatchObject([{ ending: 'complete' }, { ending: 'complete' }]);
+});
+
 test('a runner that stops loses no task that is on its way to it', async () => {
   const graph = await stage.chainOf(1);
   const proxy = await faultProxy(stage.api.url);

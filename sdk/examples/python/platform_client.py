@@ -47,6 +47,7 @@ class BackOff:
 
     def __init__(self) -> None:
         self.failures = 0
+        self._server_errors = 0
 
     def seconds(self, error: Exception) -> float:
         full = min(LONGEST_BACK_OFF_SECONDS, 0.2 * 2 ** min(self.failures, 10))
@@ -56,8 +57,10 @@ class BackOff:
 
     def may_go_on(self, error: Exception) -> bool:
         if not isinstance(error, ApiError) or error.is_outage:
+            self._server_errors = 0
             return True
-        return error.status >= 500 and self.failures + 1 < TRIES_OF_SERVER_ERRORS
+        self._server_errors += 1
+        return error.status >= 500 and self._server_errors < TRIES_OF_SERVER_ERRORS
 
 
 class Client:
