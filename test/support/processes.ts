@@ -10,6 +10,7 @@ import { eventually } from './eventually.ts';
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const keptLogCharacters = 200_000;
+const toldLogCharacters = 5_000;
 const readyLimitMs = 40_000;
 
 export interface ProcessOptions {
@@ -183,13 +184,15 @@ class Child implements TestProcess {
     if (this.#end === undefined) this.#process.kill(signal);
   }
 
-  /** Waits for a sign in its log or elsewhere; throws with the log when it ends before. */
+  /** Waits for a sign in its log or elsewhere; throws with the log when that does not come. */
   async until<T>(sign: () => T): Promise<Exclude<T, undefined | null | false>> {
     const seen = await eventually(
       `${this.#name} is ready`,
       () => (this.#end === undefined ? sign() : 'ended'),
       readyLimitMs,
-    );
+    ).catch((error: Error) => {
+      throw new Error(`${error.message}:\n${this.#log.slice(-toldLogCharacters)}`, { cause: error });
+    });
     if (seen === 'ended') throw new Error(`${this.#name} ended (${this.#end}):\n${this.#log}`);
     return seen as Exclude<T, undefined | null | false>;
   }
