@@ -11,7 +11,7 @@ import { eventually } from './eventually.ts';
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const keptLogCharacters = 200_000;
 const toldLogCharacters = 5_000;
-const readyLimitMs = 40_000;
+const readyLimitMs = 100_000;
 
 export interface ProcessOptions {
   /** The place at which it dies, as by `kill -9`. */
