@@ -10,8 +10,8 @@ import { readSettings, SettingsError } from '../domain/settings.ts';
 import { hashPassword } from './passwords.ts';
 import { authMigrateSettings } from './settings.ts';
 
-/** Any number, as long as nothing else locks by it. */
-const migrationLock = 7_306_292;
+/** A number by which the platform, which may have the same database, does not lock: see its list of locks. */
+const migrationLock = 7_306_296;
 const folder = join(import.meta.dirname, 'migrations');
 const passwordAlphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
 const passwordCharacters = 20;

@@ -4,4 +4,7 @@ export const advisoryLocks = {
   alive: 7_306_292,
   healer: 7_306_293,
   shipped: 7_306_294,
+  registry: 7_306_295,
+  /** Stands in `auth/migrate.ts`: the authentication service may have the same database. */
+  authMigration: 7_306_296,
 } as const;

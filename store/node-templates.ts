@@ -8,6 +8,7 @@ import {
   type Registered,
 } from '../domain/manifest.ts';
 import type { KnownNodeTemplate, NodeTemplateType } from '../domain/template-file.ts';
+import { advisoryLocks } from './advisory-locks.ts';
 import type { Database, Queryable, Tx } from './database.ts';
 
 export interface RegisteredNodeTemplate extends KnownNodeTemplate {
@@ -58,9 +59,6 @@ export async function validateManifest(
   return checkManifest(body, await loadRegistered(database, featureNameOf(body)), sdkHostIsOn);
 }
 
-/** Any number will do, as long as nothing else locks by it. */
-const registryLock = 7_306_292;
-
 /**
  * Publishes a manifest, all of it or nothing: what the feature no longer lists is retired, what it lists again is not.
  * The checks run outside the lock, since schemas take time; when the registry changed meanwhile they run again.
@@ -76,7 +74,7 @@ export async function publishManifest(
     const { manifest } = check;
     if (manifest === null) return check;
     const isWritten = await database.transaction(async (tx) => {
-      await tx.query('select pg_advisory_xact_lock($1)', [registryLock]);
+      await tx.query('select pg_advisory_xact_lock($1)', [advisoryLocks.registry]);
       if (!isDeepStrictEqual(await loadRegistered(tx, manifest.feature.name), before)) return false;
       await writeManifest(tx, manifest, options.publishedBy);
       return true;

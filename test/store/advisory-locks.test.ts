@@ -1,0 +1,68 @@
+/** Advisory locks: one number for one purpose, so that nothing waits for what it has nothing to do with. */
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { advisoryLocks } from '../../store/advisory-locks.ts';
+import { Database } from '../../store/database.ts';
+import { beatAlive } from '../../store/leases.ts';
+import { publishManifest } from '../../store/node-templates.ts';
+import { testEnvironment } from '../support/stack.ts';
+
+const platform = await testEnvironment();
+const checkout = fileURLToPath(new URL('../../', import.meta.url));
+let database: Database;
+
+beforeAll(async () => {
+  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 2 });
+});
+afterAll(() => database.close());
+
+/** Holds the locks on a connection of its own until the test is over. */
+async function hold(keys: readonly number[]): Promise<void> {
+  const client = new pg.Client({ connectionString: platform.databaseUrl });
+  await client.connect();
+  onTestFinished(() => client.end());
+  for (const key of keys) await client.query('select pg_advisory_lock($1)', [key]);
+}
+
+const { registry, ...others } = advisoryLocks;
+
+test('a manifest is published while every other lock is held', async () => {
+  await hold(Object.values(others));
+  const manifest = {
+    manifestVersion: 1,
+    feature: { name: 'locks', version: '1.0.0', ownershipType: 'ThirdParty' },
+    runnerTypes: [{ name: 'locks-runner', runtime: 'external' }],
+    nodeTemplates: [],
+  };
+  const options = { publishedBy: randomUUID(), sdkHostIsOn: false };
+  expect((await publishManifest(database, manifest, options)).errors).toEqual([]);
+});
+
+test('the beat of a living process goes on while manifests are published', async () => {
+  await hold([registry]);
+  expect(await beatAlive(database, randomUUID())).toBe(0);
+});
+
+test('every lock has a number of its own, and all of them stand in one place', () => {
+  const numbers = Object.values(advisoryLocks);
+  expect(new Set(numbers).size).toBe(numbers.length);
+  const elsewhere = ['store', 'api', 'activities', 'auth', 'worker', 'workflows', 'http', 'domain']
+    .flatMap((folder) =>
+      readdirSync(join(checkout, folder), { recursive: true, encoding: 'utf8' }).map((file) =>
+        join(folder, file),
+      ),
+    )
+    .filter((file) => file.endsWith('.ts') && file !== 'store/advisory-locks.ts')
+    .flatMap((file) =>
+      [...readFileSync(join(checkout, file), 'utf8').matchAll(/\b7_306_\d{3}\b/g)].map(([number]) => ({
+        file,
+        number: Number(number.replaceAll('_', '')),
+      })),
+    );
+  // The authentication service, which may have the same database, knows nothing of the platform's sources.
+  expect(elsewhere).toEqual([{ file: 'auth/migrate.ts', number: advisoryLocks.authMigration }]);
+});
