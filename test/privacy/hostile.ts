@@ -20,7 +20,26 @@ const freeText = new Set(
       'phase',
     ],
     ...['message', 'statusDetails', 'username', 'firstName', 'lastName', 'company', 'value', 'scenarioName'],
-    ...['simulationId', 'prefix', '$schema', 'TemplateVersion', 'version', 'unit', 'outputIdentifier'],
+    ...[
+      'sectionTitle',
+      'key',
+      'columnKey',
+      'filterKey',
+      'configurationKey',
+      'expression',
+      'format',
+      'fileName',
+    ],
+    ...[
+      'dimensionNameFilter',
+      'simulationId',
+      'prefix',
+      '$schema',
+      'TemplateVersion',
+      'version',
+      'unit',
+      'outputIdentifier',
+    ],
   ].map((name) => name.toLowerCase()),
 );
 /** Fields that hold free JSON. */

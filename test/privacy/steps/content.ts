@@ -66,6 +66,24 @@ async function driveGraph(scenario: Scenario): Promise<void> {
   const { key } = body.sources[0].channels[0];
   await drive.good('GET', `${path}/series?channels=${encodeURIComponent(key)}`, { token });
   await driveStatics(scenario, id);
+  await driveReports(scenario);
+  await drive.good('GET', '/api/v2/dashboard/dimensions', { token });
+}
+
+/** Reports show the people of a session to who may see them, and keep none of them. */
+async function driveReports({ drive, people }: Scenario): Promise<void> {
+  const { token } = people.Developer;
+  const path = '/api/v2/dashboard/reports';
+  const columns = [
+    { columnKey: 'session', name: 'Session', expression: 'dimension.sessionName' },
+    { columnKey: 'address', name: 'Address', expression: 'user.email', source: 'user' },
+  ];
+  await drive.good('POST', path, { token, json: { key: 'who', name: 'Who flew', columns } });
+  await drive.good('PUT', `${path}/who`, { token, json: { name: 'Who flew when' } });
+  await drive.good('GET', `${path}/who`, { token });
+  await drive.good('GET', `${path}/catalog`, { token });
+  for (const format of ['csv', 'xlsx'])
+    await drive.good('GET', `${path}/download?report=who&format=${format}`, { token });
 }
 
 /** A system dashboard that the session backs for a while. */
