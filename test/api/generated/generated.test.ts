@@ -1,6 +1,6 @@
 /**
  * Every operation of the interface document is called by everybody with anything. `GENERATED_RUNS` calls of each
- * (default 8), from `GENERATED_SEED`; `GENERATED_ONLY` names the operations to be called, by a regular expression.
+ * (default 12), from `GENERATED_SEED`; `GENERATED_ONLY` names the operations to be called, by a regular expression.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -24,7 +24,7 @@ import { callsOf, type GeneratedCall } from './call.ts';
 import { closeConnections, type RawAnswer, rawCall } from './raw-call.ts';
 import { World } from './world.ts';
 
-const runs = Number(process.env.GENERATED_RUNS ?? '8');
+const runs = Number(process.env.GENERATED_RUNS ?? '12');
 const seed = Number(process.env.GENERATED_SEED ?? '2026');
 const only = new RegExp(process.env.GENERATED_ONLY ?? '');
 
@@ -130,7 +130,7 @@ function faultOf(call: GeneratedCall, answer: RawAnswer): string | null {
   const requestId = call.headers['x-request-id'];
   if (requestId !== undefined && requestIdForm.test(requestId)) {
     if (headers['x-request-id'] !== requestId) return 'another request id';
-  } else if (!requestIdForm.test(String(headers['x-request-id']))) return 'no request id';
+  } else if (!requestIdForm.test(String(headers['x-request-id'] ?? ''))) return 'no request id';
   if (headers['x-content-type-options'] !== 'nosniff') return 'no nosniff';
   if (status === 401 && headers['www-authenticate'] !== 'Bearer') return 'no challenge';
   if (status === 429 && headers['retry-after'] === undefined) return 'no hint when to try again';
