@@ -113,6 +113,12 @@ export class IncrementalModel {
     this.open!.attempts += 1;
   }
 
+  /** By an operator, while nobody holds the run: its inputs count as consumed. */
+  cancelled(): void {
+    this.open!.upper ??= this.versions.length;
+    this.failedForGood();
+  }
+
   retried(): void {
     this.open = { ...this.parked!, lost: 0, attempts: this.parked!.attempts + 1 };
     this.parked = null;

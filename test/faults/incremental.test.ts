@@ -12,7 +12,7 @@ import { runnerStage } from '../support/runner.ts';
 import { IncrementalModel } from './incremental-model.ts';
 import { faults, type Stage, type Work, workOnce } from './incremental-runner.ts';
 
-const walks = Number(process.env.INCREMENTAL_WALKS ?? 8);
+const walks = Number(process.env.INCREMENTAL_WALKS ?? 6);
 const seed = process.env.INCREMENTAL_SEED;
 const caps = [1, 3, 100] as const;
 
@@ -36,7 +36,8 @@ type Step =
   | { readonly kind: 'upload'; readonly parent: number; readonly identifier: string | null }
   | { readonly kind: 'work'; readonly work: Work }
   | { readonly kind: 'reprocess' }
-  | { readonly kind: 'retry' };
+  | { readonly kind: 'retry' }
+  | { readonly kind: 'cancel' };
 
 const fault = fc.oneof(
   { weight: 12, arbitrary: fc.constant('none' as const) },
@@ -57,7 +58,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 6, arbitrary: work.map((work) => ({ kind: 'work' as const, work })) },
   { weight: 1, arbitrary: fc.constant({ kind: 'reprocess' as const }) },
-  { weight: 2, arbitrary: fc.constant({ kind: 'retry' as const }) },
+  { weight: 3, arbitrary: fc.constant({ kind: 'retry' as const }) },
+  { weight: 1, arbitrary: fc.constant({ kind: 'cancel' as const }) },
 );
 const walk = fc.record({
   cap: fc.constantFrom(...caps),
@@ -117,12 +119,31 @@ async function reprocess({ url, token, graph, model }: Stage) {
   if (model.isReady) model.reprocessed();
 }
 
-/** What an operator does about the node's newest run, whether or not it failed. */
-async function retry({ url, token, graph, model }: Stage) {
-  const runs = '/api/v2/admin/node-runs';
-  const newest = await ask(url, 'GET', `${runs}?nodeInstanceId=${graph.nodes.n1}&pageSize=1`, { token });
-  const [run] = newest.body.nodeRuns;
-  expect(newest.body.totalCount).toBe(model.runs);
+const runs = '/api/v2/admin/node-runs';
+
+/** The node's newest run, as operators see it; undefined before the first. */
+async function newestRun({ url, token, graph, model }: Stage) {
+  const { body } = await ask(url, 'GET', `${runs}?nodeInstanceId=${graph.nodes.n1}&pageSize=1`, { token });
+  expect(body.totalCount).toBe(model.runs);
+  return body.nodeRuns[0];
+}
+
+async function cancel(stage: Stage) {
+  const { url, token, model } = stage;
+  const run = await newestRun(stage);
+  if (run === undefined) return;
+  const answer = await ask(url, 'POST', `${runs}/${run.id}/cancel`, { token });
+  if (model.open === null) expect([200, 409]).toContain(answer.status);
+  else {
+    expect(answer).toMatchObject({ status: 200, body: { state: 'cancelled' } });
+    model.cancelled();
+  }
+}
+
+/** An operator has the newest run tried again, whether or not it failed. */
+async function retry(stage: Stage) {
+  const { url, token, model } = stage;
+  const run = await newestRun(stage);
   if (run === undefined) return;
   expect(run.retryable).toBe(model.open === null && model.parked !== null);
   const answer = await ask(url, 'POST', `${runs}/${run.id}/retry`, { token });
@@ -168,6 +189,8 @@ async function take(stage: Stage, step: Step): Promise<void> {
       return reprocess(stage);
     case 'retry':
       return retry(stage);
+    case 'cancel':
+      return cancel(stage);
   }
 }
 
