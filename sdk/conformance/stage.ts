@@ -34,6 +34,8 @@ export interface RunnerUnderTest extends RunnerCommand {
 export interface Baseline {
   /** SHA-256 of the outputs in order; undefined when two runs over the same input differ. */
   readonly digests: readonly string[] | undefined;
+  /** How many outputs that were; undefined when the two runs differ even in that. */
+  readonly outputCount: number | undefined;
   readonly largestOutputBytes: number;
   /** What it read last before it wrote, and how many such calls that took; undefined for a runner that reads nothing. */
   readonly lastRead: { readonly route: RouteId; readonly count: number } | undefined;

@@ -1,5 +1,4 @@
 /** What is judged in every scenario, whatever it plays: holding tasks, heartbeats, polling, refused calls. */
-
 import { wasTold } from './job.ts';
 import type { RuleName } from './rules.ts';
 import { type Call, writingRoutes } from './server/journal.ts';
@@ -106,7 +105,7 @@ function judgeSilence(stage: Stage, claim: Claim): void {
   }
 }
 
-/** More than five heartbeats within one interval, or more than two of them unanswered at a time. */
+/** More than five heartbeats within one interval, or more than three of them unanswered at a time. */
 function judgeBeats(stage: Stage, claim: Claim): void {
   const beats = stage.journal.forTask(claim.taskId).filter(({ route }) => route === 'heartbeat');
   const plain = beats.filter(({ fault }) => fault === undefined || fault === 'answered late');

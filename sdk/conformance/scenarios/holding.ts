@@ -169,10 +169,15 @@ function judgeCancel(stage: Stage, held: Held, call: Call): void {
   const write = later.find(
     ({ route }) => outputRoutes.includes(route) || route === 'uploadPart' || route === 'watermark',
   );
-  const completed = later.find(
-    ({ route, json }) =>
-      route === 'complete' && (json as { readonly outcome?: string } | undefined)?.outcome === 'completed',
-  );
+  // Its work was kept waiting until now, so it cannot have been done.
+  const completed = stage.journal
+    .after(call)
+    .find(
+      ({ taskId, route, json }) =>
+        taskId === held.claim.taskId &&
+        route === 'complete' &&
+        (json as { readonly outcome?: string } | undefined)?.outcome === 'completed',
+    );
   const ignoring = write ?? completed;
   if (ignoring !== undefined) {
     const seconds = ((ignoring.atMs - (call.answeredAtMs ?? 0)) / 1_000).toFixed(1);

@@ -1,5 +1,4 @@
 /** A call takes effect and its answer is lost: the call is repeated, and nothing is doubled. */
-
 import type { Job } from '../job.ts';
 import type { Scenario } from '../scenario.ts';
 import { endDigest, type TaskEnd } from '../server/ends.ts';
@@ -184,12 +183,16 @@ export function judgeBaseline(
   job: Job,
   rule: 'output-differs' | 'gzip-not-decoded' | 'truncated-input-used' = 'output-differs',
 ): void {
-  const wanted = stage.baseline?.digests;
-  if (wanted === undefined || job.run.outcome !== 'completed' || job.digests.join() === wanted.join()) return;
-  stage.found(
-    rule,
-    `Without faults the same input gave ${wanted.length} outputs; now they are ${job.digests.length}, with other bytes or in other number.`,
-  );
+  const { digests, outputCount } = stage.baseline ?? {};
+  if (job.run.outcome !== 'completed') return;
+  const { length } = job.digests;
+  if (outputCount !== undefined && length !== outputCount)
+    stage.found(rule, `Without faults the same input gave ${outputCount} outputs, now it gave ${length}.`);
+  else if (digests !== undefined && job.digests.join() !== digests.join())
+    stage.found(
+      rule,
+      'The output holds other bytes than those that the same input gave twice without faults.',
+    );
 }
 
 const redelivery: Scenario = {

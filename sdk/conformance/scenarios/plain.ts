@@ -27,6 +27,7 @@ export function baselineOf(stage: Stage): Baseline {
   return {
     lastRead: lastReadOf(stage),
     digests: isSame ? first.digests : undefined,
+    outputCount: first?.outputs.length === second?.outputs.length ? first?.outputs.length : undefined,
     largestOutputBytes: Math.max(0, ...(first?.outputs ?? []).map(({ sizeBytes }) => sizeBytes)),
   };
 }
