@@ -6,8 +6,9 @@ import type { SessionDetails, SessionScenarioRow } from '../../store/sessions.ts
 import type { People } from '../participants.ts';
 import { presentSessionProject } from '../projects/present.ts';
 import { presentTemplateWithNodes } from '../session-templates/present.ts';
+import type { sessionListSchema } from './list-schema.ts';
 import { showAddresses } from './metadata.ts';
-import type { progressSchema, sessionListSchema, sessionSchema } from './schema.ts';
+import type { progressSchema, sessionSchema } from './schema.ts';
 import type { sharedSessionSchema } from './shared-schema.ts';
 
 type WireProgress = z.input<typeof progressSchema>;

@@ -11,17 +11,11 @@ import { createSession } from '../../store/sessions.ts';
 import { type People, peopleOf } from '../participants.ts';
 import { defineRoute } from '../route.ts';
 import { sessionChangeRoutes } from './change-routes.ts';
+import { sessionListQuerySchema, sessionListSchema } from './list-schema.ts';
 import { loadSession } from './load.ts';
 import { hideAddresses, maxParticipants } from './metadata.ts';
 import { presentListRow, presentProgress, presentSession } from './present.ts';
-import {
-  createSessionSchema,
-  progressSchema,
-  sessionListQuerySchema,
-  sessionListSchema,
-  sessionParams,
-  sessionSchema,
-} from './schema.ts';
+import { createSessionSchema, progressSchema, sessionParams, sessionSchema } from './schema.ts';
 import { sharedSessionRoutes } from './shared-routes.ts';
 
 const tags = ['Sessions'] as const;

@@ -9,7 +9,7 @@ import { findUserWithHash } from '../sign-in.ts';
 import { countFailure, forgetFailures, guesserOf, refuseGuesser } from '../sign-in-failures.ts';
 import { endOtherSignIns } from '../tokens.ts';
 import { storePassword } from '../users.ts';
-import { passwordInput, userParams } from './users.ts';
+import { passwordInput, userParams } from './user-schemas.ts';
 
 const bodySchema = z
   .object({

@@ -5,9 +5,8 @@ import { access, roles } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
-import { isEmail } from '../../domain/text.ts';
-import { integerParameter, nameText, optionalText, timestampOut, uuid } from '../../http/schemas.ts';
-import { hashPassword, isAcceptablePassword } from '../passwords.ts';
+import { timestampOut, uuid } from '../../http/schemas.ts';
+import { hashPassword } from '../passwords.ts';
 import { type AuthCaller, defineRoute } from '../route.ts';
 import { presentUser, type UserRow, userSchema } from '../user-view.ts';
 import {
@@ -20,71 +19,18 @@ import {
   listUsers,
   updateUser,
 } from '../users.ts';
+import {
+  newUserSchema,
+  userChangeFields,
+  userListQuerySchema,
+  userListSchema,
+  userParams,
+} from './user-schemas.ts';
 
 const tags = ['Users'];
 const path = '/api/authorization/users';
-export const userParams = z.object({
-  userId: uuid().meta({ description: 'The user.', example: story.userId }),
-});
 const params = userParams;
 const refusals = { params: 'userNotFound' } as const;
-
-/** `Admin` is another spelling on input; output always says `Administrator`. */
-const roleInput = z
-  .enum([...roles, 'Admin'])
-  .transform((role) => (role === 'Admin' ? ('Administrator' as const) : role));
-const emailInput = z
-  .string()
-  .transform((value) => value.trim())
-  .refine((value) => value === '' || isEmail(value), { error: 'Email is not valid.' });
-const shortText = optionalText(limits.nameCharacters);
-export const passwordInput = z.string().refine(isAcceptablePassword, {
-  error: `Passwords hold ${limits.passwordMinCharacters} to ${limits.passwordMaxCharacters} characters.`,
-});
-
-const changeableFields = {
-  username: nameText(),
-  email: emailInput,
-  firstName: shortText,
-  lastName: shortText,
-  title: shortText,
-  company: shortText,
-  role: roleInput,
-  isActive: z.boolean(),
-  isRegistrationComplete: z.boolean(),
-  hasAcceptedDataPrivacy: z.boolean(),
-  forceChangePasswordNextSignin: z
-    .boolean()
-    .meta({ description: 'Whether access tokens are refused until the password is changed.' }),
-};
-
-const newUserSchema = z
-  .object({
-    ...changeableFields,
-    password: passwordInput,
-    email: emailInput.default(''),
-    firstName: shortText.default(''),
-    lastName: shortText.default(''),
-    title: shortText.default(''),
-    company: shortText.default(''),
-    isActive: z.boolean().default(true),
-    isRegistrationComplete: z.boolean().default(true),
-    hasAcceptedDataPrivacy: z.boolean().default(false),
-    forceChangePasswordNextSignin: z.boolean().default(false),
-  })
-  .meta({
-    id: 'UserRequest',
-    example: {
-      username: story.username,
-      password: 'correct horse battery staple',
-      email: story.email,
-      firstName: 'Petra',
-      lastName: 'Lindqvist',
-      title: 'Captain',
-      company: 'Northern Gliders',
-      role: 'Instructor',
-    },
-  });
 
 export const listUsersRoute = defineRoute({
   id: 'listUsers',
@@ -94,33 +40,11 @@ export const listUsersRoute = defineRoute({
   description: 'Page by page, with a search.',
   tags,
   access: access.usersList,
-  query: z.object({
-    search: z.string().max(limits.nameCharacters).default('').meta({
-      description: 'Part of username, names or address, in any case.',
-      example: 'lind',
-    }),
-    page: integerParameter({ min: 1, initial: 1, message: 'page must be at least 1.' }).meta({
-      description: 'Number of the page, from 1.',
-    }),
-    pageSize: integerParameter({
-      min: 1,
-      max: limits.sessionPageSizeMax,
-      initial: limits.sessionPageSizeDefault,
-      message: `pageSize must be between 1 and ${limits.sessionPageSizeMax}.`,
-    }).meta({ description: 'Users on a page.' }),
-  }),
+  query: userListQuerySchema,
   responses: {
     200: {
       description: 'One page of users.',
-      schema: z
-        .object({
-          users: z.array(userSchema),
-          page: z.int(),
-          pageSize: z.int(),
-          totalCount: z.int(),
-          totalPages: z.int(),
-        })
-        .meta({ id: 'UserList', example: { page: 1, pageSize: 25, totalCount: 1, totalPages: 1 } }),
+      schema: userListSchema,
     },
   },
   async handler({ query: { search, page, pageSize }, services }) {
@@ -225,7 +149,7 @@ export const updateUserRoute = defineRoute({
   access: access.usersWrite,
   params,
   body: z
-    .object(changeableFields)
+    .object(userChangeFields)
     .partial()
     .meta({ id: 'UserChange', example: { title: 'Chief instructor' } }),
   responses: { 200: { description: 'The user.', schema: userSchema } },

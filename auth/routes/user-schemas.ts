@@ -1,0 +1,96 @@
+/** Wire forms of accounts (decisions 3). */
+import { z } from 'zod';
+import { roles } from '../../domain/access.ts';
+import { story } from '../../domain/examples.ts';
+import { limits } from '../../domain/limits.ts';
+import { isEmail } from '../../domain/text.ts';
+import { integerParameter, nameText, optionalText, uuid } from '../../http/schemas.ts';
+import { isAcceptablePassword } from '../passwords.ts';
+import { userSchema } from '../user-view.ts';
+
+export const userParams = z.object({
+  userId: uuid().meta({ description: 'The user.', example: story.userId }),
+});
+
+/** `Admin` is another spelling on input; output always says `Administrator`. */
+const roleInput = z
+  .enum([...roles, 'Admin'])
+  .transform((role) => (role === 'Admin' ? ('Administrator' as const) : role));
+const emailInput = z
+  .string()
+  .transform((value) => value.trim())
+  .refine((value) => value === '' || isEmail(value), { error: 'Email is not valid.' });
+const shortText = optionalText(limits.nameCharacters);
+export const passwordInput = z.string().refine(isAcceptablePassword, {
+  error: `Passwords hold ${limits.passwordMinCharacters} to ${limits.passwordMaxCharacters} characters.`,
+});
+
+export const userChangeFields = {
+  username: nameText(),
+  email: emailInput,
+  firstName: shortText,
+  lastName: shortText,
+  title: shortText,
+  company: shortText,
+  role: roleInput,
+  isActive: z.boolean(),
+  isRegistrationComplete: z.boolean(),
+  hasAcceptedDataPrivacy: z.boolean(),
+  forceChangePasswordNextSignin: z
+    .boolean()
+    .meta({ description: 'Whether access tokens are refused until the password is changed.' }),
+};
+
+export const newUserSchema = z
+  .object({
+    ...userChangeFields,
+    password: passwordInput,
+    email: emailInput.default(''),
+    firstName: shortText.default(''),
+    lastName: shortText.default(''),
+    title: shortText.default(''),
+    company: shortText.default(''),
+    isActive: z.boolean().default(true),
+    isRegistrationComplete: z.boolean().default(true),
+    hasAcceptedDataPrivacy: z.boolean().default(false),
+    forceChangePasswordNextSignin: z.boolean().default(false),
+  })
+  .meta({
+    id: 'UserRequest',
+    example: {
+      username: story.username,
+      password: 'correct horse battery staple',
+      email: story.email,
+      firstName: 'Petra',
+      lastName: 'Lindqvist',
+      title: 'Captain',
+      company: 'Northern Gliders',
+      role: 'Instructor',
+    },
+  });
+
+export const userListQuerySchema = z.object({
+  search: z.string().max(limits.nameCharacters).default('').meta({
+    description: 'Part of username, names or address, in any case.',
+    example: 'lind',
+  }),
+  page: integerParameter({ min: 1, initial: 1, message: 'page must be at least 1.' }).meta({
+    description: 'Number of the page, from 1.',
+  }),
+  pageSize: integerParameter({
+    min: 1,
+    max: limits.sessionPageSizeMax,
+    initial: limits.sessionPageSizeDefault,
+    message: `pageSize must be between 1 and ${limits.sessionPageSizeMax}.`,
+  }).meta({ description: 'Users on a page.' }),
+});
+
+export const userListSchema = z
+  .object({
+    users: z.array(userSchema),
+    page: z.int(),
+    pageSize: z.int(),
+    totalCount: z.int(),
+    totalPages: z.int(),
+  })
+  .meta({ id: 'UserList', example: { page: 1, pageSize: 25, totalCount: 1, totalPages: 1 } });
