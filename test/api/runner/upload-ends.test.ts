@@ -15,8 +15,8 @@ const processes = testProcesses(platform.environment);
 const minPart = 5 * 1024 * 1024;
 
 test('completions at two servers at the same moment get the one output', async () => {
-  const { runner, uploads, taskId } = await held();
   const other = await processes.startApi();
+  const { runner, uploads, taskId } = await held();
   const there = taskUploads(other.url, people.Developer.token, runner.instanceId);
   for (let round = 0; round < 3; round += 1) {
     const handle = await uploads.begin(taskId);

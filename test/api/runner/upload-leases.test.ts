@@ -12,7 +12,7 @@ const processes = testProcesses(platform.environment);
 const minPart = 5 * 1024 * 1024;
 
 async function held() {
-  const graph = await stage.chainOf(1, { leaseSeconds: 10 });
+  const graph = await stage.chainOf(1, { leaseSeconds: 300 });
   await stage.upload(graph, 'input', 'x');
   const runner = stage.runner();
   const task = await runner.take(graph.template);

@@ -35,11 +35,11 @@ function bytes(size: number): Readable {
 test.skipIf(!existsSync('/proc/self/status'))(
   'parts of 100 MB, several at once, take no more memory than a few pieces',
   async () => {
+    const server = await processes.startApi();
     const graph = await stage.chainOf(1);
     await stage.upload(graph, 'input', 'x');
     const runner = stage.runner();
     const { taskId } = await runner.take(graph.template);
-    const server = await processes.startApi();
     const uploads = taskUploads(server.url, people.Developer.token, runner.instanceId);
     const handle = await uploads.begin(taskId);
     const put = (part: number) =>
