@@ -111,12 +111,13 @@ function claimSteps(instance: string, pick: string): string {
       from run where a.run_id = run.id and a.number = run.attempt
   ), claim as (
     insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
-                            timeout_at, watermark_position, watermark_output_id)
+                            timeout_at, watermark_position, watermark_output_id, unnamed_outputs)
     select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
            clock_timestamp() + make_interval(secs => coalesce(t.lease_seconds, $4)),
            clock_timestamp() + make_interval(secs => t.timeout_seconds),
            coalesce(run.replay_position, n.watermark_position),
-           case when run.replay_position is null then n.watermark_output_id else run.replay_output_id end
+           case when run.replay_position is null then n.watermark_output_id else run.replay_output_id end,
+           run.unnamed_from
       from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
     returning *
   )`;

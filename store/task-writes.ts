@@ -186,22 +186,14 @@ export async function fence(tx: Tx, identity: RunnerIdentity, taskId: string): P
 }
 
 /**
- * The next name that the platform makes. What is staged under a name is met again by the next attempt; an output that an
- * earlier attempt has published stands for inputs that are consumed, so its name is passed over.
+ * The next name that the platform makes. What is staged under a name is met again by the next attempt, which counts from
+ * where the run's watermark moved last: what was written before stands for inputs that are consumed.
  */
 async function nextIdentifier(tx: Tx, task: HeldTask): Promise<string> {
   const [row] = await tx.query<{ count: number }>(
-    `with published as (
-       select o.output_identifier as name from node_output o where o.run_id = $2 and o.position is not null
-     )
-     update node_claim c
-        set unnamed_outputs = (
-          select min(n) from generate_series(
-                   c.unnamed_outputs + 1, c.unnamed_outputs + 1 + (select count(*) from published)) as n
-           where $2::uuid || '.' || n not in (select name from published))
-      where c.task_id = $1
-     returning c.unnamed_outputs as "count"`,
-    [task.taskId, task.runId],
+    `update node_claim set unnamed_outputs = unnamed_outputs + 1 where task_id = $1
+     returning unnamed_outputs as "count"`,
+    [task.taskId],
   );
   return `${task.runId}.${row!.count}`;
 }
@@ -239,8 +231,13 @@ async function publishOne(
 
 /** The node's own watermark follows that of a reprocess run, which may be behind it for a while, but never falls. */
 const moveStatement = `
-  with replay as (
-    update node_run set replay_position = $2, replay_output_id = $3 where id = $5 and replay_position is not null
+  with run as (
+    update node_run
+       set replay_position = case when replay_position is null then null else $2::bigint end,
+           replay_output_id = case when replay_position is null then null else $3::bigint end,
+           unnamed_from = case when $7 then (select c.unnamed_outputs from node_claim c where c.task_id = $6)
+                               else unnamed_from end
+     where id = $5 and (replay_position is not null or $7)
   )
   update node_instance
      set watermark_output_id = case when $2 >= watermark_position then $3 else watermark_output_id end,
@@ -261,6 +258,8 @@ async function moveWatermark(
     inputId,
     state === undefined ? null : JSON.stringify(state),
     task.runId,
+    task.taskId,
+    position > task.watermarkPosition,
   ]);
   return position;
 }

@@ -10,6 +10,7 @@ import { findNodeRun } from '../../store/node-runs.ts';
 import { endTask, type TaskEnd } from '../../store/outcomes.ts';
 import { requestReprocess } from '../../store/reprocess.ts';
 import { listInputs, touchTask } from '../../store/task-reads.ts';
+import { writeWatermark } from '../../store/task-writes.ts';
 import {
   chain,
   claim,
@@ -215,6 +216,32 @@ test('outputs without an identifier, published before an attempt died, are not t
     [graph.nodes.n1],
   );
   expect(outputs.map(({ name }) => name)).toEqual([`${task.runId}.1`, `${task.runId}.2`]);
+});
+
+test('what an attempt staged without an identifier for inputs that it then passed is kept beside what the next one writes', async () => {
+  const { template, graph } = await setUp({ incremental: true });
+  const second = (await upload(database, graph, 'input')).output.id;
+  const task = await take(template);
+  const [first] = await inputsOf(task);
+  await writeOne(database, holderOf(task), graph, task, null);
+  expect(await writeWatermark(database, holderOf(task), task.taskId, first!, undefined)).toMatchObject({
+    kind: 'moved',
+  });
+  // The present watermark once more passes nothing.
+  await writeOne(database, holderOf(task), graph, task, null);
+  await writeWatermark(database, holderOf(task), task.taskId, first!, undefined);
+  await overdue(task, 'lease_until');
+  const again = await take(template);
+  expect(await writeOne(database, holderOf(again), graph, again, null)).toMatchObject({ kind: 'existing' });
+  expect(await writeUnnamed(graph, again, second)).toMatchObject({ kind: 'created' });
+  expect((await end(again, completed)).kind).toBe('ended');
+  const outputs = await database.query<{ name: string; isPublished: boolean }>(
+    `select output_identifier as name, position is not null as "isPublished" from node_output
+      where node_instance_id = $1 order by id`,
+    [graph.nodes.n1],
+  );
+  const names = [1, 2, 3].map((number) => `${task.runId}.${number}`);
+  expect(outputs).toEqual(names.map((name) => ({ name, isPublished: true })));
 });
 
 const writeUnnamed = (graph: Graph, task: ClaimedTask, watermark: number) =>
