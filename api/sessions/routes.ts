@@ -15,6 +15,7 @@ import { sessionListQuerySchema, sessionListSchema } from './list-schema.ts';
 import { loadSession } from './load.ts';
 import { hideAddresses, maxParticipants } from './metadata.ts';
 import { presentListRow, presentProgress, presentSession } from './present.ts';
+import { sessionRepairRoutes } from './repair-route.ts';
 import { createSessionSchema, progressSchema, sessionParams, sessionSchema } from './schema.ts';
 import { sharedSessionRoutes } from './shared-routes.ts';
 
@@ -137,4 +138,12 @@ async function defaultName(database: Database, templateId: number): Promise<stri
   return defaultSessionName(template?.name ?? '', new Date());
 }
 
-export const sessionRoutes = [create, one, list, progress, ...sessionChangeRoutes, ...sharedSessionRoutes];
+export const sessionRoutes = [
+  create,
+  one,
+  list,
+  progress,
+  ...sessionChangeRoutes,
+  ...sharedSessionRoutes,
+  ...sessionRepairRoutes,
+];

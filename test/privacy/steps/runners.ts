@@ -190,6 +190,7 @@ async function driveOperators(
   await drive.good('POST', `${admin}/node-runs/${id}/retry`, { token });
   await drive.good('POST', `${admin}/node-runs/${id}/cancel`, { token });
   await drive.good('POST', `${admin}/sessions/${sessionId}/retry-failed`, { token });
+  await drive.good('POST', `${admin}/sessions/${sessionId}/repair`, { token });
   const task = await runner.claim();
   const runners = await drive.good('GET', `${admin}/runners`, { token });
   const own = `${admin}/runners/${runners.body.runners[0].id}/drain`;

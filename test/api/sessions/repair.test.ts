@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { sessionWorkflowId } from '../../../workflows/contract.ts';
+import { ask, startTestApi } from '../../support/api.ts';
+import { eventually } from '../../support/eventually.ts';
+import { runnerStage, type StageGraph } from '../../support/runner.ts';
+import { testWorkflows } from '../../support/workflows.ts';
+
+const stage = await runnerStage();
+const { api, people, database } = stage;
+const temporal = await testWorkflows(stage.platform.environment);
+
+const repair = (sessionId: string, { token = people.Developer.token, url = api.url } = {}) =>
+  ask(url, 'POST', `/api/v2/admin/sessions/${sessionId}/repair`, { token });
+
+/** A graph with an upload whose run has got lost, as after a fault that nobody foresaw. */
+async function forgotten(): Promise<StageGraph> {
+  const graph = await stage.chainOf(1);
+  await stage.upload(graph, 'input', '1');
+  await database.query('delete from node_attempt where session_id = $1', [graph.sessionId]);
+  await database.query('delete from node_run where session_id = $1', [graph.sessionId]);
+  return graph;
+}
+
+const running = (sessionId: string) =>
+  eventually(
+    'the workflow of the session runs',
+    async () => (await temporal.statusOf(sessionId)) === 'RUNNING',
+  );
+
+test('what is due in a session is planned at once, and once', async () => {
+  const graph = await forgotten();
+  const runner = stage.runner();
+  expect((await runner.claim(graph.template)).status).toBe(204);
+  const first = await repair(graph.sessionId);
+  expect(first).toMatchObject({ status: 202, body: { sessionId: graph.sessionId, planned: 1 } });
+  expect((await repair(graph.sessionId)).body.planned).toBe(0);
+  expect((await runner.take(graph.template)).nodeInstanceId).toBe(graph.nodes.n1);
+});
+
+test('a workflow that somebody ended is there again when the answer comes', async () => {
+  const { sessionId } = await forgotten();
+  await running(sessionId);
+  await temporal.operator.workflow.getHandle(sessionWorkflowId(sessionId)).terminate('by an operator');
+  expect((await repair(sessionId)).body.workflow).toBe('started');
+  expect(await temporal.statusOf(sessionId)).toBe('RUNNING');
+  expect((await repair(sessionId)).body.workflow).toBe('running');
+});
+
+test('a workflow that cannot go on starts anew', async () => {
+  const { sessionId } = await stage.chainOf(1);
+  await temporal.startWorker('workflows');
+  await temporal.operator.workflow.start('noSuchWorkflow', {
+    workflowId: sessionWorkflowId(sessionId),
+    taskQueue: stage.platform.taskQueue,
+  });
+  await eventually(
+    'its task fails',
+    async () => (await temporal.workflows.sessionHealth(sessionId)) === 'failing',
+  );
+  expect(await repair(sessionId)).toMatchObject({ status: 202, body: { workflow: 'restarted' } });
+  await eventually(
+    'the new one does its work',
+    async () => (await temporal.statusOf(sessionId)) === 'COMPLETED',
+  );
+});
+
+test('a frozen session is not planned, until it is unfrozen', async () => {
+  const graph = await forgotten();
+  const by = { token: people.Instructor.token };
+  await ask(api.url, 'POST', `/api/v2/sessions/${graph.sessionId}/freeze`, by);
+  expect(await repair(graph.sessionId)).toMatchObject({ status: 202, body: { planned: 0 } });
+  await ask(api.url, 'POST', `/api/v2/sessions/${graph.sessionId}/unfreeze`, by);
+  expect((await stage.runner().take(graph.template)).nodeInstanceId).toBe(graph.nodes.n1);
+});
+
+test('while the workflow engine is away it is planned all the same, and the answer says so', async () => {
+  const graph = await forgotten();
+  const away = await startTestApi({ ...stage.platform.environment, TEMPORAL_ADDRESS: '127.0.0.1:1' });
+  try {
+    expect(await repair(graph.sessionId, { url: away.url })).toMatchObject({
+      status: 503,
+      body: { message: 'The session is planned, and the workflow engine does not answer.' },
+    });
+  } finally {
+    await away.stop();
+  }
+  expect((await stage.runner().take(graph.template)).nodeInstanceId).toBe(graph.nodes.n1);
+});
+
+test('only Administrators and Developers may ask for it, and only for a session that is there', async () => {
+  const { sessionId } = await stage.chainOf(1);
+  expect((await repair(sessionId, { token: people.Administrator.token })).status).toBe(202);
+  for (const role of ['Instructor', 'Trainee'] as const)
+    expect((await repair(sessionId, { token: people[role].token })).status).toBe(403);
+  expect(await repair(randomUUID())).toMatchObject({ status: 404, body: { message: 'Session not found.' } });
+});
