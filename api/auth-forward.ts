@@ -3,6 +3,8 @@
  * simple clients need to know one address only. Nothing is decided here; the caller's address goes along for the
  * service's rate limits (its `TRUSTED_PROXIES` must count this server).
  */
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import { Problem } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { type Dispatcher, type Incoming, splitTarget } from '../http/dispatcher.ts';
@@ -23,7 +25,7 @@ export function forwardTo(
   routes: readonly Route[],
   deadlineMs: number = limits.authForwardSeconds * 1000,
 ): Dispatcher {
-  const target = { base: authUrl.replace(/\/+$/, ''), tree: new PathTree<Route>(), deadlineMs };
+  const target = { url: new URL(authUrl), tree: new PathTree<Route>(), deadlineMs };
   for (const route of routes) {
     for (const path of allPaths(route.path, route.aliases ?? [], route.versions ?? 'versioned'))
       target.tree.add(route.method, path, route);
@@ -43,42 +45,72 @@ export function forwardTo(
   };
 }
 
-type Target = { readonly base: string; readonly tree: PathTree<Route>; readonly deadlineMs: number };
+type Target = { readonly url: URL; readonly tree: PathTree<Route>; readonly deadlineMs: number };
+type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly bytes: Buffer };
 
-async function forward({ base, tree, deadlineMs }: Target, incoming: Incoming): Promise<Reply> {
-  const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD';
-  const json = hasBody ? await incoming.readJson() : undefined;
+async function forward(target: Target, incoming: Incoming): Promise<Reply> {
+  const { status, headers, bytes } = await ask(target, incoming);
+  const match = target.tree.match(incoming.method, splitTarget(incoming.url).path);
+  const route = match.found === 'route' ? match.value : undefined;
+  if (incoming.method !== 'HEAD' && !isAnswer(route, status, parseAnswer(bytes)))
+    throw new Error('The authentication service’s answer is none of its own.');
+  const returned = returnedHeaders.flatMap((name) => {
+    const value = headers[name];
+    return typeof value === 'string' ? [[name, value]] : [];
+  });
+  return {
+    status,
+    headers: Object.fromEntries(returned),
+    ...(bytes.length === 0 ? {} : { stream: bytes }),
+  };
+}
+
+/**
+ * Sends path, query and body on as they came, letter by letter: what is wrong with them is for the service to say. Over
+ * a connection of its own, since a kept one may end just as it is used.
+ */
+function ask(target: Target, incoming: Incoming): Promise<Answer> {
+  const { url, deadlineMs } = target;
+  const { path, query } = splitTarget(incoming.url);
+  const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    const outgoing = send(
+      url,
+      {
+        method: incoming.method,
+        path: url.pathname.replace(/\/+$/, '') + path + (query === '' ? '' : `?${query}`),
+        headers: headersFor(incoming),
+        agent: false,
+        signal: AbortSignal.any([incoming.life.signal, AbortSignal.timeout(deadlineMs)]),
+      },
+      (answer) => {
+        const { statusCode: status = 502, headers } = answer;
+        readAnswer(answer).then((bytes) => resolve({ status, headers, bytes }), reject);
+      },
+    );
+    outgoing.on('error', reject);
+    if (hasNoBody(incoming)) outgoing.end();
+    else incoming.upload.open().on('error', reject).pipe(outgoing);
+  });
+}
+
+function hasNoBody({ method, upload }: Incoming): boolean {
+  return method === 'GET' || method === 'HEAD' || upload.declaredBytes === 0;
+}
+
+function headersFor(incoming: Incoming): Record<string, string> {
+  const { declaredBytes } = incoming.upload;
+  const chain = [incoming.headers['x-forwarded-for'], incoming.remoteAddress].filter(Boolean);
   const headers: Record<string, string> = {
     'x-request-id': incoming.requestId,
-    'x-forwarded-for': [incoming.headers['x-forwarded-for'], incoming.remoteAddress]
-      .filter(Boolean)
-      .join(', '),
+    'x-forwarded-for': chain.join(', '),
+    ...(hasNoBody(incoming) || declaredBytes === null ? {} : { 'content-length': String(declaredBytes) }),
   };
   for (const name of sentHeaders) {
     const value = incoming.headers[name];
     if (value !== undefined) headers[name] = value;
   }
-  // A target in absolute form names a host, which is not the one to ask.
-  const { path, query } = splitTarget(incoming.url);
-  const response = await fetch(base + path + (query === '' ? '' : `?${query}`), {
-    method: incoming.method,
-    headers,
-    ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-    redirect: 'error',
-    signal: AbortSignal.any([incoming.life.signal, AbortSignal.timeout(deadlineMs)]),
-  });
-  const returned: Record<string, string> = {};
-  for (const name of returnedHeaders) {
-    const value = response.headers.get(name);
-    if (value !== null) returned[name] = value;
-  }
-  const bytes = await readAnswer(response);
-  const match = tree.match(incoming.method, path);
-  const route = match.found === 'route' ? match.value : undefined;
-  if (incoming.method !== 'HEAD' && !isAnswer(route, response.status, parseAnswer(bytes)))
-    throw new Error('The authentication service’s answer is none of its own.');
-  const { status } = response;
-  return { status, headers: returned, ...(bytes.length === 0 ? {} : { stream: bytes }) };
+  return headers;
 }
 
 /** What the route says, or a refusal with the common body: what else comes is told by something in between. */

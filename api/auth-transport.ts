@@ -53,7 +53,7 @@ export function httpTransport(
       redirect: 'error',
       signal,
     });
-    return { status: response.status, body: parseAnswer(await readAnswer(response)) };
+    return { status: response.status, body: parseAnswer(await readAnswer(response.body ?? emptyBody())) };
   }
   return async (call) => {
     const signal = AbortSignal.timeout(deadlineMs);
@@ -68,11 +68,13 @@ export function httpTransport(
   };
 }
 
+async function* emptyBody(): AsyncGenerator<Uint8Array> {}
+
 /** The bytes of an answer; rejects above `limits.authAnswerBytes`. */
-export async function readAnswer(response: Response): Promise<Buffer> {
+export async function readAnswer(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of body) {
     bytes += chunk.length;
     // Leaving the loop cancels the rest.
     if (bytes > limits.authAnswerBytes) throw new Error('The authentication service’s answer has no end.');

@@ -1,11 +1,13 @@
 import { request as sendRequest } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { forwardTo } from '../../api/auth-forward.ts';
 import { routes as platformRoutes } from '../../api/routes.ts';
 import { authRoutes } from '../../auth/service.ts';
 import { limits } from '../../domain/limits.ts';
-import { callLocally } from '../../http/dispatcher.ts';
+import { createApp } from '../../http/app.ts';
 import type { Route } from '../../http/route.ts';
+import { listen } from '../../http/server.ts';
 import { ensurePlatformDataSource } from '../../store/data-sources.ts';
 import { ask, makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
 import { type AuthWire, openAuthWire, type WireFault, wireFaults } from '../support/auth-wire.ts';
@@ -165,13 +167,14 @@ describe('while the authentication service takes calls and never answers', () =>
 
   test('its own routes are 503 within their bound', async () => {
     wire.fault = { path: '', kind: 'silent' };
-    const dispatcher = forwardTo(wire.url, [], 300);
-    const answer = await callLocally(dispatcher, {
-      method: 'POST',
-      url: '/api/authorization/token',
-      json: { username: 'x', password: 'y' },
-      log: api.composed.services.log,
-    });
+    const dispatcher = forwardTo(wire.url, forwarded, 300);
+    const shutdown = new AbortController();
+    const { log } = api.composed.services;
+    const app = createApp({ dispatcher, log, shutdown: shutdown.signal });
+    const server = await listen(app.callback(), { port: 0, shutdown });
+    const json = { username: 'x', password: 'y' };
+    const answer = await ask(server.url, 'POST', '/api/authorization/token', { json });
+    await server.stop(1);
     expect([answer.status, answer.body]).toEqual([503, { status: 'error', message: unavailable }]);
   });
 });
@@ -201,17 +204,55 @@ describe('checks of one token', () => {
   });
 });
 
-test('a request target that names another host is sent to the authentication service all the same', async () => {
+/** A request as it stands, which `fetch` would put in order first. */
+async function raw(method: string, path: string, text = '', headers: Record<string, string> = {}) {
   const { port } = new URL(api.url);
-  const status = await new Promise((resolve, reject) => {
-    const path = 'http://127.0.0.1:9/api/authorization/health?x=1';
-    sendRequest({ port, path }, (answer) => {
-      answer.resume();
-      resolve(answer.statusCode);
-    })
-      .on('error', reject)
-      .end();
+  return await new Promise<{ status: number; body: string }>((resolve, reject) => {
+    const sent = sendRequest({ port, path, method, headers, agent: false }, (answer) => {
+      buffer(answer).then(
+        (bytes) => resolve({ status: answer.statusCode ?? 0, body: bytes.toString() }),
+        reject,
+      );
+    });
+    sent.on('error', reject).end(text);
   });
-  expect(status).toBe(200);
-  expect(wire.calls).toEqual(['GET /health?x=1']);
+}
+
+describe('what is passed on to the authentication service', () => {
+  test('goes to it, also when the target names another host', async () => {
+    const { status } = await raw('GET', 'http://127.0.0.1:9/api/authorization/health?x=1');
+    expect([status, wire.calls]).toEqual([200, ['GET /health?x=1']]);
+  });
+
+  test('leaves its routes by no path, and arrives letter by letter', async () => {
+    for (const path of [
+      '/offline_token/.',
+      '/../../health_check',
+      '/%2e%2e/users',
+      '/users//x',
+      '/users/%zz',
+    ]) {
+      const { status } = await raw('DELETE', `/api/authorization${path}`);
+      expect([path, status, wire.calls.at(-1)]).toEqual([path, expect.any(Number), `DELETE ${path}`]);
+      expect([401, 404, 405]).toContain(status);
+    }
+  });
+
+  test('is judged by it alone: the token before the body, and the body as it came', async () => {
+    const twice = '{"newPassword":"a good password","newPassword":"a good password"}';
+    const path = `/api/authorization/users/${someId}/password`;
+    const json = { 'content-type': 'application/json' };
+    expect((await raw('POST', path, twice, json)).status).toBe(401);
+    const authorization = `Bearer ${people.adminToken}`;
+    expect(await raw('POST', path, twice, { ...json, authorization })).toMatchObject({
+      status: 400,
+      body: expect.stringContaining('the same key twice'),
+    });
+    const packed = { ...json, 'content-encoding': 'gzip', authorization };
+    expect((await raw('POST', path, twice, packed)).status).toBe(415);
+    const long = ' '.repeat(limits.jsonBodyBytes + 1);
+    expect((await raw('POST', path, long, { ...json, authorization })).status).toBe(413);
+    const chunked = { ...json, authorization, 'transfer-encoding': 'chunked' };
+    expect((await raw('POST', path, twice, chunked)).status).toBe(400);
+  });
 });
