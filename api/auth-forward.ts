@@ -38,7 +38,8 @@ export function forwardTo(
         return { reply: await forward(target, incoming), routeId: 'authentication', problem: null };
       } catch (thrown) {
         const problem = thrown instanceof Problem ? thrown : new Problem('unavailable', { cause: thrown });
-        if (problem.status >= 500) incoming.log.error({ err: problem.cause }, 'authentication service');
+        if (problem.status >= 500 && !incoming.life.signal.aborted)
+          incoming.log.error({ err: problem.cause }, 'authentication service');
         return { reply: errorReply(toProblem(problem), 'common'), routeId: 'authentication', problem };
       }
     },
@@ -85,12 +86,17 @@ function ask(target: Target, incoming: Incoming): Promise<Answer> {
       },
       (answer) => {
         const { statusCode: status = 502, headers } = answer;
-        readAnswer(answer).then((bytes) => resolve({ status, headers, bytes }), reject);
+        // An answer that comes before the whole body is the answer all the same.
+        body?.unpipe(outgoing);
+        readAnswer(answer)
+          .then((bytes) => resolve({ status, headers, bytes }), reject)
+          .finally(() => outgoing.destroy());
       },
     );
     outgoing.on('error', reject);
-    if (hasNoBody(incoming)) outgoing.end();
-    else incoming.upload.open().on('error', reject).pipe(outgoing);
+    const body = hasNoBody(incoming) ? undefined : incoming.upload.open().on('error', reject);
+    if (body === undefined) outgoing.end();
+    else body.pipe(outgoing);
   });
 }
 
@@ -102,6 +108,8 @@ function headersFor(incoming: Incoming): Record<string, string> {
   const { declaredBytes } = incoming.upload;
   const chain = [incoming.headers['x-forwarded-for'], incoming.remoteAddress].filter(Boolean);
   const headers: Record<string, string> = {
+    // With `close` the service would end the connection, and with it its answer, while a body still comes.
+    connection: 'keep-alive',
     'x-request-id': incoming.requestId,
     'x-forwarded-for': chain.join(', '),
     ...(hasNoBody(incoming) || declaredBytes === null ? {} : { 'content-length': String(declaredBytes) }),
