@@ -89,10 +89,15 @@ const catalog = defineRoute({
   query: dateRange(
     z.object({
       userId: uuid().optional().meta({ description: 'Only those of which this user is a member.' }),
-      pageNumber: integerParameter({ min: 1, initial: 1, message: 'pageNumber must be a positive integer.' }),
+      pageNumber: integerParameter({
+        min: 1,
+        initial: 1,
+        message: 'pageNumber must be a positive integer.',
+      }).meta({ description: 'Number of the page, from 1.' }),
       orderBy: z
         .enum(['ascending', 'descending'], { error: 'orderBy must be ascending or descending.' })
-        .default('ascending'),
+        .default('ascending')
+        .meta({ description: 'Oldest or newest first.' }),
     }),
   ),
   responses: { 200: { description: 'One page of 50.', schema: catalogSchema } },

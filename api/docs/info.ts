@@ -44,6 +44,10 @@ export const documentInfo: DocumentInfo = {
     { name: 'Runs', description: 'What nodes did, attempt by attempt; trying again, and cancelling.' },
     { name: 'Managed ingest', description: 'Upload URLs that make or feed sessions.' },
     { name: 'Dashboards', description: 'What nodes publish for people to look at.' },
+    {
+      name: 'Reports',
+      description: 'Tables over dashboards, scenarios and people, to be defined and downloaded.',
+    },
     { name: 'Data sources', description: 'The object stores that hold the bytes of outputs.' },
     { name: 'Configuration', description: 'Typed entries by name, public ones for everybody.' },
     { name: 'Runner', description: 'What runners call: claim tasks, read inputs, write outputs, report.' },

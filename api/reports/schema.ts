@@ -1,5 +1,6 @@
 /** Wire forms of reports (contract: Dashboard items). */
 import { z } from 'zod';
+import { story } from '../../domain/examples.ts';
 import { columnTypes, reportSources } from '../../domain/report.ts';
 import { int32, nameText, optionalText, timestampOut, uuid } from '../../http/schemas.ts';
 import { dateRange } from '../dashboards/date-range.ts';
@@ -157,16 +158,25 @@ export const reportCatalogSchema = z
     },
   });
 
-export const reportParams = z.object({ key: reportKey().meta({ example: 'session-list' }) });
+export const reportParams = z.object({
+  key: reportKey().meta({ description: 'The report.', example: 'session-list' }),
+});
 
 export const downloadQuerySchema = dateRange(
   z.object({
-    userId: uuid().optional().meta({ description: 'Only rows of this user.' }),
+    userId: uuid().optional().meta({ description: 'Only rows of this user.', example: story.userId }),
     option: z.string().max(64).optional().meta({
       description: 'Key of the report; default: the default report.',
       example: 'session-list',
     }),
-    report: z.string().max(64).optional().meta({ description: 'Another name of `option`.' }),
-    format: z.enum(['xlsx', 'csv'], { error: 'format must be xlsx or csv.' }).default('xlsx'),
+    report: z
+      .string()
+      .max(64)
+      .optional()
+      .meta({ description: 'Another name of `option`.', example: 'session-list' }),
+    format: z
+      .enum(['xlsx', 'csv'], { error: 'format must be xlsx or csv.' })
+      .default('xlsx')
+      .meta({ description: 'The kind of file.' }),
   }),
 );

@@ -11,8 +11,12 @@ const code = () =>
     error: 'A code must hold 1 to 64 lowercase letters, digits and single `-`, `_` or `.` between them.',
   });
 
-export const staticParams = z.object({ code: code().meta({ example: 'fleet-overview' }) });
-export const staticInstanceParams = staticParams.extend({ sessionId: uuid() });
+export const staticParams = z.object({
+  code: code().meta({ description: 'The system dashboard.', example: 'fleet-overview' }),
+});
+export const staticInstanceParams = staticParams.extend({
+  sessionId: uuid().meta({ description: 'The session that backs it.', example: story.sessionId }),
+});
 
 const fields = {
   code: code(),
