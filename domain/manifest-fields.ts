@@ -16,6 +16,11 @@ export function isRunnerName(value: string): boolean {
   );
 }
 
+/** The name of a file in the operator's folder of deployed runners: never a path out of it. */
+export function isEntrypointName(value: string): boolean {
+  return /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(value);
+}
+
 /** A name that nothing is registered by, in a message; what cannot be one is not repeated: it may be anything. */
 export function quoteRunnerName(name: string): string {
   return isRunnerName(name) ? quote(name) : 'of that name';

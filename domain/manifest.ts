@@ -5,7 +5,7 @@
 import { countObjects } from './configuration-schema.ts';
 import { type Issue, IssueList, jsonPath, quote } from './issue.ts';
 import { limits } from './limits.ts';
-import { Fields } from './manifest-fields.ts';
+import { Fields, isEntrypointName } from './manifest-fields.ts';
 import { schemaCost } from './schema-cost.ts';
 import type { NodeTemplateType } from './template-file.ts';
 import { isJsonObject, isName, type JsonObject } from './text.ts';
@@ -63,6 +63,11 @@ export interface Registered {
   >;
 }
 
+/** Where an entrypoint leads: to a file of the operator's folder, to none that is there, or out of the folder. */
+export type EntrypointPlace = 'there' | 'missing' | 'outside';
+/** The places of a manifest's entrypoints by name; null while the platform's runner host is off. */
+export type EntrypointPlaces = ReadonlyMap<string, EntrypointPlace> | null;
+
 export interface ManifestCheck {
   /** Null when there are errors. */
   readonly manifest: Manifest | null;
@@ -80,11 +85,21 @@ export function featureNameOf(manifest: unknown): string | null {
   return typeof name === 'string' && isName(name, manifestLimits.featureNameCharacters) ? name.trim() : null;
 }
 
-/** @param sdkHostIsOn whether the platform runs deployed runners */
+/** Entrypoints of deployed runners, as far as they can be read: for looking them up before the check. */
+export function entrypointsOf(manifest: unknown): string[] {
+  const listed = isJsonObject(manifest) && Array.isArray(manifest.runnerTypes) ? manifest.runnerTypes : [];
+  const names = listed.slice(0, manifestLimits.manifestRunnerTypes).flatMap((item: unknown) => {
+    const { runtime, entrypoint } = isJsonObject(item) ? item : {};
+    return runtime === 'sdk' && typeof entrypoint === 'string' ? [entrypoint] : [];
+  });
+  return [...new Set(names.filter(isEntrypointName))];
+}
+
+/** @param entrypoints of {@link entrypointsOf}; one without a place counts as missing */
 export function checkManifest(
   manifest: unknown,
   registered: Registered,
-  sdkHostIsOn: boolean,
+  entrypoints: EntrypointPlaces,
 ): ManifestCheck {
   const errors = new IssueList();
   const warnings = new IssueList();
@@ -95,7 +110,7 @@ export function checkManifest(
   if (manifest.manifestVersion !== 1) errors.add('$.manifestVersion', 'manifestVersion must be 1.');
   const feature = checkFeature(manifest.feature, registered, errors);
   const runnerTypes = items(manifest, 'runnerTypes', 1, manifestLimits.manifestRunnerTypes, errors).map(
-    (item, index) => readRunnerType(item, ['runnerTypes', index], errors, warnings, sdkHostIsOn),
+    (item, index) => readRunnerType(item, ['runnerTypes', index], errors, warnings, entrypoints),
   );
   const runnerTypeNames = new Set(runnerTypes.map((item) => item.name));
   const tooMuch = sizeFault(manifest.nodeTemplates);
@@ -177,31 +192,41 @@ function readRunnerType(
   steps: Steps,
   errors: IssueList,
   warnings: IssueList,
-  sdkHostIsOn: boolean,
+  entrypoints: EntrypointPlaces,
 ): ManifestRunnerType {
   const fields = new Fields(item, steps, errors);
   const name = fields.name('name');
   const runtime = fields.oneOf('runtime', ['sdk', 'external']);
-  const entrypoint = fields.raw('entrypoint');
-  // A name in the operator's folder: never a path out of it.
-  const fits = typeof entrypoint === 'string' && /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(entrypoint);
-  if (entrypoint !== undefined && !fits) {
+  const given = fields.raw('entrypoint');
+  const entrypoint = typeof given === 'string' && isEntrypointName(given) ? given : null;
+  if (given !== undefined && entrypoint === null) {
     fields.fault(
       'entrypoint',
       'entrypoint must be a file name of letters, digits, dots, underscores and hyphens.',
     );
   }
   const isSdk = isJsonObject(item) && item.runtime === 'sdk';
-  if (isSdk && entrypoint === undefined) {
+  if (isSdk && given === undefined) {
     warnings.add(jsonPath(...steps), 'Without an entrypoint the platform does not start this runner.');
   }
-  if (isSdk && !sdkHostIsOn) {
+  if (isSdk && entrypoints === null) {
     warnings.add(
       jsonPath(...steps, 'runtime'),
       'The runner host of this platform is off: the runner is registered but not started.',
     );
   }
-  return { name, runtime, entrypoint: fits ? entrypoint : null, description: fields.description() };
+  if (isSdk && entrypoints !== null && entrypoint !== null) {
+    const place = entrypoints.get(entrypoint) ?? 'missing';
+    if (place === 'outside') {
+      fields.fault('entrypoint', 'entrypoint leads out of the folder of deployed runners.');
+    } else if (place === 'missing') {
+      warnings.add(
+        jsonPath(...steps, 'entrypoint'),
+        'The folder of deployed runners has no such file: the runner is started as soon as it is there.',
+      );
+    }
+  }
+  return { name, runtime, entrypoint, description: fields.description() };
 }
 
 function readNodeTemplate(

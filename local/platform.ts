@@ -26,22 +26,36 @@ export function platformProcesses(options: PlatformOptions): Supervised[] {
   ];
 }
 
+/** The host of deployed runners, not yet started; undefined without `SDK_RUNNERS_DIR`. Stop it while the API is there. */
+export function runnerHostProcess(options: PlatformOptions): Supervised | undefined {
+  const { SDK_RUNNERS_DIR: folder = '', SDK_RUNNERS_GRACE_SECONDS: grace } = options.environment;
+  if (folder === '') return undefined;
+  // It ends when its runners have: after their grace, and what they may take beyond it.
+  const stopSeconds = Math.max(STOP_SECONDS, (Number(grace) || 0) + 15);
+  const script: [string] = ['worker/runner-host/main.ts'];
+  return worker(options, 'Host of deployed runners', 'runner-host', script, stopSeconds);
+}
+
 /** A worker serves nobody directly: it tells by a file that it takes tasks and has registered what is shipped. */
 function worker(
   options: PlatformOptions,
   name: string,
   file: string,
   script: [string, ...string[]],
+  stopSeconds = STOP_SECONDS,
 ): Supervised {
   const readyFile = join(options.dataDir, 'run', `${file}.ready`);
   rmSync(readyFile, { force: true });
   const environment = { ...options.environment, READY_FILE: readyFile };
   const isReady = () => Promise.resolve(existsSync(readyFile));
-  return child({ ...options, environment }, name, file, script, isReady, WORKER_NICENESS);
+  return child({ ...options, environment }, name, file, script, isReady, WORKER_NICENESS, stopSeconds);
 }
 
 /** Bytes that pass through leave garbage as fast as they come: a small nursery keeps memory flat (212 MiB, not 310). */
 const NODE_FLAGS = ['--max-semi-space-size=4'];
+
+/** The API lets requests in flight finish for 30 seconds. */
+const STOP_SECONDS = 35;
 
 /** Bookkeeping and built-in nodes give way to requests on a machine with few processors. */
 const WORKER_NICENESS = 5;
@@ -53,6 +67,7 @@ function child(
   [script, ...args]: [string, ...string[]],
   isReady: () => Promise<boolean>,
   niceness = 0,
+  stopSeconds = STOP_SECONDS,
 ): Supervised {
   const path = join(checkout, script);
   return new Supervised({
@@ -66,8 +81,7 @@ function child(
     logFile: join(options.dataDir, 'logs', `${file}.log`),
     pidFile: join(options.dataDir, 'run', `${file}.pid`),
     stopSignal: 'SIGTERM',
-    // The API lets requests in flight finish for 30 seconds.
-    stopSeconds: 35,
+    stopSeconds,
     niceness,
     readySeconds: 60,
     isReady,

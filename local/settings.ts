@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -10,6 +11,8 @@ export const checkout = fileURLToPath(new URL('../', import.meta.url));
 
 const port = z.coerce.number('must be a port number').int('must be a port number').min(1).max(65_535);
 
+const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
 const startSettings = z.object({
   /** Port of the console and the API. */
   PORT: port.default(8080),
@@ -21,6 +24,8 @@ const startSettings = z.object({
   PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an address with http or https' }).optional(),
   /** Where data are put for a short time while they are worked on. */
   TEMP_DIR: z.string().optional(),
+  /** Where the modules of deployed runners lie; relative to the folder the command is given in. */
+  SDK_RUNNERS_DIR: z.string().refine(isFolder, 'must be a folder that is there').optional(),
   POSTGRES_PORT: port.optional(),
   TEMPORAL_PORT: port.optional(),
   TEMPORAL_UI_PORT: port.optional(),
@@ -59,6 +64,8 @@ export interface StartSettings {
   publicUrl: string;
   /** Absent: a folder in the data folder, emptied at every start. */
   tempDir: string | undefined;
+  /** Absent: the platform starts no runners itself. */
+  sdkRunnersDir: string | undefined;
   ports: { postgres?: number; temporal?: number; temporalUi?: number; s3?: number };
   external: ExternalServers;
 }
@@ -81,6 +88,7 @@ export function readStartSettings(environment: NodeJS.ProcessEnv): StartSettings
     adminPassword: start.ADMIN_PASSWORD,
     publicUrl: start.PUBLIC_URL ?? `http://localhost:${start.PORT}`,
     tempDir: start.TEMP_DIR,
+    sdkRunnersDir: start.SDK_RUNNERS_DIR === undefined ? undefined : resolve(start.SDK_RUNNERS_DIR),
     ports: defined({
       postgres: start.POSTGRES_PORT,
       temporal: start.TEMPORAL_PORT,

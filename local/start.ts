@@ -5,7 +5,7 @@ import { writeDurably } from './data-folder.ts';
 import { type FirstAdministrator, migrate } from './migrate.ts';
 import { onEnd } from './parent.ts';
 import { PlainError } from './plain-error.ts';
-import { platformProcesses } from './platform.ts';
+import { platformProcesses, runnerHostProcess } from './platform.ts';
 import { isPortFree } from './ports.ts';
 import { readyBlock } from './ready-block.ts';
 import { readStartSettings, type StartSettings } from './settings.ts';
@@ -47,6 +47,7 @@ class Platform {
   readonly #settings: StartSettings;
   #stack: Promise<Stack> | undefined;
   #processes: Supervised[] = [];
+  #runnerHost: Supervised | undefined;
   #isStopping = false;
 
   constructor(settings: StartSettings) {
@@ -65,8 +66,11 @@ class Platform {
     );
     try {
       say('Starting API and workers ...');
-      this.#processes = platformProcesses({ environment, dataDir, port, log: say });
-      await this.#unlessStopped(Promise.all(this.#processes.map((child) => child.start())));
+      const options = { environment, dataDir, port, log: say };
+      this.#processes = platformProcesses(options);
+      this.#runnerHost = runnerHostProcess(options);
+      const all = [...this.#processes, ...(this.#runnerHost ? [this.#runnerHost] : [])];
+      await this.#unlessStopped(Promise.all(all.map((child) => child.start())));
     } catch (error) {
       // The password is made once; it must not be lost because something else went wrong.
       if (administrator?.password !== undefined) say(`First sign-in: ${firstSignIn(administrator)}`);
@@ -75,10 +79,11 @@ class Platform {
     this.#announce(stack, administrator);
   }
 
-  /** API and workers first, the servers that they use last. */
+  /** Deployed runners give back what they hold while the API is there to take it; the servers go last. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     rmSync(this.#runningFile, { force: true });
+    await this.#runnerHost?.stop();
     await Promise.all(this.#processes.map((child) => child.stop()));
     const stack = await this.#stack?.catch(() => undefined);
     await stack?.stop();
@@ -96,7 +101,7 @@ class Platform {
 
   /** What every process of the platform is given; the person's own variables go before ours. */
   #environment(stack: Stack): Record<string, string> {
-    const { port, dataDir, publicUrl } = this.#settings;
+    const { port, dataDir, publicUrl, sdkRunnersDir } = this.#settings;
     const own = Object.entries(process.env).filter(
       ([name, value]) => value !== '' && name !== 'ADMIN_PASSWORD',
     );
@@ -110,6 +115,7 @@ class Platform {
       DATA_DIR: dataDir,
       PUBLIC_URL: publicUrl,
       TEMP_DIR: this.#settings.tempDir ?? emptyFolder(join(dataDir, 'temp')),
+      ...(sdkRunnersDir === undefined ? {} : { SDK_RUNNERS_DIR: sdkRunnersDir }),
     };
   }
 

@@ -1,12 +1,8 @@
 #!/usr/bin/env node
 /** `sdp-runner <module>`: runs the runner that a module exports by default, until SIGTERM or SIGINT. */
-import { registerHooks } from 'node:module';
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { isRunner, runMain } from './index.ts';
+import { type Runner, runMain } from './index.ts';
+import { loadRunner, NoRunnerError } from './src/load.ts';
 
-/** Compiled, all files end in .js. */
-const kitEnding = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 const usage = `Usage: sdp-runner <module>
 Runs the runner that the module exports by default: export default defineRunner({ templates, run }).
 SDP_URL            the platform's base address
@@ -19,21 +15,15 @@ if (file === undefined || others.length > 0 || file === '--help' || file === '-h
   console.error(usage);
   process.exit(file === '--help' || file === '-h' ? 0 : 1);
 }
-// A runner in a folder of its own needs no packages: the kit that runs it is the kit that it imports.
-registerHooks({
-  resolve(specifier, context, nextResolve) {
-    if (specifier !== '@simulation-data-platform/runner') return nextResolve(specifier, context);
-    try {
-      return nextResolve(specifier, context);
-    } catch {
-      return nextResolve(new URL(`./index${kitEnding}`, import.meta.url).href, context);
-    }
-  },
-});
+await runMain(await load(file));
 
-const module: { readonly default?: unknown } = await import(pathToFileURL(resolve(file)).href);
-if (!isRunner(module.default)) {
-  console.error(`${file} does not export a runner by default.`);
-  process.exit(1);
+/** The module's own faults pass as they are; one that exports no runner is a fault of the command. */
+async function load(path: string): Promise<Runner> {
+  try {
+    return await loadRunner(path);
+  } catch (error) {
+    if (!(error instanceof NoRunnerError)) throw error;
+    console.error(error.message);
+    process.exit(1);
+  }
 }
-await runMain(module.default);

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   checkManifest,
+  type EntrypointPlaces,
   featureNameOf,
   type Manifest,
   type ManifestCheck,
@@ -54,9 +55,9 @@ async function loadRegistered(database: Queryable, featureName: string | null): 
 export async function validateManifest(
   database: Queryable,
   body: unknown,
-  sdkHostIsOn: boolean,
+  entrypoints: EntrypointPlaces,
 ): Promise<ManifestCheck> {
-  return checkManifest(body, await loadRegistered(database, featureNameOf(body)), sdkHostIsOn);
+  return checkManifest(body, await loadRegistered(database, featureNameOf(body)), entrypoints);
 }
 
 /**
@@ -66,11 +67,11 @@ export async function validateManifest(
 export async function publishManifest(
   database: Database,
   body: unknown,
-  options: { readonly publishedBy: string; readonly sdkHostIsOn: boolean },
+  options: { readonly publishedBy: string; readonly entrypoints: EntrypointPlaces },
 ): Promise<ManifestCheck> {
   for (;;) {
     const before = await loadRegistered(database, featureNameOf(body));
-    const check = checkManifest(body, before, options.sdkHostIsOn);
+    const check = checkManifest(body, before, options.entrypoints);
     const { manifest } = check;
     if (manifest === null) return check;
     const isWritten = await database.transaction(async (tx) => {

@@ -3,10 +3,16 @@ import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import { type ManifestCheck, manifestLimits } from '../../domain/manifest.ts';
+import {
+  type EntrypointPlaces,
+  entrypointsOf,
+  type ManifestCheck,
+  manifestLimits,
+} from '../../domain/manifest.ts';
 import { runnerNames } from '../../domain/manifest-fields.ts';
 import { codedErrorSchema, errorSchema } from '../../http/errors.ts';
 import { publishManifest, validateManifest } from '../../store/node-templates.ts';
+import { findEntrypoint } from '../../store/runner-folder.ts';
 import { documentIssueSchema } from '../document-issue.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
@@ -84,7 +90,12 @@ const manifestSchema = z.unknown().meta({
         properties: {
           name: nameShape,
           runtime: { enum: ['sdk', 'external'], description: '`sdk`: started by the platform.' },
-          entrypoint: { type: 'string', description: 'Name of a module in the folder of deployed runners.' },
+          entrypoint: {
+            type: 'string',
+            pattern: '^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$',
+            description:
+              'Of runtime `sdk`: name of a module in the folder of deployed runners, which exports a runner by default. One that leads out of the folder is refused; one that is not there yet is worth a warning.',
+          },
           description: { type: 'string', maxLength: limits.descriptionCharacters },
         },
       },
@@ -135,9 +146,13 @@ const manifestSchema = z.unknown().meta({
   },
 });
 
-/** Without a host a runner of runtime `sdk` is registered and not started, which is worth a warning. */
-function sdkHostIsOn({ settings }: Services): boolean {
-  return settings.SDK_RUNNERS_DIR !== undefined;
+/** Null without a host: a runner of runtime `sdk` is then registered and not started, which is worth a warning. */
+async function placesOf(body: unknown, { settings }: Services): Promise<EntrypointPlaces> {
+  const folder = settings.SDK_RUNNERS_DIR;
+  if (folder === undefined) return null;
+  const names = entrypointsOf(body);
+  const found = await Promise.all(names.map((name) => findEntrypoint(folder, name)));
+  return new Map(names.map((name, index) => [name, found[index]!.place]));
 }
 
 /** The reply's form of a check. */
@@ -165,8 +180,11 @@ const publish = defineRoute({
   errors: ['invalidManifest'],
   errorBodies: { invalidManifest: invalidManifestSchema },
   async handler({ body, principal, services, log }) {
-    const options = { publishedBy: principal.userId, sdkHostIsOn: sdkHostIsOn(services) };
-    const check = await publishManifest(services.database, body, options);
+    const entrypoints = await placesOf(body, services);
+    const check = await publishManifest(services.database, body, {
+      publishedBy: principal.userId,
+      entrypoints,
+    });
     if (check.manifest === null) throw new Problem('invalidManifest', { fields: presentCheck(check, false) });
     const { name, version } = check.manifest.feature;
     log.info(
@@ -192,7 +210,7 @@ const validate = defineRoute({
   errorBodies: { invalidManifest: codedInvalidManifestSchema },
   errorStyle: 'coded',
   async handler({ body, services }) {
-    const check = await validateManifest(services.database, body, sdkHostIsOn(services));
+    const check = await validateManifest(services.database, body, await placesOf(body, services));
     const reply = presentCheck(check, false);
     if (check.manifest === null) throw new Problem('invalidManifest', { fields: reply });
     return { status: 200, body: reply };

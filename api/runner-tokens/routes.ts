@@ -5,6 +5,7 @@ import { Problem } from '../../domain/errors.ts';
 import { refuseTokenRequest } from '../../domain/runner-token.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { uuid } from '../../http/schemas.ts';
+import { newTokenValue } from '../../store/runner-token-value.ts';
 import {
   type CreatorState,
   createRunnerToken,
@@ -18,7 +19,6 @@ import { defineRoute } from '../route.ts';
 import { runnerStory } from '../runner/examples.ts';
 import type { Services } from '../services.ts';
 import { createdTokenSchema, newTokenSchema, tokenItemSchema } from './schema.ts';
-import { newTokenValue } from './secret.ts';
 
 const path = '/api/v2/admin/runner-tokens';
 const tags = ['Runner administration'];

@@ -9,6 +9,7 @@ import { Problem } from '../../domain/errors.ts';
 import { standingOf } from '../../domain/runner-token.ts';
 import type { Call } from '../../http/guard.ts';
 import type { Database } from '../../store/database.ts';
+import { digestOf } from '../../store/runner-token-value.ts';
 import {
   findRunnerToken,
   type RunnerTokenRow,
@@ -22,7 +23,6 @@ import { TokenCreators } from './creators.ts';
 import { giveBackEndedTasks } from './give-back.ts';
 import { OpenCalls } from './open-calls.ts';
 import { principalOf, type RunnerPrincipal } from './principal.ts';
-import { digestOf } from './secret.ts';
 
 const roundEveryMs = 1_000;
 const retrySoon = { 'retry-after': '1' } as const;

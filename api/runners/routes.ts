@@ -7,6 +7,7 @@ import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { integerParameter, timestampOut, uuid } from '../../http/schemas.ts';
 import { listRunnerTypeNames } from '../../store/claimable-templates.ts';
+import { listDeployed } from '../../store/deployed-runners.ts';
 import {
   listRunnerInstances,
   type RunnerInstanceRow,
@@ -15,6 +16,7 @@ import {
 import { defineRoute } from '../route.ts';
 import { runnerStory } from '../runner/examples.ts';
 import type { Services } from '../services.ts';
+import { deployedExample, deployedSchema, mostDeployed, presentDeployed } from './deployed.ts';
 
 const path = '/api/v2/admin/runners';
 const tags = ['Runner administration'];
@@ -91,7 +93,8 @@ const list = defineRoute({
   description:
     `An instance is a token or account with an instanceId. One that was not seen for ${limits.runnerInstanceKeptDays} ` +
     `days leaves the list, a drained one after ${limits.runnerDrainedKeptDays}. Built-in nodes run inside the platform ` +
-    'and are not listed.',
+    'and are not listed. `deployed` tells of the processes that the platform itself starts, also those that come to ' +
+    'no claim; it is whole on every page.',
   tags,
   access: access.admin,
   query: z.object({
@@ -111,23 +114,35 @@ const list = defineRoute({
       schema: z
         .object({
           runners: z.array(runnerSchema),
+          deployed: z.array(deployedSchema),
           page: z.int(),
           pageSize: z.int(),
           totalCount: z.int(),
           totalPages: z.int(),
         })
-        .meta({ id: 'RunnerInstanceList', example: { page: 1, pageSize: 25, totalCount: 1, totalPages: 1 } }),
+        .meta({
+          id: 'RunnerInstanceList',
+          example: { deployed: [deployedExample], page: 1, pageSize: 25, totalCount: 1, totalPages: 1 },
+        }),
     },
   },
   async handler({ query: { page, pageSize }, services }) {
-    const [{ rows, totalCount }, external] = await Promise.all([
+    const [{ rows, totalCount }, external, deployed] = await Promise.all([
       listRunnerInstances(services.database, { offset: (page - 1) * pageSize, limit: pageSize }),
       listRunnerTypeNames(services.database, 'external'),
+      listDeployed(services.database, mostDeployed),
     ]);
     const runners = rows.map((row) => present(row, external));
     return {
       status: 200,
-      body: { runners, page, pageSize, totalCount, totalPages: Math.ceil(totalCount / pageSize) },
+      body: {
+        runners,
+        deployed: presentDeployed(deployed),
+        page,
+        pageSize,
+        totalCount,
+        totalPages: Math.ceil(totalCount / pageSize),
+      },
     };
   },
 });

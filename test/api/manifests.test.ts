@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { manifestRoutes } from '../../api/manifests/routes.ts';
 import { ask, makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
@@ -130,8 +133,10 @@ describe('publishing a manifest', () => {
     expect([answer.status, answer.body.published]).toEqual([200, true]);
     expect(answer.body.warnings).toMatchObject([{ path: '$.runnerTypes[0].runtime' }]);
     expect(await registered('off-node')).toMatchObject([{ runtime: 'sdk' }]);
+    const folder = mkdtempSync(join(tmpdir(), 'sdp-runners-'));
+    writeFileSync(join(folder, 'runner.mjs'), '');
     const host = await startTestApi(
-      { ...platform.environment, SDK_RUNNERS_DIR: '/srv/runners' },
+      { ...platform.environment, SDK_RUNNERS_DIR: folder },
       { routes: manifestRoutes },
     );
     try {
@@ -142,6 +147,7 @@ describe('publishing a manifest', () => {
       expect([on.status, on.body.warnings]).toEqual([200, []]);
     } finally {
       await host.stop();
+      rmSync(folder, { recursive: true });
     }
   });
 

@@ -20,11 +20,11 @@ const manifest = (extra: object = {}) => ({
   ...extra,
 });
 const errorsOf = (value: unknown, registered = empty) =>
-  checkManifest(value, registered, true).errors.map((issue) => `${issue.path} ${issue.message}`);
+  checkManifest(value, registered, new Map()).errors.map((issue) => `${issue.path} ${issue.message}`);
 
 describe('a right manifest', () => {
   test('is read with its defaults', () => {
-    expect(checkManifest(manifest(), empty, true)).toEqual({
+    expect(checkManifest(manifest(), empty, new Map())).toEqual({
       manifest: {
         feature: { name: 'Vision', version: '1.2.0' },
         runnerTypes: [{ name: 'vision', runtime: 'external', entrypoint: null, description: '' }],
@@ -53,10 +53,18 @@ describe('a right manifest', () => {
 
   test('of a deployed runner is taken with a warning while the host is off', () => {
     const value = manifest({ runnerTypes: [runnerType({ runtime: 'sdk', entrypoint: 'vision.mjs' })] });
-    expect(checkManifest(value, empty, true).warnings).toEqual([]);
-    const off = checkManifest(value, empty, false);
+    const on = checkManifest(value, empty, new Map([['vision.mjs', 'there']]));
+    expect([on.errors, on.warnings]).toEqual([[], []]);
+    const off = checkManifest(value, empty, null);
     expect(off.errors).toEqual([]);
     expect(off.warnings.map(({ path }) => path)).toEqual(['$.runnerTypes[0].runtime']);
+  });
+
+  test('of a deployed runner whose module is not there yet is taken with a warning', () => {
+    const value = manifest({ runnerTypes: [runnerType({ runtime: 'sdk', entrypoint: 'vision.mjs' })] });
+    const check = checkManifest(value, empty, new Map([['vision.mjs', 'missing']]));
+    expect(check.errors).toEqual([]);
+    expect(check.warnings.map(({ path }) => path)).toEqual(['$.runnerTypes[0].entrypoint']);
   });
 
   test.each(['1.2.0', '1.2.1', '2', '1.3.0-rc.1'])(
@@ -77,7 +85,7 @@ describe('a right manifest', () => {
         ['of-others', { featureName: 'Other', type: 'Processing', retired: false }],
       ]),
     };
-    expect(checkManifest(manifest(), registered, true).warnings).toEqual([
+    expect(checkManifest(manifest(), registered, new Map()).warnings).toEqual([
       { path: '$.nodeTemplates', message: "Node template 'detect-old' is no longer listed and is retired." },
     ]);
   });
@@ -206,7 +214,7 @@ describe('every fault is listed with its path', () => {
     expect(found).toHaveLength(expected.length);
     for (const part of expected)
       expect(found.some((item) => item.startsWith(part) || item.includes(part))).toBe(true);
-    expect(checkManifest(value, empty, true).manifest).toBeNull();
+    expect(checkManifest(value, empty, new Map()).manifest).toBeNull();
   });
 
   test.each<[string, unknown, string]>([

@@ -38,7 +38,7 @@ test('a manifest is published while every other lock is held', async () => {
     runnerTypes: [{ name: 'locks-runner', runtime: 'external' }],
     nodeTemplates: [],
   };
-  const options = { publishedBy: randomUUID(), sdkHostIsOn: false };
+  const options = { publishedBy: randomUUID(), entrypoints: null };
   expect((await publishManifest(database, manifest, options)).errors).toEqual([]);
 });
 

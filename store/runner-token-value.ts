@@ -1,12 +1,18 @@
 /** Values of runner tokens: shown once, stored as a digest (decisions 3). */
-import { tokenFamily, tokenHint } from '../../domain/token-format.ts';
-import { mintToken } from '../../http/token-secret.ts';
-import type { SecretBox } from '../../store/secrets.ts';
+import { randomBytes } from 'node:crypto';
+import { formatToken, tokenFamily, tokenHint, tokenRandomBytes } from '../domain/token-format.ts';
+import type { SecretBox } from './secrets.ts';
 
 const purpose = 'runner token';
 
-export function newTokenValue(secrets: SecretBox) {
-  const value = mintToken('runner');
+export interface NewTokenValue {
+  readonly value: string;
+  readonly digest: Buffer;
+  readonly hint: string;
+}
+
+export function newTokenValue(secrets: SecretBox): NewTokenValue {
+  const value = formatToken('runner', randomBytes(tokenRandomBytes));
   return { value, digest: secrets.digest(value, purpose), hint: tokenHint(value) };
 }
 

@@ -1,0 +1,247 @@
+/** Deployed runners from the manifest to the result: real processes under one host. */
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { hostStage, lives, tellingModule } from './support.ts';
+
+const stage = await hostStage();
+const { call, publish, sessionOf, shown, work, write } = stage;
+const host = await stage.startHost({ SDK_RUNNERS_MEMORY_MB: '100', SDK_RUNNERS_MAX_PROCESSES: '40' });
+
+const process1 = async (name: string) => (await shown(name))?.processes[0];
+const untilRuns = (name: string) =>
+  eventually(`${name} runs`, async () => {
+    const one = await process1(name);
+    return one?.state === 'running' ? one : undefined;
+  });
+const tokenOf = async (id: string | null) => {
+  const { body } = await call('GET', '/api/v2/admin/runner-tokens');
+  return body.find((token: { id: string }) => token.id === id);
+};
+
+describe.concurrent('a deployed runner', () => {
+  test('works from the manifest on, known by its own token, with nothing in its environment but two variables', async () => {
+    write('telling.mjs', tellingModule);
+    const published = await publish('telling', { entrypoint: 'telling.mjs' });
+    expect([published.status, published.body.warnings]).toEqual([200, []]);
+    const told = await work(await sessionOf('telling'), 'first');
+    expect(told.names).toEqual(['SDP_RUNNER_TOKEN', 'SDP_URL']);
+    expect(told.flags).toEqual(['--max-old-space-size=100']);
+    const environment = readFileSync(`/proc/${told.pid}/environ`, 'utf8').split('\0').filter(Boolean);
+    expect(environment.map((line) => line.split('=')[0]).sort()).toEqual(told.names);
+    expect(environment).toContain(`SDP_URL=http://127.0.0.1:${new URL(stage.api.url).port}`);
+    const { body } = await call('GET', '/api/v2/admin/runners?pageSize=100');
+    const instance = body.runners.find(
+      (one: { instanceId: string }) => one.instanceId === 'deployed.telling.1',
+    );
+    expect(instance).toMatchObject({ hosting: 'deployed', kind: 'token', runnerTypes: ['telling'] });
+    const kept = await untilRuns('telling');
+    expect(instance.tokenId).toBe(kept.tokenId);
+    expect(await tokenOf(kept.tokenId)).toMatchObject({
+      label: 'deployed: telling',
+      runnerTypes: ['telling'],
+      scopes: ['tasks'],
+      createdBy: null,
+      revoked: false,
+    });
+    const value = environment.find((line) => line.startsWith('SDP_RUNNER_TOKEN='))!.split('=')[1]!;
+    expect(host.log()).toContain('takes tasks');
+    expect(host.log()).not.toContain(value);
+  });
+
+  test('that is killed is started again, and does what was left', async () => {
+    write(
+      'dying.mjs',
+      tellingModule.replace(
+        'const text',
+        `if (task.attempt === 1 && task.nodeName === 'child') process.kill(process.pid, 'SIGKILL');
+         const text`,
+      ),
+    );
+    await publish('dying', { entrypoint: 'dying.mjs' });
+    const session = await sessionOf('dying');
+    const told = await work(session, 'one');
+    const before = await untilRuns('dying');
+    expect(before.starts).toBe(2);
+    process.kill(told.pid, 'SIGKILL');
+    await eventually('it is started again', async () => (await untilRuns('dying')).starts === 3);
+    const [run] = await stage.database.query(
+      'select attempt, lost_count as lost from node_run where node_instance_id = $1',
+      [session.node],
+    );
+    expect(run).toEqual({ attempt: 2, lost: 1 });
+  });
+
+  test('that is retired is stopped, and its token ended', async () => {
+    write('retiring.mjs', tellingModule);
+    await publish('retiring', { entrypoint: 'retiring.mjs' });
+    const { pid } = await work(await sessionOf('retiring'), 'one');
+    const { tokenId } = await untilRuns('retiring');
+    const manifest = {
+      manifestVersion: 1,
+      feature: { name: 'retiring', version: '1.0.1', ownershipType: 'ThirdParty' },
+      runnerTypes: [{ name: 'retiring-other', runtime: 'external' }],
+    };
+    expect((await call('POST', '/api/v2/admin/runner-manifests', manifest)).status).toBe(200);
+    await eventually('it is gone', () => !lives(pid));
+    await eventually('its token is ended', async () => (await tokenOf(tokenId)).revoked);
+    await eventually('nothing is told of it', async () => (await shown('retiring')) === undefined);
+  });
+
+  test('gives way to the entrypoint of a newer version', async () => {
+    write('old.mjs', tellingModule);
+    write('new.mjs', tellingModule);
+    await publish('replaced', { entrypoint: 'old.mjs' });
+    const session = await sessionOf('replaced');
+    const old = await work(session, 'one');
+    await publish('replaced', { entrypoint: 'new.mjs' }, '2.0.0');
+    await eventually('the old one is gone', () => !lives(old.pid));
+    expect((await work(session, 'two')).pid).not.toBe(old.pid);
+    expect(await shown('replaced')).toMatchObject({
+      entrypoint: 'new.mjs',
+      processes: [{ state: 'running' }],
+    });
+  });
+
+  test('whose token is revoked goes on with a new one', async () => {
+    write('revoked.mjs', tellingModule);
+    await publish('revoked', { entrypoint: 'revoked.mjs' });
+    const session = await sessionOf('revoked');
+    await work(session, 'one');
+    const { tokenId } = await untilRuns('revoked');
+    expect((await call('DELETE', `/api/v2/admin/runner-tokens/${tokenId}`)).status).toBe(204);
+    await work(session, 'two');
+    expect((await untilRuns('revoked')).tokenId).not.toBe(tokenId);
+  });
+
+  test('may be exported as the mere function that works on a task', async () => {
+    write(
+      'function.ts',
+      `export default async (task: { writeJson(value: unknown): Promise<unknown> }) => {
+         await task.writeJson({ text: 'done' });
+       };`,
+    );
+    await publish('function', { entrypoint: 'function.ts' });
+    expect(await work(await sessionOf('function'), 'done')).toEqual({ text: 'done' });
+  });
+
+  test('that needs more memory than it may have is ended and started again', async () => {
+    write(
+      'greedy.mjs',
+      tellingModule.replace(
+        'const text',
+        `const kept = [];
+         while (task.attempt === 1) kept.push(Array.from({ length: 100_000 }, Math.random));
+         const text`,
+      ),
+    );
+    await publish('greedy', { entrypoint: 'greedy.mjs' });
+    await work(await sessionOf('greedy'), 'one');
+    expect((await untilRuns('greedy')).starts).toBe(2);
+    expect(host.log()).toMatch(/a deployed runner is down: it ended \(SIGABRT\)/);
+  });
+
+  test('that writes without end does not fill the log', async () => {
+    write(
+      'loud.mjs',
+      `${tellingModule}\nfor (let n = 0; n < 20_000; n += 1) console.log('noise', n, 'hrt_');\n`,
+    );
+    await publish('loud', { entrypoint: 'loud.mjs' });
+    await work(await sessionOf('loud'), 'one');
+    expect(host.log().match(/noise/g)?.length ?? 0).toBeLessThanOrEqual(300);
+    await eventually('that is told', () =>
+      host.log().includes('the runner writes too much; this is left out'),
+    );
+  });
+});
+
+describe.concurrent('an entrypoint', () => {
+  test.each([
+    ['broken', 'export default {', /broken.mjs cannot be loaded: Unexpected/],
+    [
+      'throwing',
+      `throw new Error('no luck for someone@example.org');`,
+      /cannot be loaded: no luck for \[address\]/,
+    ],
+    ['nothing', 'export const run = 1;', /does not export a runner by default/],
+    ['leaving', 'process.exit(0);', /it ended \(code 0\)/],
+  ])(
+    'that cannot run (%s) is told where operators look, and tried again ever less often',
+    async (name, source, why) => {
+      write(`${name}.mjs`, source);
+      const beganAtMs = Date.now();
+      await publish(name, { entrypoint: `${name}.mjs` });
+      const down = await eventually('it was tried again and is down', async () => {
+        const one = await process1(name);
+        return one?.state === 'waiting' && one.starts >= 2 ? one : undefined;
+      });
+      // Half a second, then one, two, four ...: so many starts take this long at the least.
+      expect(500 * (2 ** (down.starts - 1) - 1)).toBeLessThanOrEqual(Date.now() - beganAtMs);
+      expect(down.message).toMatch(why);
+      expect(why.test(host.log())).toBe(true);
+    },
+  );
+
+  test('that could not run does when it is mended', async () => {
+    write('mended.mjs', 'import "./nowhere.mjs";');
+    await publish('mended', { entrypoint: 'mended.mjs' });
+    await eventually('it is down', async () => (await process1('mended'))?.state === 'waiting');
+    write('mended.mjs', tellingModule);
+    await work(await sessionOf('mended'), 'one');
+    expect(await untilRuns('mended')).toMatchObject({ message: '' });
+  });
+
+  test('that is not there yet is worth a warning, and is started when it is', async () => {
+    const published = await publish('late', { entrypoint: 'late.mjs' });
+    expect([published.status, published.body.warnings]).toMatchObject([
+      200,
+      [{ path: '$.runnerTypes[0].entrypoint' }],
+    ]);
+    await eventually('that is told', async () =>
+      (await process1('late'))?.message.includes('late.mjs is not in the folder'),
+    );
+    write('late.mjs', tellingModule);
+    await work(await sessionOf('late'), 'one');
+  });
+
+  test('that leads out of the folder is refused', async () => {
+    const outside = `${stage.folder}-outside`;
+    mkdirSync(outside, { recursive: true });
+    writeFileSync(join(outside, 'evil.mjs'), tellingModule);
+    symlinkSync(join(outside, 'evil.mjs'), join(stage.folder, 'linked.mjs'));
+    symlinkSync(outside, join(stage.folder, 'folder'));
+    const escapes = [
+      ...[
+        'linked.mjs',
+        'folder',
+        '..',
+        '.',
+        '../evil.mjs',
+        'folder/evil.mjs',
+        '/etc/passwd',
+        './telling.mjs',
+      ],
+      ...['%2e%2e', '..\\evil.mjs', '.hidden.mjs', 'a\nb', '-e', 'data:text/javascript,1', '', 7, {}],
+    ];
+    for (const entrypoint of escapes) {
+      const answer = await publish('escaping', { entrypoint });
+      expect([entrypoint, answer.status, answer.body.errors]).toMatchObject([
+        entrypoint,
+        400,
+        [{ path: '$.runnerTypes[0].entrypoint' }],
+      ]);
+    }
+    expect(await shown('escaping')).toBeUndefined();
+  });
+
+  test('that comes to lead out of the folder later is not started', async () => {
+    const outside = `${stage.folder}-later`;
+    mkdirSync(outside, { recursive: true });
+    writeFileSync(join(outside, 'evil.mjs'), tellingModule);
+    expect((await publish('later', { entrypoint: 'later.mjs' })).status).toBe(200);
+    symlinkSync(join(outside, 'evil.mjs'), join(stage.folder, 'later.mjs'));
+    await eventually('that is told', async () => (await process1('later'))?.message.includes('leads out of'));
+    expect((await process1('later'))?.starts).toBe(0);
+  });
+});

@@ -1,0 +1,139 @@
+/** A platform with a folder of deployed runners, and hosts for them as processes of their own. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect } from 'vitest';
+import { type Answer, ask } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
+import { type TestProcess, type TestProcesses, testProcesses } from '../support/processes.ts';
+import { type RunnerStage, runnerStage } from '../support/runner.ts';
+import { inputNode, ship, templateFile } from '../support/templates.ts';
+
+export interface DeployedSession {
+  readonly input: number;
+  readonly node: number;
+  readonly sessionId: string;
+}
+
+export interface Shown {
+  readonly runnerType: string;
+  readonly entrypoint: string | null;
+  readonly processes: readonly {
+    readonly number: number;
+    readonly state: string;
+    readonly message: string;
+    readonly starts: number;
+    readonly tokenId: string | null;
+  }[];
+}
+
+export interface HostStage extends RunnerStage {
+  /** Of the modules; its name tells nothing. */
+  readonly folder: string;
+  readonly processes: TestProcesses;
+  /** Writes a module of the folder. */
+  write(name: string, source: string): void;
+  /** Starts a host; resolves when it is at work. */
+  startHost(variables?: Readonly<Record<string, string>>): Promise<TestProcess>;
+  /** Publishes a feature with one runner type and one node template, all of the same name. */
+  publish(name: string, runnerType: object, version?: string): Promise<Answer>;
+  /** A session with a node of that template below its input. */
+  sessionOf(name: string): Promise<DeployedSession>;
+  /** Uploads to the session. */
+  send(session: DeployedSession, text: string): Promise<void>;
+  /** Uploads to the session and gives what its node then writes, as JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: what a runner writes is whatever the test then says it must be.
+  work(session: DeployedSession, text: string): Promise<any>;
+  /** What the list of runners says of the processes of a runner type. */
+  shown(runnerType: string): Promise<Shown | undefined>;
+  call(method: string, path: string, json?: unknown): Promise<Answer>;
+}
+
+/** A module with a runner that says who it is and what it was given. */
+export const tellingModule = `
+import { defineRunner } from '@simulation-data-platform/runner';
+export default defineRunner({
+  templates: [],
+  async run(task) {
+    for await (const input of task.inputs('latest')) {
+      const text = await input.text();
+      await task.writeJson({ text, pid: process.pid, names: Object.keys(process.env).sort(), flags: process.execArgv });
+    }
+  },
+});`;
+
+/** To be called at the top of a test file; all of it ends after the file's last test. */
+export async function hostStage(): Promise<HostStage> {
+  const folder = mkdtempSync(join(tmpdir(), 'sdp-deployed-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const stage = await runnerStage({ SDK_RUNNERS_DIR: folder });
+  const processes = testProcesses(stage.platform.environment);
+  const token = stage.people.Administrator.token;
+  await ship(stage.database);
+  const call: HostStage['call'] = (method, path, json) => ask(stage.api.url, method, path, { token, json });
+  const shown: HostStage['shown'] = async (runnerType) => {
+    const { body } = await call('GET', '/api/v2/admin/runners?pageSize=100');
+    return body.deployed.find((one: Shown) => one.runnerType === runnerType);
+  };
+  const send: HostStage['send'] = async (session, text) => {
+    const path = `${stage.api.url}/api/v2/node-instance/${session.input}/outputs/data`;
+    const headers = { authorization: `Bearer ${token}` };
+    expect((await fetch(path, { method: 'POST', headers, body: text })).status).toBe(201);
+  };
+  return {
+    ...stage,
+    folder,
+    processes,
+    call,
+    shown,
+    write: (name, source) => writeFileSync(join(folder, name), source),
+    async startHost(variables = {}) {
+      const port = String(new URL(stage.api.url).port);
+      const given = { SDK_RUNNERS_DIR: folder, PORT: port, SDK_RUNNERS_GRACE_SECONDS: '1' };
+      const host = processes.startScript('worker/runner-host/main.ts', { ...given, ...variables });
+      await eventually('the host is at work', () =>
+        host.log().includes('the host of deployed runners is at work'),
+      );
+      return host;
+    },
+    publish: (name, runnerType, version = '1.0.0') =>
+      call('POST', '/api/v2/admin/runner-manifests', {
+        manifestVersion: 1,
+        feature: { name, version, ownershipType: 'ThirdParty' },
+        runnerTypes: [{ name, runtime: 'sdk', ...runnerType }],
+        nodeTemplates: [
+          { name, runnerType: name, type: 'Processing', configurationSchema: { type: 'object' } },
+        ],
+      }),
+    async sessionOf(name) {
+      const child = { Name: 'child', NodeTemplateName: name, DefaultConfiguration: {}, Parents: ['input'] };
+      const file = templateFile(`template-${name}`, [inputNode('input'), child]);
+      const template = await call('POST', '/api/v2/admin/session-templates', file);
+      const project = await call('POST', '/projects', { Title: name });
+      const made = { ProjectId: project.body.id, SessionTemplateId: template.body.id };
+      const { body } = await call('POST', '/session', made);
+      const progress = await call('GET', `/api/v2/session/${body.id}/node-instances`);
+      const idOf = (wanted: string) =>
+        progress.body.nodeInstances.find((node: { name: string }) => node.name === wanted).id;
+      return { sessionId: body.id, input: idOf('input'), node: idOf('child') };
+    },
+    send,
+    async work(session, text) {
+      await send(session, text);
+      return await eventually(`the runner has worked on ${text}`, async () => {
+        const answer = await call('GET', `/api/v2/node-instance/${session.node}/outputs/latest/data`);
+        return answer.status === 200 && answer.body.text === text ? answer.body : undefined;
+      });
+    },
+  };
+}
+
+/** Whether a process lives; one that has ended and was not yet collected does not. */
+export function lives(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat[stat.lastIndexOf(')') + 2] !== 'Z';
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,199 @@
+/** One kept process of a runner type: started, started again when it dies, and stopped for good. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Database } from '../../store/database.ts';
+import {
+  type DeployableRunner,
+  type DeployedState,
+  giveToken,
+  isTokenGood,
+  loseTasks,
+  type ProcessKey,
+  type ProcessStanding,
+  releaseProcess,
+} from '../../store/deployed-runners.ts';
+import { findEntrypoint } from '../../store/runner-folder.ts';
+import { newTokenValue } from '../../store/runner-token-value.ts';
+import type { SecretBox } from '../../store/secrets.ts';
+import { RunnerProcess } from './runner-process.ts';
+import type { RunnerHostSettings } from './settings.ts';
+
+const firstWaitMs = 500;
+const longestWaitMs = 60_000;
+/** A process that took tasks for so long and then died is started again at once. */
+const steadyMs = 60_000;
+/** How soon a module is looked for again that is not there. */
+const lookAgainMs = 5_000;
+
+export interface HostParts {
+  readonly hostId: string;
+  readonly database: Database;
+  readonly secrets: SecretBox;
+  readonly settings: RunnerHostSettings;
+  /** At which the processes reach the platform. */
+  readonly url: string;
+  readonly log: Logger;
+}
+
+export class DeployedRunner {
+  readonly plan: DeployableRunner & ProcessKey;
+  /** Resolves when its process is gone and the platform knows; never rejects. */
+  readonly ended: Promise<void>;
+  readonly #parts: HostParts;
+  readonly #log: Logger;
+  readonly #stopping = new AbortController();
+  #process: RunnerProcess | undefined;
+  #token: { readonly id: string; readonly value: string } | undefined;
+  #readyAtMs: number | undefined;
+  #waitMs = firstWaitMs;
+  #state: DeployedState = 'starting';
+  #message = '';
+  #starts = 0;
+
+  constructor(parts: HostParts, plan: DeployableRunner & ProcessKey) {
+    this.#parts = parts;
+    this.plan = plan;
+    this.#log = parts.log.child({ runnerType: plan.runnerType, number: plan.number });
+    this.ended = this.#run();
+  }
+
+  get standing(): ProcessStanding {
+    const { runnerType, number } = this.plan;
+    return { runnerType, number, state: this.#state, message: this.#message, starts: this.#starts };
+  }
+
+  /** The token of a process that has taken tasks for at least so long; undefined while there is none. */
+  tokenOfReady(forMs: number): string | undefined {
+    const isReady = this.#readyAtMs !== undefined && performance.now() - this.#readyAtMs >= forMs;
+    return isReady ? this.#token?.id : undefined;
+  }
+
+  /** Ends its process, for good. Safe to call again. */
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  /** As {@link stop}, for one that the host keeps no more: what its process calls with is ended. */
+  lose(): void {
+    if (!this.#stopping.signal.aborted) this.#log.warn('this host keeps a deployed runner no more');
+    this.stop();
+  }
+
+  /** Ends the process at once; it is started again. */
+  kill(reason: string): void {
+    this.#process?.kill(reason);
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      let waitMs = lookAgainMs;
+      try {
+        waitMs = await this.#turn();
+      } catch (error) {
+        this.#note('waiting', 'The platform cannot note what becomes of it; tried again soon.');
+        this.#log.warn({ error: messageOf(error) }, 'a deployed runner cannot be started');
+      }
+      await delay(waitMs, undefined, { signal }).catch(() => undefined);
+    }
+    await this.#release();
+  }
+
+  /** Runs the process once. @returns how long to wait before the next time */
+  async #turn(): Promise<number> {
+    const { settings } = this.#parts;
+    const { entrypoint } = this.plan;
+    const found = await findEntrypoint(settings.SDK_RUNNERS_DIR, entrypoint);
+    if (found.place !== 'there') return this.#missing(found.place);
+    const token = await this.#tokenForStart();
+    // The next round of the host finds out who keeps it.
+    if (token === undefined) return lookAgainMs;
+    if (this.#stopping.signal.aborted) return 0;
+    this.#starts += 1;
+    this.#note('starting', '');
+    const { how, readyMs } = await this.#perform(found.path, token.value);
+    if (this.#stopping.signal.aborted) {
+      this.#log.info({ how }, 'a deployed runner has stopped');
+      return 0;
+    }
+    const waitMs = readyMs >= steadyMs ? firstWaitMs : this.#waitMs;
+    this.#waitMs = Math.min(waitMs * 2, longestWaitMs);
+    this.#note('waiting', `${entrypoint}: ${how}. It is started again after ${waitMs / 1_000} s.`);
+    this.#log.warn({ entrypoint, starts: this.#starts, waitMs }, `a deployed runner is down: ${how}`);
+    await loseTasks(this.#parts.database, token.id);
+    return waitMs;
+  }
+
+  #missing(place: 'missing' | 'outside'): number {
+    const why = place === 'missing' ? 'is not in' : 'leads out of';
+    const message = `${this.plan.entrypoint} ${why} the folder of deployed runners.`;
+    if (this.#message !== message) this.#log.warn(message);
+    this.#note('waiting', message);
+    return lookAgainMs;
+  }
+
+  async #perform(path: string, token: string) {
+    const { settings, url } = this.#parts;
+    const { runnerType, number } = this.plan;
+    const plan = {
+      path,
+      url,
+      token,
+      // The same at every start: what a dead process held is not its successor's.
+      instanceId: `deployed.${runnerType}.${number}`,
+      memoryMb: settings.SDK_RUNNERS_MEMORY_MB,
+      graceSeconds: settings.SDK_RUNNERS_GRACE_SECONDS,
+    };
+    const { signal } = this.#stopping;
+    const child = new RunnerProcess(plan, this.#log, () => {
+      this.#readyAtMs = performance.now();
+      if (!signal.aborted) this.#note('running', '');
+    });
+    this.#process = child;
+    this.#log.info({ pid: child.pid, entrypoint: this.plan.entrypoint }, 'a deployed runner is started');
+    const onStopping = () => {
+      this.#note('stopping', '');
+      void child.stop();
+    };
+    signal.addEventListener('abort', onStopping, { once: true });
+    try {
+      return await child.ended;
+    } finally {
+      signal.removeEventListener('abort', onStopping);
+      this.#process = undefined;
+      this.#readyAtMs = undefined;
+    }
+  }
+
+  /** The token that it has, while that is good, so that what it is known by stays; undefined when it is kept no more. */
+  async #tokenForStart() {
+    const { database, secrets, hostId } = this.#parts;
+    if (this.#token !== undefined) {
+      await loseTasks(database, this.#token.id);
+      if (await isTokenGood(database, this.#token.id)) return this.#token;
+    }
+    const made = newTokenValue(secrets);
+    const id = await giveToken(database, hostId, this.plan, made);
+    this.#token = id === undefined ? undefined : { id, value: made.value };
+    if (id !== undefined) this.#log.info({ tokenId: id }, 'a deployed runner is given a token');
+    return this.#token;
+  }
+
+  async #release(): Promise<void> {
+    try {
+      await releaseProcess(this.#parts.database, this.#parts.hostId, this.plan);
+    } catch (error) {
+      // The token ends by itself, and whoever keeps the runner next ends it before.
+      this.#log.warn({ error: messageOf(error) }, 'the token of a stopped runner is not ended yet');
+    }
+  }
+
+  #note(state: DeployedState, message: string): void {
+    this.#state = state;
+    this.#message = message;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,107 @@
+/**
+ * What a deployed runner writes, as lines of the platform's log: bounded in length and number, because the program is
+ * somebody else's. The log itself takes tokens and addresses out.
+ */
+import type { Readable } from 'node:stream';
+import type { Logger } from 'pino';
+
+const lineCharacters = 2_000;
+/** Of one process; what comes above it is counted and left out. */
+const linesPerWindow = 300;
+const windowMs = 10_000;
+/** How long is gathered what was left out. */
+const tellMs = 2_000;
+
+const levels = ['debug', 'info', 'warn', 'error'] as const;
+
+export class RunnerOutput {
+  readonly #log: Logger;
+  #windowBeganAtMs = Number.NEGATIVE_INFINITY;
+  #lines = 0;
+  #leftOutCharacters = 0;
+  #telling: NodeJS.Timeout | undefined;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** Reads a stream to its end. */
+  take(stream: Readable, name: 'stdout' | 'stderr'): void {
+    let begun = '';
+    let isTooLong = false;
+    stream.setEncoding('utf8');
+    stream.on('error', () => undefined);
+    stream.on('data', (text: string) => {
+      if (!this.#hasRoom()) {
+        this.#leaveOut(text.length);
+        begun = '';
+        // The rest of a line that was cut here is no line.
+        isTooLong = !text.endsWith('\n');
+        return;
+      }
+      const lines = text.split('\n');
+      for (const [index, part] of lines.entries()) {
+        const isWhole = index < lines.length - 1;
+        if (!isTooLong) begun = (begun + part).slice(0, lineCharacters + 1);
+        if (isWhole || begun.length > lineCharacters) {
+          if (!isTooLong) this.#write(begun, name);
+          begun = '';
+          isTooLong = !isWhole;
+        }
+      }
+    });
+    stream.on('end', () => {
+      if (!isTooLong) this.#write(begun, name);
+      this.#tellLeftOut();
+    });
+  }
+
+  #hasRoom(): boolean {
+    const now = performance.now();
+    if (now - this.#windowBeganAtMs > windowMs) {
+      this.#windowBeganAtMs = now;
+      this.#lines = 0;
+    }
+    return this.#lines < linesPerWindow;
+  }
+
+  #leaveOut(characters: number): void {
+    this.#leftOutCharacters += characters;
+    this.#telling ??= setTimeout(() => this.#tellLeftOut(), tellMs).unref();
+  }
+
+  #tellLeftOut(): void {
+    clearTimeout(this.#telling);
+    this.#telling = undefined;
+    if (this.#leftOutCharacters === 0) return;
+    const characters = this.#leftOutCharacters;
+    this.#leftOutCharacters = 0;
+    this.#log.warn({ characters }, 'the runner writes too much; this is left out');
+  }
+
+  #write(line: string, stream: 'stdout' | 'stderr'): void {
+    if (line.trim() === '') return;
+    if (!this.#hasRoom()) {
+      this.#leaveOut(line.length);
+      return;
+    }
+    this.#lines += 1;
+    const text = line.length > lineCharacters ? `${line.slice(0, lineCharacters)}…` : line.trimEnd();
+    const told = kitLine(text);
+    if (told === undefined) this.#log.info({ stream }, text);
+    else this.#log[told.level]({ stream, fields: told.fields }, told.message);
+  }
+}
+
+/** A line of the kit's own form; undefined for any other. */
+function kitLine(line: string) {
+  if (!line.startsWith('{')) return undefined;
+  try {
+    const { time: _time, level, message, ...fields } = JSON.parse(line) as Record<string, unknown>;
+    const known = levels.find((name) => name === level);
+    if (known === undefined || typeof message !== 'string') return undefined;
+    return { level: known, message, fields };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,38 @@
+/** Variables of the host of deployed runners, beside the database's. */
+import { z } from 'zod';
+import { objectSettings } from '../../store/objects.ts';
+
+const wholeNumber = (min: number, max: number, initial: number) =>
+  z.coerce
+    .number(`must be a whole number from ${min} to ${max}`)
+    .int(`must be a whole number from ${min} to ${max}`)
+    .min(min, `must be at least ${min}`)
+    .max(max, `must be at most ${max}`)
+    .default(initial);
+
+export const runnerHostSettings = z
+  .object({
+    /** Folder of the runners' modules, which the operator fills. */
+    SDK_RUNNERS_DIR: z.string({ error: 'must name a folder' }),
+    /** Address at which deployed runners reach the platform; absent: this machine, at `PORT`. */
+    SDK_RUNNERS_URL: z
+      .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+      .optional(),
+    PORT: wholeNumber(1, 65_535, 8080),
+    /** Processes of each runner type. */
+    SDK_RUNNERS_PROCESSES: wholeNumber(1, 100, 1),
+    /** Processes of this host, of all runner types together. */
+    SDK_RUNNERS_MAX_PROCESSES: wholeNumber(1, 1_000, 20),
+    /** JavaScript memory of one process, in megabytes. */
+    SDK_RUNNERS_MEMORY_MB: wholeNumber(32, 1_048_576, 512),
+    /** How long tasks may go on when their process is stopped; then it has ten seconds more to end. */
+    SDK_RUNNERS_GRACE_SECONDS: wholeNumber(0, 3_600, 15),
+    /** A process that holds no task and asks for none for so long, while it could, is started anew. */
+    SDK_RUNNERS_HANG_SECONDS: wholeNumber(10, 86_400, 60),
+    LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+    /** File that the host writes when it is at work. */
+    READY_FILE: z.string().optional(),
+  })
+  .extend(objectSettings.pick({ SECRETS_KEY: true }).shape);
+
+export type RunnerHostSettings = z.output<typeof runnerHostSettings>;
