@@ -59,6 +59,7 @@ export const sharedComponents = {
 
 const spellings: Readonly<Record<string, string>> = {
   etag: 'ETag',
+  'last-event-id': 'Last-Event-ID',
   'content-md5': 'Content-MD5',
   'x-amz-checksum-sha256': 'x-amz-checksum-sha256',
 };

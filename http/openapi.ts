@@ -41,12 +41,20 @@ export function openApiDocument(routes: readonly Route[], info: DocumentInfo): O
       servers: [{ url: '/', description: 'This server.' }],
       tags: info.tags.map((tag) => ({ ...tag })),
       paths: paths as ZodOpenApiPathsObject,
-      components: sharedComponents,
+      components: { ...sharedComponents, schemas: piecesOf(routes) },
     },
     { override: ({ jsonSchema, zodSchema }) => tidy(jsonSchema as Record<string, unknown>, zodSchema) },
   );
   for (const route of routes) if (!route.hidden) finishParameters(document, route);
   return document;
+}
+
+/** Schemas that no body has as a whole, by their ids. */
+function piecesOf(routes: readonly Route[]): Record<string, z.ZodType> {
+  const pieces = routes.flatMap(({ responses }) =>
+    Object.values(responses).flatMap((spec) => spec.pieces ?? []),
+  );
+  return Object.fromEntries(pieces.map((piece) => [String(piece.meta()?.id), piece]));
 }
 
 const plainPath = (path: string) => path.replaceAll('+}', '}');

@@ -42,6 +42,8 @@ export type ResponseSpec = {
   readonly schema?: z.ZodType;
   /** Media type of a body that is bytes, for example `application/octet-stream`. */
   readonly media?: string;
+  /** Schemas, with an `id` each, of the pieces that such a body carries; they stand among the schemas of the reference. */
+  readonly pieces?: readonly z.ZodType[];
   /** Of such a body, for the reference; default: a small table. */
   readonly example?: string;
   /** Response headers by lower-case name, with a description each. */

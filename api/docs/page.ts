@@ -161,8 +161,22 @@ function paragraphs(text: unknown): string {
   if (typeof text !== 'string' || text === '') return '';
   return text
     .split('\n\n')
-    .map((part) => `<p>${inline(part)}</p>`)
+    .map((part) => block(part.split('\n')))
     .join('');
+}
+
+/** A paragraph, or a list or table as descriptions write them in Markdown. */
+function block(lines: readonly string[]): string {
+  if (lines.every((line) => line.startsWith('- '))) {
+    return `<ul>${lines.map((line) => `<li>${inline(line.slice(2))}</li>`).join('')}</ul>`;
+  }
+  if (!lines.every((line) => line.startsWith('|'))) return `<p>${inline(lines.join('\n'))}</p>`;
+  const [heads = [], , ...rows] = lines.map((line) => line.slice(1, -1).split('|'));
+  const cells = (row: readonly string[]) => row.map((cell) => `<td>${inline(cell.trim())}</td>`).join('');
+  return table(
+    heads.map((head) => head.trim()),
+    rows.map((row) => `<tr>${cells(row)}</tr>`),
+  );
 }
 
 const inline = (text: string): string => escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');

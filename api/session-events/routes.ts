@@ -10,6 +10,7 @@ import type { Services } from '../services.ts';
 import { sessionParams } from '../sessions/schema.ts';
 import { placeOf } from './events.ts';
 import type { Follower } from './follower.ts';
+import { attemptEventSchema, outputEventSchema, windowEventSchema } from './schema.ts';
 
 const description = `An endless \`text/event-stream\`. Kinds of events, each with JSON in \`data\`:
 
@@ -43,6 +44,7 @@ const events = defineRoute({
     200: {
       description: 'The events as they come.',
       media: 'text/event-stream',
+      pieces: [outputEventSchema, attemptEventSchema, windowEventSchema],
       example: `event: deleted\ndata: {"sessionId":"${story.sessionId}"}\n\n`,
     },
   },

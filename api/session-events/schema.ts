@@ -1,5 +1,6 @@
 /** The `data` of live events. `node` carries an item of the session's progress. */
 import { z } from 'zod';
+import { story } from '../../domain/examples.ts';
 import { timestampOut } from '../../http/schemas.ts';
 
 export const outputEventSchema = z
@@ -12,7 +13,18 @@ export const outputEventSchema = z
     sizeBytes: z.int(),
     createdAt: timestampOut(),
   })
-  .meta({ id: 'SessionOutputEvent' });
+  .meta({
+    id: 'SessionOutputEvent',
+    example: {
+      id: story.outputId,
+      nodeInstanceId: story.inputNodeId,
+      outputIdentifier: 'lap-12',
+      contentType: 'text/csv',
+      contentEncoding: null,
+      sizeBytes: 39,
+      createdAt: story.processedAt,
+    },
+  });
 
 export const attemptEventSchema = z
   .object({
@@ -25,7 +37,19 @@ export const attemptEventSchema = z
     outcome: z.string().nullable(),
     details: z.string(),
   })
-  .meta({ id: 'SessionAttemptEvent' });
+  .meta({
+    id: 'SessionAttemptEvent',
+    example: {
+      nodeInstanceId: story.nodeId,
+      runId: '0198f2b5-11d0-7b6e-8a43-6f0de41c2b97',
+      attempt: 1,
+      maxAttempts: 3,
+      startedAt: story.processedAt,
+      endedAt: null,
+      outcome: null,
+      details: '',
+    },
+  });
 
 export const windowEventSchema = z
   .object({
@@ -37,4 +61,15 @@ export const windowEventSchema = z
     closeReason: z.string().nullable(),
     participantCount: z.int(),
   })
-  .meta({ id: 'SessionWindowEvent' });
+  .meta({
+    id: 'SessionWindowEvent',
+    example: {
+      frozen: false,
+      status: 'open',
+      startTimeUtc: story.startedAt,
+      endTimeUtc: '2026-03-01T10:05:00.000Z',
+      closedAt: null,
+      closeReason: null,
+      participantCount: 2,
+    },
+  });

@@ -127,6 +127,15 @@ describe('the interface document', () => {
     expect(new Set(shown).size).toBe(shown.length);
   });
 
+  test('shows the schemas of what streams carry', () => {
+    const { schemas } = document.components as Json;
+    const names = operations.flatMap(({ value }) =>
+      [...String(value.description).matchAll(/`([A-Z]\w+Event)`/g)].map(([, name]) => name),
+    );
+    expect(names.length).toBeGreaterThan(0);
+    expect(Object.keys(schemas as Json)).toEqual(expect.arrayContaining(names));
+  });
+
   test('names parameters as paths do, and every reference in it leads somewhere', () => {
     for (const { id, path, value } of operations) {
       const inPath = (value.parameters as Json[]).filter((each) => each.in === 'path');
