@@ -155,7 +155,7 @@ describe('a filter', () => {
     [
       leaf('a', 'EQ', 1),
       '$.filter',
-      "The path does not take this operator; it takes eq, ne, gt, gte, lt, lte, contains, startsWith, endsWith, in, exists.",
+      'The path does not take this operator; it takes eq, ne, gt, gte, lt, lte, contains, startsWith, endsWith, in, exists.',
     ],
     [leaf('id', 'eq', 'abc'), '$.filter', 'value must be a UUID.'],
     [leaf('id', 'eq', null), '$.filter', 'value must be a UUID.'],
