@@ -1,6 +1,6 @@
 /**
  * Every operation of the interface document is called by everybody with anything. `GENERATED_RUNS` calls of each
- * (default 12), from `GENERATED_SEED`; `GENERATED_ONLY` names the operations to be called, by a regular expression.
+ * (default 10), from `GENERATED_SEED`; `GENERATED_ONLY` names the operations to be called, by a regular expression.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -24,7 +24,7 @@ import { callsOf, type GeneratedCall } from './call.ts';
 import { closeConnections, type RawAnswer, rawCall } from './raw-call.ts';
 import { World } from './world.ts';
 
-const runs = Number(process.env.GENERATED_RUNS ?? '12');
+const runs = Number(process.env.GENERATED_RUNS ?? '10');
 const seed = Number(process.env.GENERATED_SEED ?? '2026');
 const only = new RegExp(process.env.GENERATED_ONLY ?? '');
 
