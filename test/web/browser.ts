@@ -102,6 +102,16 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(artefacts, `${name}.png`), animations: 'disabled' });
 }
 
+/** What stands out over the right side of the window, where people would have to scroll to. */
+export async function tooWide(page: Page): Promise<string[]> {
+  const found = await page.evaluate(`(() => {
+    if (document.documentElement.scrollWidth <= innerWidth) return [];
+    const wide = [...document.querySelectorAll('body *')].filter((element) => element.getBoundingClientRect().right > innerWidth);
+    return ['page of ' + document.documentElement.scrollWidth, ...wide.map((element) => element.outerHTML.slice(0, 80))];
+  })()`);
+  return found as string[];
+}
+
 /** Drops a file on an element, as a person does with the mouse. */
 export async function dropFile(
   page: Page,

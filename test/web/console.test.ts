@@ -91,9 +91,9 @@ describe.skipIf(program === null)('the console', () => {
     await dropFile(page, '.node >> nth=0', { name: recordingFile, type: 'text/csv', text: recording });
     await page.getByText(/, stored/).waitFor();
     await page.locator('.node[data-state="Succeeded"]').nth(2).waitFor({ timeout: 60_000 });
-    await page.getByRole('link', { name: /^Dashboard/ }).waitFor();
+    await page.getByRole('link', { name: /^Dashboard / }).waitFor();
     await picture(page, 'session-after');
-    await page.getByText('following').waitFor({ state: 'detached' });
+    await page.getByText('live', { exact: true }).waitFor();
   }, 120_000);
 
   test('gives back the very bytes that were uploaded', async () => {
@@ -108,7 +108,7 @@ describe.skipIf(program === null)('the console', () => {
   });
 
   test("draws the recording's own values and reads them out at the cursor", async () => {
-    await page.getByRole('link', { name: /^Dashboard/ }).click();
+    await page.getByRole('link', { name: /^Dashboard / }).click();
     await page.locator('.chart canvas').first().waitFor();
     dashboardPath = pathOf(page);
     expect(dashboardPath).toMatch(/^\/dashboards\/\d+$/);

@@ -65,10 +65,69 @@ export interface NodeInstance {
   parentIds: number[];
 }
 
-export interface Progress {
-  sessionId: string;
-  nodeInstances: NodeInstance[];
-  summary: { total: number; counts: Record<string, number>; allSucceeded: boolean; anyFailed: boolean };
+/** Whether a session takes part in anything, and for shared sessions when and with how many people. */
+export interface SessionWindow {
+  frozen: boolean;
+  status: 'open' | 'closed';
+  startTimeUtc: string | null;
+  endTimeUtc: string | null;
+  closedAt: string | null;
+  closeReason: string | null;
+  participantCount: number;
+}
+
+export interface Explanation {
+  nodeInstanceId: number;
+  why: string;
+  /** Times in it are written as ISO 8601. */
+  sentence: string;
+  facts: {
+    openRun: { attempt: number; maxAttempts: number } | null;
+    lastRun: { attempt: number; maxAttempts: number; outcome: string } | null;
+  };
+}
+
+export interface RunAttempt {
+  number: number;
+  startedAt: string | null;
+  endedAt: string | null;
+  outcome: string | null;
+  category: string | null;
+  reason: string;
+  nextAttemptAt: string | null;
+}
+
+export interface NodeRun {
+  id: string;
+  nodeInstanceId: number;
+  state: string;
+  reason: string;
+  attempt: number;
+  maxAttempts: number;
+  cancelRequested: boolean;
+  retryable: boolean;
+  createdAt: string;
+  heldBy: { instanceId: string; leaseExpiresAt: string } | null;
+  attempts: RunAttempt[];
+}
+
+export interface Lineage {
+  outputId: number;
+  sha256: string | null;
+  configuration: string;
+  nodeTemplate: { name: string; runnerType: string; feature: string | null; featureVersion: string | null };
+  source: 'upload' | 'run';
+  run: { id: string; reason: string; attempt: number; maxAttempts: number } | null;
+  isRecorded: boolean;
+  runner: { kind: string; instanceId: string; label: string | null; version: string | null } | null;
+  inputs: {
+    outputId: number;
+    nodeInstanceId: number;
+    nodeName: string;
+    outputIdentifier: string;
+    sizeBytes: number;
+    isNew: boolean;
+  }[];
 }
 
 export interface NodeOutput {
@@ -142,4 +201,56 @@ export interface SeriesReply {
   from: string;
   to: string;
   series: ChannelSeries[];
+}
+
+export interface Navigation {
+  sections: {
+    title: string;
+    code: string;
+    items: { title: string; icon: string; url: string; code: string }[];
+  }[];
+}
+
+export interface CatalogDimension {
+  id: number;
+  name: string;
+  title: string;
+  sessionId: string;
+  sessionName: string;
+  projectTitle: string;
+  dashboardName: string;
+  dashboardVersion: string;
+  url: string;
+  from: string | null;
+  to: string | null;
+  scenarioName: string | null;
+  createdAt: string;
+}
+
+export interface DimensionPage {
+  dimensions: CatalogDimension[];
+  pageNumber: number;
+  totalCount: number;
+  totalPages: number;
+}
+
+export interface CatalogQuery {
+  /** Dates as `2026-03-01`; empty for none. */
+  from: string;
+  to: string;
+  page: number;
+  order: 'ascending' | 'descending';
+}
+
+export interface ReportCatalog {
+  reports: { key: string; name: string }[];
+  defaultReport: string;
+}
+
+export interface ReportDefinition {
+  key: string;
+  name: string;
+  dimensionNameFilter: string;
+  columns: { columnKey: string; name: string; expression: string; type: string }[];
+  filters: { filterKey: string; expression: string; value: string | number | boolean | null }[];
 }

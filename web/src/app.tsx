@@ -2,6 +2,8 @@ import type { ComponentType } from 'preact';
 import { Component } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { useAuth } from './hooks.ts';
+import { DashboardsPage } from './pages/dashboards.tsx';
+import { ReportsPage } from './pages/reports.tsx';
 import { SessionPageView } from './pages/session.tsx';
 import { SessionsPage } from './pages/sessions.tsx';
 import { PasswordPage, SignInPage } from './pages/sign-in.tsx';
@@ -31,6 +33,8 @@ function Page() {
   if (rest.length === 0) {
     if (id === undefined && (area === undefined || area === '' || area === 'sessions'))
       return <SessionsPage />;
+    if (id === undefined && area === 'dashboards') return <DashboardsPage />;
+    if (id === undefined && area === 'reports') return <ReportsPage />;
     if (area === 'sessions' && id !== undefined) {
       return <SessionPageView key={id} sessionId={decodeURIComponent(id)} />;
     }

@@ -28,6 +28,11 @@ export function formatAgo(iso: string, nowMs: number): string {
   return formatDateTime(iso);
 }
 
+/** A sentence of the platform with its ISO times as `14 Mar 2026, 09:30`. */
+export function formatTimesIn(sentence: string): string {
+  return sentence.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, formatDateTime);
+}
+
 /** `1.4 MB`; powers of 1,024, as everywhere in the platform. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;

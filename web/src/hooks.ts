@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { AuthState } from './auth.ts';
 import { authState, onAuthChange } from './auth.ts';
-import { isAbort } from './http.ts';
+import { isAbort, textOf } from './http.ts';
 
 export interface Resource<T> {
   /** The last answer that came; it stays while a newer one is on its way, and when that one fails. */
@@ -71,6 +71,38 @@ export function useAuth(): AuthState {
     return onAuthChange(setState);
   }, []);
   return state;
+}
+
+export interface Action {
+  busy: boolean;
+  /** What went wrong the last time, for people. */
+  problem: string | null;
+  /** Does `work` unless something is being done already; true when it went well. */
+  run: (work: () => Promise<unknown>) => Promise<boolean>;
+}
+
+/** Something that a person has done by a button or a form: one at a time, with what went wrong. */
+export function useAction(): Action {
+  const [state, setState] = useState<{ busy: boolean; problem: string | null }>({
+    busy: false,
+    problem: null,
+  });
+  const busy = useRef(false);
+  const run = useCallback(async (work: () => Promise<unknown>) => {
+    if (busy.current) return false;
+    busy.current = true;
+    setState({ busy: true, problem: null });
+    let problem: string | null = null;
+    try {
+      await work();
+    } catch (error) {
+      problem = textOf(error);
+    }
+    busy.current = false;
+    setState({ busy: false, problem });
+    return problem === null;
+  }, []);
+  return { ...state, run };
 }
 
 /** `value`, once it has stayed the same for `delayMs`. */

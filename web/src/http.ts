@@ -18,6 +18,8 @@ export interface RequestOptions {
   method?: string;
   /** Sent as JSON. */
   body?: unknown;
+  /** Besides those that every request has. */
+  headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
 }
 
@@ -43,7 +45,7 @@ export async function sendForJson<T>(path: string, options: RequestOptions = {})
 }
 
 async function sendOnce(path: string, options: RequestOptions, token: string | null): Promise<Response> {
-  const headers = new Headers({ Accept: 'application/json' });
+  const headers = new Headers({ Accept: 'application/json', ...options.headers });
   if (token !== null) headers.set('Authorization', `Bearer ${token}`);
   if (options.body !== undefined) headers.set('Content-Type', 'application/json');
   try {
@@ -82,6 +84,12 @@ export function messageOf(status: number, bodyText: string): string {
     // Not JSON: a proxy in between answered. The status says enough.
   }
   return `The platform answered with status ${status}.`;
+}
+
+/** What to tell a person about something that went wrong. */
+export function textOf(error: unknown): string {
+  if (error instanceof ApiError && error.status === 403) return 'Your role does not allow this.';
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** True for the rejection of a request that the page itself gave up. */

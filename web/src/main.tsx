@@ -7,6 +7,9 @@ import './styles/base.css';
 import './styles/shell.css';
 import './styles/sessions.css';
 import './styles/session.css';
+import './styles/node-panel.css';
+import './styles/forms.css';
+import './styles/pages.css';
 
 const root = document.getElementById('app');
 if (root !== null) {

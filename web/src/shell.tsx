@@ -1,21 +1,12 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SignedInUser } from './auth.ts';
 import { signOut } from './auth.ts';
+import type { NavigationSection } from './navigation.ts';
+import { covers, iconOf, useNavigation } from './navigation.ts';
 import { navigate, useAddress } from './router.ts';
 import { Icon } from './ui/icon.tsx';
-
-interface NavigationItem {
-  title: string;
-  href: string;
-  /** True when the page at `path` belongs to this item. */
-  covers: (path: string) => boolean;
-}
-
-/** The parts of the console. */
-const navigation: NavigationItem[] = [
-  { title: 'Sessions', href: '/', covers: (path) => path === '/' || path.startsWith('/sessions') },
-];
+import { Failure, Placeholder } from './ui/notice.tsx';
 
 export function Mark() {
   return (
@@ -31,10 +22,12 @@ export function Shell(props: { user: SignedInUser; children: ComponentChildren }
   const { path } = useAddress();
   const main = useRef<HTMLElement>(null);
   const firstPath = useRef(path);
+  const [open, setOpen] = useState(false);
   useEffect(() => {
     // After a move within the console the reading position goes to the new page, as with a page load.
     if (firstPath.current !== path) main.current?.focus({ preventScroll: true });
     firstPath.current = path;
+    setOpen(false);
   }, [path]);
 
   return (
@@ -43,17 +36,20 @@ export function Shell(props: { user: SignedInUser; children: ComponentChildren }
         Skip to content
       </a>
       <header class="topbar">
+        <button
+          type="button"
+          class="button button-icon menu-button"
+          aria-label={open ? 'Hide the menu' : 'Show the menu'}
+          aria-expanded={open}
+          aria-controls="sidebar"
+          onClick={() => setOpen(!open)}
+        >
+          <Icon name={open ? 'cross' : 'menu'} />
+        </button>
         <a class="brand" href="/" aria-label="Simulation Data Platform, start page">
           <Mark />
           <span class="brand-name">Simulation Data Platform</span>
         </a>
-        <nav class="topbar-nav" aria-label="Main">
-          {navigation.map((item) => (
-            <a key={item.href} href={item.href} {...(item.covers(path) ? { 'aria-current': 'page' } : {})}>
-              {item.title}
-            </a>
-          ))}
-        </nav>
         <div class="topbar-user">
           <span class="user">
             <span class="user-name">{displayName(props.user)}</span>
@@ -72,10 +68,51 @@ export function Shell(props: { user: SignedInUser; children: ComponentChildren }
           </button>
         </div>
       </header>
-      <main id="main" class="main" ref={main} tabIndex={-1}>
-        {props.children}
-      </main>
+      <div class="body">
+        <Sidebar role={props.user.role} path={path} open={open} />
+        <main id="main" class="main" ref={main} tabIndex={-1}>
+          {props.children}
+        </main>
+      </div>
     </div>
+  );
+}
+
+/** The parts of the console. On a small screen it stands in the place of the page while the menu is open. */
+function Sidebar(props: { role: string; path: string; open: boolean }) {
+  const navigation = useNavigation(props.role);
+  return (
+    <nav id="sidebar" class={props.open ? 'sidebar sidebar-open' : 'sidebar'} aria-label="Main">
+      {navigation.error !== null && (
+        <Failure what="The menu could not be read." error={navigation.error} retry={navigation.reload} />
+      )}
+      {navigation.data === null && navigation.error === null && (
+        <Placeholder rows={3} label="Loading the menu" />
+      )}
+      {navigation.data?.map((section) => (
+        <SidebarSection key={section.code} section={section} path={props.path} />
+      ))}
+    </nav>
+  );
+}
+
+function SidebarSection(props: { section: NavigationSection; path: string }) {
+  const { section, path } = props;
+  const isItem = section.items.length === 1 && section.items[0]?.title === section.title;
+  return (
+    <>
+      {!isItem && <h2 class="sidebar-title">{section.title}</h2>}
+      <ul>
+        {section.items.map((item) => (
+          <li key={item.code}>
+            <a href={item.url} {...(covers(item, path) ? { 'aria-current': 'page' } : {})}>
+              <Icon name={iconOf(item.icon)} />
+              {item.title}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 

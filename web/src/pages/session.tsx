@@ -1,12 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { NodeInstance, Progress, Session } from '../api.ts';
+import type { NodeInstance, Session } from '../api.ts';
 import { readSession } from '../api.ts';
 import { formatDateTime } from '../format.ts';
 import { useResource, useTitle } from '../hooks.ts';
 import { ApiError } from '../http.ts';
 import { isUnderWay, stateOrder } from '../node-state.ts';
 import { navigate, useAddress } from '../router.ts';
-import { useProgress } from '../session/follow.ts';
+import { SessionActions } from '../session/actions.tsx';
+import type { Followed } from '../session/follow.ts';
+import { useSessionEvents } from '../session/follow.ts';
 import { SessionGraph } from '../session/graph.tsx';
 import { NodePanel } from '../session/node-panel.tsx';
 import { useUploads } from '../session/uploads.ts';
@@ -18,8 +20,9 @@ import { StateBadge } from '../ui/state-badge.tsx';
 export function SessionPageView(props: { sessionId: string }) {
   const { sessionId } = props;
   const session = useResource(sessionId, (signal) => readSession(sessionId, signal));
-  const { progress, error, live, nudge } = useProgress(sessionId);
-  const uploads = useUploads(nudge);
+  const followed = useSessionEvents(sessionId);
+  const { nodes } = followed;
+  const uploads = useUploads();
   useTitle(session.data?.name ?? 'Session');
 
   // A file that misses its place would otherwise take the browser away from the page.
@@ -34,9 +37,7 @@ export function SessionPageView(props: { sessionId: string }) {
   }, []);
 
   // A dashboard appears when a node ends, so the session is read again then.
-  const ended = progress?.nodeInstances.map(
-    (node) => `${node.id}:${node.currentOutputId}:${isUnderWay(node.state)}`,
-  );
+  const ended = nodes?.map((node) => `${node.id}:${node.currentOutputId}:${isUnderWay(node.state)}`);
   const endedKey = ended?.join(' ') ?? '';
   const [seenKey, setSeenKey] = useState('');
   useEffect(() => {
@@ -45,38 +46,39 @@ export function SessionPageView(props: { sessionId: string }) {
     setSeenKey(endedKey);
   }, [endedKey]);
 
-  const failure = error ?? session.error;
-  if (failure instanceof ApiError && failure.status === 404) {
+  const failure = followed.error ?? session.error;
+  if (followed.deleted || (failure instanceof ApiError && failure.status === 404)) {
     return (
-      <Empty title="There is no such session">
+      <Empty title={followed.deleted ? 'This session has been deleted' : 'There is no such session'}>
         <p>
-          It may have been deleted, or the address may be mistyped. <a href="/">All sessions</a>
+          {followed.deleted ? '' : 'It may have been deleted, or the address may be mistyped. '}
+          <a href="/">All sessions</a>
         </p>
       </Empty>
     );
   }
   return (
     <div class="page page-session">
-      <SessionHead session={session.data} progress={progress} live={live} />
+      <SessionHead session={session.data} sessionId={sessionId} followed={followed} />
       {failure !== null && (
         <Failure
           what="The session could not be read."
           error={failure}
           retry={() => {
             session.reload();
-            nudge();
+            followed.retry();
           }}
         />
       )}
       {session.data !== null && <DashboardLinks session={session.data} />}
-      {progress === null && failure === null && <Placeholder rows={4} label="Loading the session" />}
-      {progress !== null && <GraphAndPanel progress={progress} uploads={uploads} />}
+      {nodes === null && failure === null && <Placeholder rows={4} label="Loading the session" />}
+      {nodes !== null && <GraphAndPanel nodes={nodes} followed={followed} uploads={uploads} />}
     </div>
   );
 }
 
-function SessionHead(props: { session: Session | null; progress: Progress | null; live: boolean }) {
-  const { session, progress } = props;
+function SessionHead(props: { session: Session | null; sessionId: string; followed: Followed }) {
+  const { session, followed } = props;
   const facts =
     session === null
       ? []
@@ -91,7 +93,10 @@ function SessionHead(props: { session: Session | null; progress: Progress | null
       <nav class="crumbs" aria-label="Path">
         <a href="/sessions">Sessions</a>
       </nav>
-      <h1>{session?.name ?? 'Session'}</h1>
+      <div class="page-head">
+        <h1>{session?.name ?? 'Session'}</h1>
+        {followed.nodes !== null && <SessionActions sessionId={props.sessionId} followed={followed} />}
+      </div>
       <p class="faint meta">
         {facts
           .filter((fact) => fact !== undefined && fact !== null && fact !== '')
@@ -99,17 +104,33 @@ function SessionHead(props: { session: Session | null; progress: Progress | null
             <span key={fact}>{fact}</span>
           ))}
       </p>
-      {progress !== null && (
-        <div class="summary" role="status" aria-label="State of the session">
-          {stateOrder
-            .filter((state) => (progress.summary.counts[state] ?? 0) > 0)
-            .map((state) => (
-              <StateBadge key={state} state={state} count={progress.summary.counts[state] ?? 0} />
-            ))}
-          {props.live && <span class="live">following</span>}
-        </div>
-      )}
+      {followed.nodes !== null && <Summary nodes={followed.nodes} followed={followed} />}
     </header>
+  );
+}
+
+/** How many nodes stand in which state, and whether that is what is now. */
+function Summary(props: { nodes: NodeInstance[]; followed: Followed }) {
+  const { window, connection } = props.followed;
+  const counts = new Map<string, number>();
+  for (const { state } of props.nodes) counts.set(state, (counts.get(state) ?? 0) + 1);
+  return (
+    <div class="summary" role="status" aria-label="State of the session">
+      {window?.frozen === true && (
+        <span class="badge state-paused">
+          <Icon name="freeze" />
+          <span>Frozen</span>
+        </span>
+      )}
+      {window?.status === 'closed' && <span class="badge state-idle">Closed</span>}
+      {stateOrder
+        .filter((state) => counts.has(state))
+        .map((state) => (
+          <StateBadge key={state} state={state} count={counts.get(state) ?? 0} />
+        ))}
+      {connection === 'live' && <span class="live">live</span>}
+      {connection === 'lost' && <span class="live live-lost">connection lost, trying again</span>}
+    </div>
   );
 }
 
@@ -134,10 +155,13 @@ function DashboardLinks(props: { session: Session }) {
   );
 }
 
-function GraphAndPanel(props: { progress: Progress; uploads: ReturnType<typeof useUploads> }) {
-  const { progress, uploads } = props;
+function GraphAndPanel(props: {
+  nodes: NodeInstance[];
+  followed: Followed;
+  uploads: ReturnType<typeof useUploads>;
+}) {
+  const { nodes, followed, uploads } = props;
   const { path, query } = useAddress();
-  const nodes = progress.nodeInstances;
   const asked = Number(query.get('node'));
   const selected = nodes.find((node) => node.id === asked) ?? firstChoice(nodes);
   const select = (id: number) => navigate(`${path}?node=${id}`, { replace: true });
@@ -153,7 +177,15 @@ function GraphAndPanel(props: { progress: Progress; uploads: ReturnType<typeof u
           uploads.start(nodeInstanceId, files);
         }}
       />
-      {selected !== null && <NodePanel node={selected} uploads={uploads} />}
+      {selected !== null && (
+        <NodePanel
+          node={selected}
+          round={followed.round}
+          frozen={followed.window?.frozen === true}
+          uploads={uploads}
+          onSelect={select}
+        />
+      )}
     </div>
   );
 }

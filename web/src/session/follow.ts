@@ -1,117 +1,164 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import type { Progress } from '../api.ts';
-import { readProgress } from '../api.ts';
-import { isAbort } from '../http.ts';
-import { isUnderWay } from '../node-state.ts';
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import type { NodeInstance, SessionWindow } from '../api.ts';
+import { openSessionEvents } from '../api.ts';
+import type { ServerEvent } from '../event-parser.ts';
+import { readEvents } from '../event-stream.ts';
+import { ApiError } from '../http.ts';
 
-const shortestWaitMs = 700;
-const longestWaitMs = 10_000;
-const growth = 1.5;
-/** After something was sent in, the first look may come before the platform has anything to show. */
-const looksAfterNudge = 4;
+/** The platform shows every five seconds that the stream lives. */
+const silenceMs = 20_000;
+const shortestWaitMs = 1000;
+const longestWaitMs = 15_000;
 
 export interface Followed {
-  progress: Progress | null;
+  /** Null until the first events have come. */
+  nodes: NodeInstance[] | null;
+  window: SessionWindow | null;
+  /** Grows with every change that was told of. */
+  round: number;
+  connection: 'opening' | 'live' | 'lost';
+  deleted: boolean;
+  /** Why the session cannot be followed. */
   error: Error | null;
-  /** True while a node waits or works and the page therefore looks again by itself. */
-  live: boolean;
-  /** Looks at once, and a few times more: called after an upload. */
-  nudge: () => void;
+  /** Begins anew after an error. */
+  retry: () => void;
 }
+
+type State = Omit<Followed, 'retry'>;
+
+const unknown: State = {
+  nodes: null,
+  window: null,
+  round: 0,
+  connection: 'opening',
+  deleted: false,
+  error: null,
+};
 
 /**
- * A session's progress, kept fresh: looked at again while a node waits or works and the tab is visible, at once
- * after a change and then ever more seldom while nothing changes. A hidden tab rests and looks when shown again.
+ * A session as its live events tell it. A stream that breaks is opened again where it ended; a hidden tab has none,
+ * since a browser keeps few connections to one server, and catches up when it is shown again.
  */
-export function useProgress(sessionId: string): Followed {
-  const [progress, setProgress] = useState<Progress | null>(null);
-  const [error, setError] = useState<Error | null>(null);
-  const [live, setLive] = useState(false);
-  const follower = useRef<{ nudge: () => void } | null>(null);
-
+export function useSessionEvents(sessionId: string): Followed {
+  const [state, setState] = useState<State>(unknown);
+  const [attempt, setAttempt] = useState(0);
   useEffect(() => {
-    const current = follow(sessionId, { setProgress, setError, setLive });
-    follower.current = current;
-    return () => current.stop();
-  }, [sessionId]);
-
-  const nudge = useCallback(() => follower.current?.nudge(), []);
-  return { progress, error, live, nudge };
+    const controller = new AbortController();
+    setState(unknown);
+    void follow(sessionId, setState, controller.signal);
+    return () => controller.abort();
+  }, [sessionId, attempt]);
+  const retry = useCallback(() => setAttempt((before) => before + 1), []);
+  return { ...state, retry };
 }
 
-interface Sinks {
-  setProgress: (progress: Progress) => void;
-  setError: (error: Error | null) => void;
-  setLive: (live: boolean) => void;
-}
+type Change = (part: (before: State) => State) => void;
 
-function follow(sessionId: string, sinks: Sinks): { nudge: () => void; stop: () => void } {
-  const controller = new AbortController();
-  let timer: number | undefined;
+async function follow(sessionId: string, change: Change, signal: AbortSignal): Promise<void> {
+  const told = new Told(change);
   let waitMs = shortestWaitMs;
-  let looksOwed = 0;
-  let last = '';
-  let looking = false;
-  let lookAgain = false;
+  while (!signal.aborted && !told.isOver) {
+    await untilShown(signal);
+    const connection = connectionOf(signal);
+    let retryAfterMs = 0;
+    try {
+      const response = await openSessionEvents(sessionId, told.lastEventId, connection.signal);
+      change((before) => ({ ...before, connection: 'live', error: null }));
+      waitMs = shortestWaitMs;
+      await readEvents(response, (event) => told.take(event), silenceMs);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof ApiError) {
+        // Nothing that coming back would change.
+        if (error.status >= 400 && error.status < 500 && error.status !== 429) {
+          change((before) => ({ ...before, connection: 'lost', error }));
+          return;
+        }
+        retryAfterMs = (error.retryAfterSeconds ?? 0) * 1000;
+        if (told.lastEventId === null) change((before) => ({ ...before, error }));
+      }
+    } finally {
+      connection.close();
+    }
+    if (signal.aborted || told.isOver) return;
+    if (document.hidden) continue;
+    change((before) => ({ ...before, connection: 'lost' }));
+    await pause(Math.max(waitMs, retryAfterMs), signal);
+    waitMs = Math.min(longestWaitMs, waitMs * 2);
+  }
+}
 
-  const look = async (): Promise<void> => {
-    if (looking) {
-      lookAgain = true;
+/** What events have told so far. Those that belong together are shown together, at the one that carries the id. */
+class Told {
+  lastEventId: string | null = null;
+  isOver = false;
+  readonly #nodes = new Map<number, NodeInstance>();
+  #window: SessionWindow | null = null;
+  readonly #change: Change;
+
+  constructor(change: Change) {
+    this.#change = change;
+  }
+
+  take(event: ServerEvent): void {
+    if (event.kind === 'deleted') {
+      this.isOver = true;
+      this.#change((before) => ({ ...before, deleted: true }));
       return;
     }
-    looking = true;
-    window.clearTimeout(timer);
-    let goOn = true;
-    let underWay = false;
-    try {
-      const progress = await readProgress(sessionId, controller.signal);
-      const text = JSON.stringify(progress);
-      const changed = text !== last;
-      last = text;
-      waitMs = changed ? shortestWaitMs : Math.min(longestWaitMs, waitMs * growth);
-      underWay = progress.nodeInstances.some((node) => isUnderWay(node.state));
-      goOn = looksOwed > 0 || underWay;
-      looksOwed = Math.max(0, looksOwed - 1);
-      sinks.setError(null);
-      if (changed) sinks.setProgress(progress);
-    } catch (error) {
-      if (controller.signal.aborted || isAbort(error)) return;
-      sinks.setError(error instanceof Error ? error : new Error(String(error)));
-      waitMs = Math.min(longestWaitMs, waitMs * 2);
-      goOn = last !== '';
-    } finally {
-      looking = false;
+    if (event.kind === 'node') {
+      const node = JSON.parse(event.data) as NodeInstance;
+      this.#nodes.set(node.id, node);
+    } else if (event.kind === 'window') {
+      this.#window = JSON.parse(event.data) as SessionWindow;
     }
-    if (controller.signal.aborted) return;
-    sinks.setLive(underWay);
-    if (lookAgain) {
-      lookAgain = false;
-      void look();
-    } else if (goOn && !document.hidden) {
-      timer = window.setTimeout(() => void look(), waitMs);
-    }
-  };
+    if (event.id === null) return;
+    this.lastEventId = event.id;
+    const nodes = [...this.#nodes.values()];
+    const window = this.#window;
+    this.#change((before) => ({ ...before, nodes, window, round: before.round + 1 }));
+  }
+}
 
-  const nudge = (): void => {
-    looksOwed = looksAfterNudge;
-    waitMs = shortestWaitMs;
-    void look();
-  };
-  const onVisibility = (): void => {
-    window.clearTimeout(timer);
-    if (!document.hidden) {
-      waitMs = shortestWaitMs;
-      void look();
-    }
-  };
+/** A signal that ends with `signal`, and when the tab is hidden. */
+function connectionOf(signal: AbortSignal): { signal: AbortSignal; close: () => void } {
+  const controller = new AbortController();
+  const end = () => controller.abort();
+  const onVisibility = () => document.hidden && end();
+  signal.addEventListener('abort', end);
   document.addEventListener('visibilitychange', onVisibility);
-  void look();
   return {
-    nudge,
-    stop: () => {
-      controller.abort();
-      window.clearTimeout(timer);
+    signal: controller.signal,
+    close() {
+      signal.removeEventListener('abort', end);
       document.removeEventListener('visibilitychange', onVisibility);
+      end();
     },
   };
+}
+
+function untilShown(signal: AbortSignal): Promise<void> {
+  if (!document.hidden) return Promise.resolve();
+  return new Promise((resolve) => {
+    const look = () => {
+      if (document.hidden && !signal.aborted) return;
+      document.removeEventListener('visibilitychange', look);
+      signal.removeEventListener('abort', look);
+      resolve();
+    };
+    document.addEventListener('visibilitychange', look);
+    signal.addEventListener('abort', look);
+  });
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      window.clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = window.setTimeout(end, ms);
+    signal.addEventListener('abort', end);
+  });
 }

@@ -1,21 +1,31 @@
 import { useRef, useState } from 'preact/hooks';
-import type { NodeInstance, NodeOutput } from '../api.ts';
-import { listOutputs, readOutputData } from '../api.ts';
-import { formatAgo, formatBytes, formatDateTime, plural } from '../format.ts';
-import { useResource } from '../hooks.ts';
-import { ApiError } from '../http.ts';
+import type { NodeInstance } from '../api.ts';
+import { explainNode } from '../api.ts';
+import { formatAgo, formatDateTime, formatTimesIn } from '../format.ts';
+import { useResource, useSettled } from '../hooks.ts';
+import { useAbilities } from '../role.ts';
 import { Icon } from '../ui/icon.tsx';
-import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { dropHandlers } from './graph.tsx';
+import { Outputs } from './outputs.tsx';
+import { LastRun } from './runs.tsx';
 import { UploadList } from './upload-list.tsx';
 import type { Uploads } from './uploads.ts';
 
-const shownOutputs = 20;
+/** Changes come in bursts; what is asked about them is asked once. */
+const settleMs = 300;
 
-/** What there is to know and to do about the chosen node. */
-export function NodePanel(props: { node: NodeInstance; uploads: Uploads }) {
-  const { node } = props;
+/** What there is to know and to do about the chosen node. `round` grows with every change in the session. */
+export function NodePanel(props: {
+  node: NodeInstance;
+  round: number;
+  frozen: boolean;
+  uploads: Uploads;
+  onSelect: (nodeInstanceId: number) => void;
+}) {
+  const { node, frozen } = props;
+  const { operate } = useAbilities();
+  const round = useSettled(props.round, settleMs);
   const isInput = node.parentIds.length === 0;
   return (
     <section class="panel" aria-label={`Node ${node.name}`}>
@@ -23,9 +33,7 @@ export function NodePanel(props: { node: NodeInstance; uploads: Uploads }) {
         <h2>{node.name}</h2>
         <StateBadge state={node.state} />
       </header>
-      {node.statusDetails !== null && node.statusDetails !== '' && (
-        <p class={node.state === 'Failed' ? 'details details-failed' : 'details'}>{node.statusDetails}</p>
-      )}
+      <Why key={`why-${node.id}`} node={node} round={round} />
       <dl class="facts">
         <dt>Kind</dt>
         <dd>{node.nodeTemplateName ?? 'no longer registered'}</dd>
@@ -40,9 +48,30 @@ export function NodePanel(props: { node: NodeInstance; uploads: Uploads }) {
           )}
         </dd>
       </dl>
-      {isInput && <UploadArea nodeInstanceId={node.id} uploads={props.uploads} />}
-      <Outputs key={node.id} node={node} />
+      {isInput && frozen && <p class="faint">The session is frozen and takes no uploads.</p>}
+      {isInput && !frozen && <UploadArea nodeInstanceId={node.id} uploads={props.uploads} />}
+      {operate && <LastRun key={`run-${node.id}`} node={node} round={round} frozen={frozen} />}
+      <Outputs key={`outputs-${node.id}`} node={node} onSelect={props.onSelect} />
     </section>
+  );
+}
+
+/** Why the node stands where it stands; what its runner says while it works. */
+function Why(props: { node: NodeInstance; round: number }) {
+  const { node, round } = props;
+  const why = useResource(`${node.id}:${round}`, (signal) => explainNode(node.id, signal), {
+    keepWhileLoading: true,
+  });
+  const details = node.statusDetails ?? '';
+  const sentence = why.data === null ? '' : formatTimesIn(why.data.sentence);
+  const failed = node.state === 'Failed';
+  // A sentence that names the details says everything.
+  const repeats = details !== '' && why.data?.sentence.includes(details.replace(/\.$/, '')) === true;
+  return (
+    <>
+      {details !== '' && !repeats && <p class={failed ? 'details details-failed' : 'details'}>{details}</p>}
+      {sentence !== '' && <p class={failed ? 'details details-failed' : 'details'}>{sentence}</p>}
+    </>
   );
 }
 
@@ -77,133 +106,4 @@ function UploadArea(props: { nodeInstanceId: number; uploads: Uploads }) {
       <UploadList uploads={own} cancel={props.uploads.cancel} dismiss={props.uploads.dismiss} />
     </div>
   );
-}
-
-function Outputs(props: { node: NodeInstance }) {
-  const { node } = props;
-  // Read anew whenever the node has something newer.
-  const list = useResource(
-    `${node.id}:${node.currentOutputId}:${node.lastProcessed}`,
-    (signal) => (node.currentOutputId === null ? Promise.resolve([]) : outputsOrNone(node.id, signal)),
-    { keepWhileLoading: true },
-  );
-  const [all, setAll] = useState(false);
-  const newestFirst = [...(list.data ?? [])].reverse();
-  const shown = all ? newestFirst : newestFirst.slice(0, shownOutputs);
-  return (
-    <div class="outputs">
-      <h3>Outputs</h3>
-      {list.error !== null && (
-        <Failure what="The outputs could not be read." error={list.error} retry={list.reload} />
-      )}
-      {list.data === null && list.error === null && <Placeholder rows={2} label="Loading outputs" />}
-      {list.data !== null && shown.length === 0 && <p class="faint">None yet.</p>}
-      {shown.length > 0 && (
-        <ul class="output-list">
-          {shown.map((output) => (
-            <OutputItem key={output.id} output={output} newest={output.id === node.currentOutputId} />
-          ))}
-        </ul>
-      )}
-      {newestFirst.length > shown.length && (
-        <button type="button" class="button button-small" onClick={() => setAll(true)}>
-          Show all {plural(newestFirst.length, 'output', 'outputs')}
-        </button>
-      )}
-    </div>
-  );
-}
-
-/** The platform answers 404 for a node that has no output; here that is an empty list. */
-async function outputsOrNone(nodeInstanceId: number, signal: AbortSignal): Promise<NodeOutput[]> {
-  try {
-    return await listOutputs(nodeInstanceId, signal);
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return [];
-    throw error;
-  }
-}
-
-function OutputItem(props: { output: NodeOutput; newest: boolean }) {
-  const { output } = props;
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
-  const name = outputName(output);
-  const download = async () => {
-    setBusy(true);
-    setProblem(null);
-    try {
-      await saveOutput(output, name);
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : 'The download failed.');
-    } finally {
-      setBusy(false);
-    }
-  };
-  const facts = [
-    typeof output.sizeBytes === 'number' ? formatBytes(output.sizeBytes) : null,
-    output.contentType ?? null,
-    output.contentEncoding ?? null,
-  ];
-  return (
-    <li class="output">
-      <div class="output-text">
-        <div class="output-title">
-          <span class="output-name" title={name}>
-            {name}
-          </span>
-          {props.newest && <span class="tag">newest</span>}
-        </div>
-        <div class="faint">
-          <time dateTime={output.createdAt} title={formatDateTime(output.createdAt)}>
-            {formatAgo(output.createdAt, Date.now())}
-          </time>
-          {facts.filter((fact) => fact !== null && fact !== '').map((fact) => ` · ${fact}`)}
-        </div>
-        {problem !== null && <Notice tone="error">{problem}</Notice>}
-      </div>
-      <button
-        type="button"
-        class="button button-icon"
-        aria-label={`Download ${name}`}
-        title="Download"
-        disabled={busy}
-        onClick={() => void download()}
-      >
-        <Icon name={busy ? 'spinner' : 'download'} />
-      </button>
-    </li>
-  );
-}
-
-/** The name of the file that was uploaded, where that is known. */
-function outputName(output: NodeOutput): string {
-  const fileName = output.metadata?.fileName;
-  if (typeof fileName === 'string' && fileName !== '') return fileName;
-  return output.outputIdentifier ?? `output-${output.id}`;
-}
-
-/** The bytes need the bearer token, which a plain link cannot carry: they are fetched, then handed to the browser. */
-async function saveOutput(output: NodeOutput, name: string): Promise<void> {
-  const response = await readOutputData(output.id);
-  const address = URL.createObjectURL(await response.blob());
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = fileName(name, response.headers.get('Content-Type'));
-  link.click();
-  window.setTimeout(() => URL.revokeObjectURL(address), 60_000);
-}
-
-function fileName(name: string, contentType: string | null): string {
-  const plain = name.replace(/[\\/:*?"<>|]+/g, '_');
-  if (/\.[a-z0-9]{1,8}$/i.test(plain)) return plain;
-  const endings: Record<string, string> = {
-    'text/csv': '.csv',
-    'text/tab-separated-values': '.tsv',
-    'application/json': '.json',
-    'application/x-ndjson': '.ndjson',
-    'application/vnd.apache.parquet': '.parquet',
-    'text/plain': '.txt',
-  };
-  return plain + (endings[(contentType ?? '').split(';')[0]?.trim() ?? ''] ?? '.bin');
 }

@@ -25,13 +25,11 @@ export interface Uploads {
 let nextUploadId = 1;
 
 /** The uploads of one page; one file at a time goes to each node, in the order in which they were given. */
-export function useUploads(onStored: () => void): Uploads {
+export function useUploads(): Uploads {
   const [uploads, setUploads] = useState<Upload[]>([]);
   const requests = useRef(new Map<number, XMLHttpRequest>());
   const cancelled = useRef(new Set<number>());
   const tails = useRef(new Map<number, Promise<void>>());
-  const stored = useRef(onStored);
-  stored.current = onStored;
 
   const change = useCallback((id: number, part: Partial<Upload>) => {
     setUploads((before) => before.map((upload) => (upload.id === id ? { ...upload, ...part } : upload)));
@@ -64,7 +62,6 @@ export function useUploads(onStored: () => void): Uploads {
         requests.current.delete(id);
         if (cancelled.current.has(id)) return;
         change(id, end);
-        if (end.phase !== 'failed') stored.current();
       });
       tails.current.set(nodeInstanceId, run);
     }

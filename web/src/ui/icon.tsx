@@ -21,9 +21,29 @@ const paths = {
   warning: 'M8 2.8 1.9 13.2h12.2L8 2.8Zm0 4v3m0 1.6v.3',
   list: 'M5.5 4h8m-8 4h8m-8 4h8M2.6 4h.3m-.3 4h.3m-.3 4h.3',
   out: 'M9.5 2.8H4.2a1 1 0 0 0-1 1v8.4a1 1 0 0 0 1 1h5.3M7 8h6.5m-2.4-2.4L13.5 8l-2.4 2.4',
+  play: 'M5 3.2v9.6l7.6-4.8L5 3.2Z',
+  branch: 'M4.5 2.8v10.4M4.5 8h3a3 3 0 0 0 3-3V3m-2 2 2-2 2 2',
+  freeze: 'M8 2v12M2.8 5l10.4 6M13.2 5 2.8 11M8 4.5 6.6 3.1M8 4.5l1.4-1.4M8 11.5l-1.4 1.4M8 11.5l1.4 1.4',
+  copy: 'M5.5 5.5h8v8h-8zM3 10.5h-.5v-8h8V3',
+  menu: 'M2.5 4h11m-11 4h11m-11 4h11',
+  sessions: 'M2.5 3.5h4v3h-4zM9.5 9.5h4v3h-4zM6.5 5h2a2 2 0 0 1 2 2v2.5',
+  dashboards: 'M2.5 2.5v11h11M5 10l2.4-3.4 2.2 2L13 4.5',
+  reports: 'M4 2.5h5.5L12.5 5.5v8H4zM9 2.5V6h3.5M6 9h4m-4 2.2h4',
+  runners: 'M3 3h10v4H3zM3 9h10v4H3zM5 5h.3M5 11h.3',
+  templates:
+    'M2.5 6.5h3v3h-3zM10.5 2.5h3v3h-3zM10.5 10.5h3v3h-3zM5.5 8h2.3M10.5 4H9.2A1.4 1.4 0 0 0 7.8 5.4v5.2A1.4 1.4 0 0 0 9.2 12h1.3',
+  ingests: 'M2.5 9v4.5h11V9M8 2.5v7m-2.6-2.6L8 9.5l2.6-2.6',
+  configuration: 'M2.5 5h6m3 0h2M2.5 11h2m3 0h6M10 3.5v3M6 9.5v3',
+  users:
+    'M6 3a2.2 2.2 0 1 0 0 4.4A2.2 2.2 0 0 0 6 3ZM2 13c0-2.2 1.8-3.6 4-3.6s4 1.4 4 3.6M10.5 3.2a2.2 2.2 0 0 1 0 4M12 9.8c1.3.5 2 1.7 2 3.2',
+  tokens: 'M5 5.2a2.8 2.8 0 1 0 0 5.6 2.8 2.8 0 0 0 0-5.6ZM7.8 8h6M11.6 8v2.4',
 } as const;
 
 export type IconName = keyof typeof paths;
+
+export function isIcon(name: string): name is IconName {
+  return Object.hasOwn(paths, name);
+}
 
 /** A sign beside a text. It says nothing to a screen reader: the text beside it does. */
 export function Icon(props: { name: IconName; class?: string }) {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { ApiError } from '../http.ts';
+import { textOf } from '../http.ts';
 import { Icon } from './icon.tsx';
 
 /** A sentence that stands out: an error, or something worth knowing. Errors are announced at once. */
@@ -30,15 +30,9 @@ export function Failure(props: { error: Error; retry?: () => void; what: string 
         )
       }
     >
-      <strong>{props.what}</strong> {explain(props.error)}
+      <strong>{props.what}</strong> {textOf(props.error)}
     </Notice>
   );
-}
-
-function explain(error: Error): string {
-  if (!(error instanceof ApiError)) return error.message;
-  if (error.status === 403) return 'Your role does not allow this.';
-  return error.message;
 }
 
 /** Grey bars in the place of what is being loaded. */

@@ -1,0 +1,147 @@
+/** The pages of the sidebar that staff use, in a real browser. */
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ask } from '../support/api.ts';
+import { makeGraph } from '../support/graph.ts';
+import { runnerStage } from '../support/runner.ts';
+import { buildConsole, findChromium, picture, startBrowser, type TestBrowser, tooWide } from './browser.ts';
+import { signInAs } from './sign-in.ts';
+
+const program = findChromium();
+if (program === null)
+  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
+
+const stage = await runnerStage();
+const { api, people, database } = stage;
+
+/** A session with a dashboard and a scenario that began at `from`. */
+async function dashboard(title: string, from: string): Promise<number> {
+  const graph = await makeGraph(database, [{ name: 'input', parents: [] }]);
+  const [row] = await database.query<{ id: number }>(
+    `insert into dimension (session_id, node_instance_id, name, dashboard_name, dashboard_version)
+     values ($1, $2, $3, 'Recording', 'next') returning id`,
+    [graph.sessionId, graph.nodes.input, title],
+  );
+  await database.query(
+    `insert into scenario_instance (id, session_id, scenario_name, from_at, to_at)
+     values (gen_random_uuid(), $1, 'Approach', $2, $2::timestamptz + interval '1 hour')`,
+    [graph.sessionId, from],
+  );
+  return row!.id;
+}
+
+describe.skipIf(program === null)('the pages of the sidebar', () => {
+  let browser: TestBrowser;
+  let page: Page;
+
+  beforeAll(async () => {
+    await buildConsole();
+    browser = await startBrowser(program!, api.url);
+    page = await browser.newPage();
+    page.setDefaultTimeout(10_000);
+    for (let number = 1; number <= 50; number += 1) {
+      await dashboard(`Flight ${number}`, `2026-01-01T${String(number % 24).padStart(2, '0')}:00:00Z`);
+    }
+    await dashboard('Flight of March', '2026-03-10T09:00:00Z');
+  }, 180_000);
+  afterAll(async () => await browser?.close());
+
+  const sidebar = (tab: Page) => tab.getByRole('navigation', { name: 'Main' });
+  const open = (name: string) => sidebar(page).getByRole('link', { name, exact: true }).click();
+
+  test('the sidebar shows each role its own parts', async () => {
+    const shown = async (role: 'Trainee' | 'Instructor') => {
+      const tab = await browser.newPage();
+      await signInAs(tab, api.url, people[role]);
+      await sidebar(tab).getByRole('link', { name: 'Dashboards' }).waitFor();
+      const names = (await sidebar(tab).getByRole('link').allTextContents()).map((name) => name.trim());
+      await tab.close();
+      return names;
+    };
+    expect(await shown('Trainee')).toEqual(['Sessions', 'Dashboards']);
+    expect(await shown('Instructor')).toEqual(['Sessions', 'Dashboards', 'Reports']);
+  });
+
+  test('lists dashboards page by page, newest first, and those of some days alone', async () => {
+    await signInAs(page, api.url, people.Administrator);
+    await open('Dashboards');
+    await page.getByText('51 dashboards').waitFor();
+    expect(await page.locator('tbody tr').first().textContent()).toContain('Flight of March');
+    await picture(page, 'dashboards');
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText('Page 2 of 2').waitFor();
+    await page.waitForFunction('document.querySelectorAll("tbody tr").length === 1');
+    await page.getByLabel('From').fill('2026-03-01');
+    await page.getByText('1 dashboard', { exact: true }).waitFor();
+    expect(new URL(page.url()).search).toBe('?from=2026-03-01');
+    await page.getByLabel('To').fill('2026-03-09');
+    await page.getByText('No dashboard of these days').waitFor();
+    await page.getByRole('button', { name: 'All days' }).click();
+    await page.getByText('51 dashboards').waitFor();
+  });
+
+  test('downloads a report of some days under the name that the platform gave it', async () => {
+    const { status } = await ask(api.url, 'POST', '/api/v2/dashboard/reports', {
+      token: people.Developer.token,
+      json: {
+        key: 'flights',
+        name: 'Flights',
+        fileName: 'FlightList',
+        columns: [{ columnKey: 'title', name: 'Flight', expression: 'dimension.title' }],
+        filters: [],
+      },
+    });
+    expect(status).toBe(201);
+    await open('Reports');
+    await page.getByRole('heading', { name: 'Flights' }).waitFor();
+    await page.getByLabel('From').fill('2026-03-01');
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download Flights as csv' }).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toMatch(/^FlightList_\d{8}_\d\d\.\d\d\.csv$/);
+    const lines = readFileSync(await download.path(), 'utf8')
+      .replace(/^\ufeff/, '')
+      .trim()
+      .split(/\r?\n/);
+    expect(lines).toEqual(['Flight', 'Flight of March']);
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: 'Flights' })
+      .getByRole('button', { name: 'Columns' })
+      .click();
+    await page.getByText('dimension.title').waitFor();
+    await picture(page, 'reports');
+  });
+
+  test('fits a small screen, where the menu stands behind a button', async () => {
+    const small = await startBrowser(program!, api.url, { colorScheme: 'dark', width: 360 });
+    try {
+      const tab = await small.newPage();
+      tab.setDefaultTimeout(10_000);
+      await signInAs(tab, `${api.url}/dashboards`, people.Administrator);
+      await tab.getByText('51 dashboards').waitFor();
+      for (const [name, ready] of smallPages) {
+        await tab.getByRole('button', { name: 'Show the menu' }).click();
+        if (name === 'Reports') await picture(tab, 'small-menu');
+        await sidebar(tab).getByRole('link', { name, exact: true }).click();
+        await tab.getByText(ready).first().waitFor();
+        await picture(tab, `small-${name.toLowerCase()}`);
+        expect(await tooWide(tab), name).toEqual([]);
+      }
+      expect(small.offences).toEqual([]);
+    } finally {
+      await small.close();
+    }
+  });
+
+  test('never asks anything from outside and breaks no rule of the content security policy', () => {
+    expect(browser.offences).toEqual([]);
+  });
+});
+
+/** Each with a text that stands on it once it is read. */
+const smallPages: ReadonlyArray<readonly [string, string]> = [
+  ['Reports', 'Flights'],
+  ['Dashboards', '51 dashboards'],
+];

@@ -1,0 +1,140 @@
+/** The session page by live events, with runners that speak to the platform as outside programs do. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ask } from '../support/api.ts';
+import { runnerStage, type StageGraph, type TestRunner } from '../support/runner.ts';
+import { tcpGate } from '../support/tcp-gate.ts';
+import { buildConsole, findChromium, picture, startBrowser, type TestBrowser } from './browser.ts';
+import { signInAs } from './sign-in.ts';
+
+const program = findChromium();
+if (program === null)
+  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
+
+const stage = await runnerStage();
+const { api, people } = stage;
+const site = await tcpGate(api.url);
+
+describe.skipIf(program === null)('the session page', () => {
+  let browser: TestBrowser;
+  let page: Page;
+  let graph: StageGraph;
+  let runner: TestRunner;
+  const asked: string[] = [];
+
+  beforeAll(async () => {
+    await buildConsole();
+    browser = await startBrowser(program!, site.url);
+    page = await browser.newPage();
+    page.setDefaultTimeout(10_000);
+    page.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`));
+    graph = await stage.chainOf(2, { maxAttempts: 2 });
+    runner = stage.runner({ instanceId: 'laboratory-3' });
+  }, 180_000);
+  afterAll(async () => await browser?.close());
+
+  const node = (name: string) => page.locator(`[data-node="${graph.nodes[name]}"]`);
+  const stands = (name: string, state: string) =>
+    page.locator(`[data-node="${graph.nodes[name]}"][data-state="${state}"]`).waitFor();
+
+  test('follows a node from upload to its end without asking again, and rests when nothing happens', async () => {
+    await signInAs(page, `${site.url}/sessions/${graph.sessionId}`, people.Developer);
+    await stands('n1', 'NeverBegan');
+    await node('n1').click();
+    await page.getByText(/Waits for output of its parent/).waitFor();
+    await stage.upload(graph, 'input', '1');
+    await stands('n1', 'Pending');
+    await page.getByText(/Queued since/).waitFor();
+    const task = await runner.take(graph.template);
+    await stands('n1', 'Processing');
+    await page.getByText(/Attempt 1 of 2 is held by laboratory-3/).waitFor();
+    await page.getByText('1 of 2 held by laboratory-3').waitFor();
+    await runner.write(task.taskId, 'lap,time\n1,92.4\n', { 'content-type': 'text/csv' });
+    await runner.end(task.taskId, 'complete', { outcome: 'completed' });
+    await stands('n1', 'Succeeded');
+    await page.getByRole('button', { name: /^Download/ }).waitFor();
+    await picture(page, 'session-live');
+    expect(asked.filter((line) => line.includes('/node-instances'))).toEqual([]);
+    expect(asked.filter((line) => line.endsWith('/events')).length).toBe(1);
+  }, 60_000);
+
+  test('tells where an output comes from, and leads to the node before', async () => {
+    await page.getByRole('button', { name: /^Where .* comes from$/ }).click();
+    await page.getByText('a run for new input, attempt 1 of 2').waitFor();
+    const panel = page.getByRole('region', { name: 'Node n1' });
+    await picture(page, 'session-lineage');
+    await panel.getByRole('button', { name: 'input', exact: true }).click();
+    await page.getByRole('region', { name: 'Node input' }).waitFor();
+  });
+
+  test('shows the attempts of a failed node with their reasons and has it tried again', async () => {
+    const task = await runner.take(graph.template);
+    await runner.end(task.taskId, 'fail', { category: 'validation', reason: 'Row 7 is no lap.' });
+    await stands('n2', 'Failed');
+    await node('n2').click();
+    await page.locator('.details-failed').getByText('Row 7 is no lap').waitFor();
+    const attempts = page.getByRole('list', { name: 'Attempts of the last run' });
+    await attempts.getByText('validation: Row 7 is no lap.').waitFor();
+    await picture(page, 'session-attempts');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await stands('n2', 'Pending');
+    const again = await runner.take(graph.template);
+    await runner.end(again.taskId, 'fail', { category: 'validation', reason: 'Row 8 is no lap.' });
+    await stands('n2', 'Failed');
+    await page.getByRole('button', { name: 'Retry all failed' }).click();
+    await page.getByText('1 run queued again.').waitFor();
+    await stands('n2', 'Pending');
+  }, 60_000);
+
+  test('cancels an open run after asking, and reprocesses', async () => {
+    await page.getByRole('button', { name: 'Cancel run' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep as it is' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Cancel run' }).click();
+    await picture(page, 'session-cancel');
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the run' }).click();
+    await stands('n2', 'Failed');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Reprocess' }).click();
+    await stands('n2', 'Pending');
+    const task = await runner.take(graph.template);
+    await runner.write(task.taskId, '92.4');
+    await runner.end(task.taskId, 'complete', { outcome: 'completed' });
+    await stands('n2', 'Succeeded');
+  }, 60_000);
+
+  test('freezes and unfreezes, and offers nothing that a frozen session refuses', async () => {
+    await page.getByRole('button', { name: 'Freeze', exact: true }).click();
+    await page.getByText('Frozen', { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'Reprocess' }).count()).toBe(0);
+    await node('input').click();
+    await page.getByText('The session is frozen and takes no uploads.').waitFor();
+    await page.getByRole('button', { name: 'Unfreeze' }).click();
+    await page.getByText('Frozen', { exact: true }).waitFor({ state: 'detached' });
+  });
+
+  test('catches up with what happened while the connection was broken', async () => {
+    site.shut();
+    await page.getByText('connection lost, trying again').waitFor();
+    await stage.upload(graph, 'input', '2');
+    site.open();
+    await page.getByText('live', { exact: true }).waitFor({ timeout: 30_000 });
+    await stands('n1', 'Pending');
+  }, 90_000);
+
+  test('shows a Trainee what happens, without controls that they may not use', async () => {
+    const tab = await browser.newPage();
+    await signInAs(tab, `${site.url}/sessions/${graph.sessionId}?node=${graph.nodes.n1}`, people.Trainee);
+    await tab.getByText(/Queued since/).waitFor();
+    for (const name of ['Freeze', 'Reprocess', 'Cancel run', 'Try again']) {
+      expect(await tab.getByRole('button', { name, exact: true }).count(), name).toBe(0);
+    }
+    await tab.close();
+  });
+
+  test('says when the session is deleted while it is looked at', async () => {
+    await ask(api.url, 'DELETE', `/api/v2/sessions/${graph.sessionId}`, { token: people.adminToken });
+    await page.getByText('This session has been deleted').waitFor();
+    expect(browser.offences).toEqual([]);
+  });
+});

@@ -1,0 +1,146 @@
+import { useState } from 'preact/hooks';
+import type { ReportCatalog, ReportDefinition } from '../api.ts';
+import { downloadReport, listReports, readReport } from '../api.ts';
+import { plural } from '../format.ts';
+import { useAction, useResource, useTitle } from '../hooks.ts';
+import { attachmentName, saveAnswer } from '../save.ts';
+import { DateRange } from '../ui/date-range.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
+
+/** All reports; each can be downloaded for some days or for all of them. */
+export function ReportsPage() {
+  useTitle('Reports');
+  const catalog = useResource('reports', listReports);
+  const [range, setRange] = useState({ from: '', to: '' });
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>Reports</h1>
+        <DateRange {...range} onChange={(from, to) => setRange({ from, to })} />
+      </div>
+      {catalog.error !== null && (
+        <Failure what="The reports could not be listed." error={catalog.error} retry={catalog.reload} />
+      )}
+      {catalog.data === null && catalog.error === null && <Placeholder rows={3} label="Loading reports" />}
+      {catalog.data?.reports.length === 0 && (
+        <Empty title="There are no reports yet">
+          <p>
+            A report is defined through the <a href="/docs">interface</a>.
+          </p>
+        </Empty>
+      )}
+      {catalog.data !== null && catalog.data.reports.length > 0 && (
+        <ul class="cards">
+          {inOrder(catalog.data).map((report) => (
+            <ReportCard
+              key={report.key}
+              report={report}
+              isDefault={report.key === catalog.data?.defaultReport}
+              range={range}
+            />
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+/** The default one first, the others by name. */
+function inOrder({ reports, defaultReport }: ReportCatalog): ReportCatalog['reports'] {
+  const rank = (key: string) => (key === defaultReport ? 0 : 1);
+  return [...reports].sort((a, b) => rank(a.key) - rank(b.key) || a.name.localeCompare(b.name));
+}
+
+function ReportCard(props: {
+  report: { key: string; name: string };
+  isDefault: boolean;
+  range: { from: string; to: string };
+}) {
+  const { report, isDefault, range } = props;
+  const action = useAction();
+  const [open, setOpen] = useState(false);
+  const download = (format: 'xlsx' | 'csv') =>
+    void action.run(async () => saveAnswer(await downloadReport(report.key, format, range), attachmentName));
+  return (
+    <li class="card">
+      <div class="card-head">
+        <div>
+          <h2>
+            {report.name}
+            {isDefault && <span class="tag">default</span>}
+          </h2>
+          <p class="faint mono">{report.key}</p>
+        </div>
+        <div class="actions">
+          {(['xlsx', 'csv'] as const).map((format) => (
+            <button
+              key={format}
+              type="button"
+              class="button button-small"
+              aria-label={`Download ${report.name} as ${format}`}
+              disabled={action.busy}
+              onClick={() => download(format)}
+            >
+              <Icon name={action.busy ? 'spinner' : 'download'} />
+              {format}
+            </button>
+          ))}
+          <button
+            type="button"
+            class="button button-small button-quiet"
+            aria-expanded={open}
+            onClick={() => setOpen(!open)}
+          >
+            {open ? 'Hide columns' : 'Columns'}
+          </button>
+        </div>
+      </div>
+      {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
+      {open && <Definition reportKey={report.key} />}
+    </li>
+  );
+}
+
+function Definition(props: { reportKey: string }) {
+  const report = useResource(props.reportKey, (signal) => readReport(props.reportKey, signal));
+  if (report.error !== null) {
+    return <Failure what="The report could not be read." error={report.error} retry={report.reload} />;
+  }
+  if (report.data === null) return <Placeholder rows={2} label="Loading the report" />;
+  return <DefinitionFacts report={report.data} />;
+}
+
+function DefinitionFacts({ report }: { report: ReportDefinition }) {
+  return (
+    <>
+      {report.dimensionNameFilter !== '' && (
+        <p class="faint">Dashboards with “{report.dimensionNameFilter}” in their name.</p>
+      )}
+      {report.columns.length === 0 && <p class="faint">No columns.</p>}
+      <dl class="facts">
+        {report.columns.map((column) => (
+          <div class="facts-row" key={column.columnKey}>
+            <dt>{column.name}</dt>
+            <dd class="mono">{column.expression}</dd>
+          </div>
+        ))}
+      </dl>
+      {report.filters.length > 0 && (
+        <>
+          <h3>{plural(report.filters.length, 'filter', 'filters')}</h3>
+          <dl class="facts">
+            {report.filters.map((filter) => (
+              <div class="facts-row" key={filter.filterKey}>
+                <dt>{filter.filterKey}</dt>
+                <dd class="mono">
+                  {filter.expression} = {JSON.stringify(filter.value)}
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </>
+      )}
+    </>
+  );
+}

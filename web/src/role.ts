@@ -1,0 +1,21 @@
+import { useAuth } from './hooks.ts';
+
+/** What a person may do, by their role: controls that would be refused are not shown. The platform decides. */
+export interface Abilities {
+  /** Sees the runs of nodes, has them tried again or cancelled, reprocesses. */
+  operate: boolean;
+  freeze: boolean;
+  administrate: boolean;
+}
+
+export function abilitiesOf(role: string): Abilities {
+  return {
+    operate: role === 'Administrator' || role === 'Developer',
+    freeze: role === 'Administrator' || role === 'Developer' || role === 'Instructor',
+    administrate: role === 'Administrator',
+  };
+}
+
+export function useAbilities(): Abilities {
+  return abilitiesOf(useAuth().signIn?.user.role ?? '');
+}

@@ -1,0 +1,23 @@
+/** Bytes need the bearer token, which a plain link cannot carry: they are fetched, then handed to the browser. */
+export async function saveAnswer(response: Response, nameOf: (response: Response) => string): Promise<void> {
+  const address = URL.createObjectURL(await response.blob());
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = nameOf(response);
+  link.click();
+  window.setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+/** The name that the platform gave the file. */
+export function attachmentName(response: Response): string {
+  const header = response.headers.get('Content-Disposition') ?? '';
+  const encoded = /filename\*=UTF-8''([^;]+)/i.exec(header)?.[1];
+  if (encoded !== undefined) {
+    try {
+      return decodeURIComponent(encoded);
+    } catch {
+      // The plain name is there as well.
+    }
+  }
+  return /filename="([^"]+)"/i.exec(header)?.[1] ?? 'download';
+}

@@ -1,0 +1,88 @@
+import type { Lineage } from '../api.ts';
+import { readLineage } from '../api.ts';
+import { formatBytes } from '../format.ts';
+import { useResource } from '../hooks.ts';
+import { Failure, Placeholder } from '../ui/notice.tsx';
+
+/** Where an output comes from: who wrote it, in which run, from which outputs of the nodes before. */
+export function LineageFacts(props: { outputId: number; onSelect: (nodeInstanceId: number) => void }) {
+  const lineage = useResource(String(props.outputId), (signal) => readLineage(props.outputId, signal));
+  if (lineage.error !== null) {
+    return <Failure what="Not known." error={lineage.error} retry={lineage.reload} />;
+  }
+  if (lineage.data === null) return <Placeholder rows={1} label="Loading where it comes from" />;
+  const { nodeTemplate, run, runner, sha256, configuration, inputs } = lineage.data;
+  return (
+    <dl class="facts lineage">
+      <dt>From</dt>
+      <dd>{sourceOf(lineage.data)}</dd>
+      {runner !== null && (
+        <>
+          <dt>Written by</dt>
+          <dd>{[runner.label ?? runner.instanceId, runner.version].filter(Boolean).join(', ')}</dd>
+        </>
+      )}
+      <dt>Kind of node</dt>
+      <dd>
+        {[nodeTemplate.name, nodeTemplate.feature, nodeTemplate.featureVersion].filter(Boolean).join(' ')}
+      </dd>
+      {run !== null && (
+        <>
+          <dt>Inputs</dt>
+          <dd>
+            <Inputs inputs={inputs} isRecorded={lineage.data.isRecorded} onSelect={props.onSelect} />
+          </dd>
+        </>
+      )}
+      {sha256 !== null && (
+        <>
+          <dt>SHA-256</dt>
+          <dd class="mono">{sha256}</dd>
+        </>
+      )}
+      {configuration !== '' && configuration !== '{}' && (
+        <>
+          <dt>Configured</dt>
+          <dd class="mono">{configuration}</dd>
+        </>
+      )}
+    </dl>
+  );
+}
+
+function sourceOf({ source, run }: Lineage): string {
+  if (source === 'upload' || run === null) return 'an upload';
+  const why: Record<string, string> = {
+    input: 'a run for new input',
+    reprocess: 'a reprocess',
+    'follow-up': 'a run that went on',
+  };
+  return `${why[run.reason] ?? 'a run'}, attempt ${run.attempt} of ${run.maxAttempts}`;
+}
+
+function Inputs(props: {
+  inputs: Lineage['inputs'];
+  isRecorded: boolean;
+  onSelect: (nodeInstanceId: number) => void;
+}) {
+  if (!props.isRecorded) return <>are recorded when the run completes</>;
+  if (props.inputs.length === 0) return <>none</>;
+  return (
+    <ul>
+      {props.inputs.map((input) => (
+        <li key={input.outputId}>
+          <button
+            type="button"
+            class="link-button"
+            onClick={() => props.onSelect(input.nodeInstanceId)}
+            title="Show this node"
+          >
+            {input.nodeName}
+          </button>
+          : {input.outputIdentifier}, {formatBytes(input.sizeBytes)}
+          {input.isNew && <span class="tag">new</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}

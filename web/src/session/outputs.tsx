@@ -1,0 +1,144 @@
+import { useState } from 'preact/hooks';
+import type { NodeInstance, NodeOutput } from '../api.ts';
+import { listOutputs, readOutputData } from '../api.ts';
+import { formatAgo, formatBytes, formatDateTime, plural } from '../format.ts';
+import { useAction, useResource } from '../hooks.ts';
+import { ApiError } from '../http.ts';
+import { saveAnswer } from '../save.ts';
+import { Icon } from '../ui/icon.tsx';
+import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import { LineageFacts } from './lineage.tsx';
+
+const shownOutputs = 20;
+
+/** The node's outputs, newest first, each with its bytes and with where it comes from. */
+export function Outputs(props: { node: NodeInstance; onSelect: (nodeInstanceId: number) => void }) {
+  const { node } = props;
+  // Read anew whenever the node has something newer.
+  const list = useResource(
+    `${node.id}:${node.currentOutputId}:${node.lastProcessed}`,
+    (signal) => (node.currentOutputId === null ? Promise.resolve([]) : outputsOrNone(node.id, signal)),
+    { keepWhileLoading: true },
+  );
+  const [all, setAll] = useState(false);
+  const newestFirst = [...(list.data ?? [])].reverse();
+  const shown = all ? newestFirst : newestFirst.slice(0, shownOutputs);
+  return (
+    <div class="panel-part">
+      <h3>Outputs</h3>
+      {list.error !== null && (
+        <Failure what="The outputs could not be read." error={list.error} retry={list.reload} />
+      )}
+      {list.data === null && list.error === null && <Placeholder rows={2} label="Loading outputs" />}
+      {list.data !== null && shown.length === 0 && <p class="faint">None yet.</p>}
+      {shown.length > 0 && (
+        <ul class="output-list">
+          {shown.map((output) => (
+            <OutputItem
+              key={output.id}
+              output={output}
+              newest={output.id === node.currentOutputId}
+              onSelect={props.onSelect}
+            />
+          ))}
+        </ul>
+      )}
+      {newestFirst.length > shown.length && (
+        <button type="button" class="button button-small" onClick={() => setAll(true)}>
+          Show all {plural(newestFirst.length, 'output', 'outputs')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** The platform answers 404 for a node that has no output; here that is an empty list. */
+async function outputsOrNone(nodeInstanceId: number, signal: AbortSignal): Promise<NodeOutput[]> {
+  try {
+    return await listOutputs(nodeInstanceId, signal);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return [];
+    throw error;
+  }
+}
+
+function OutputItem(props: { output: NodeOutput; newest: boolean; onSelect: (id: number) => void }) {
+  const { output } = props;
+  const download = useAction();
+  const [open, setOpen] = useState(false);
+  const name = outputName(output);
+  const facts = [
+    typeof output.sizeBytes === 'number' ? formatBytes(output.sizeBytes) : null,
+    output.contentType ?? null,
+    output.contentEncoding ?? null,
+  ];
+  return (
+    <li class="output">
+      <div class="output-line">
+        <div class="output-text">
+          <div class="output-title">
+            <span class="output-name" title={name}>
+              {name}
+            </span>
+            {props.newest && <span class="tag">newest</span>}
+          </div>
+          <div class="faint">
+            <time dateTime={output.createdAt} title={formatDateTime(output.createdAt)}>
+              {formatAgo(output.createdAt, Date.now())}
+            </time>
+            {facts.filter((fact) => fact !== null && fact !== '').map((fact) => ` · ${fact}`)}
+          </div>
+        </div>
+        <button
+          type="button"
+          class="button button-icon"
+          aria-label={`Where ${name} comes from`}
+          aria-expanded={open}
+          title="Where it comes from"
+          onClick={() => setOpen(!open)}
+        >
+          <Icon name="branch" />
+        </button>
+        <button
+          type="button"
+          class="button button-icon"
+          aria-label={`Download ${name}`}
+          title="Download"
+          disabled={download.busy}
+          onClick={() =>
+            void download.run(async () => saveAnswer(await readOutputData(output.id), fileNameOf(name)))
+          }
+        >
+          <Icon name={download.busy ? 'spinner' : 'download'} />
+        </button>
+      </div>
+      {download.problem !== null && <Notice tone="error">{download.problem}</Notice>}
+      {open && <LineageFacts outputId={output.id} onSelect={props.onSelect} />}
+    </li>
+  );
+}
+
+/** The name of the file that was uploaded, where that is known. */
+function outputName(output: NodeOutput): string {
+  const fileName = output.metadata?.fileName;
+  if (typeof fileName === 'string' && fileName !== '') return fileName;
+  return output.outputIdentifier ?? `output-${output.id}`;
+}
+
+/** The name with an ending that fits what the platform sends. */
+function fileNameOf(name: string): (response: Response) => string {
+  const plain = name.replace(/[\\/:*?"<>|]+/g, '_');
+  const endings: Record<string, string> = {
+    'text/csv': '.csv',
+    'text/tab-separated-values': '.tsv',
+    'application/json': '.json',
+    'application/x-ndjson': '.ndjson',
+    'application/vnd.apache.parquet': '.parquet',
+    'text/plain': '.txt',
+  };
+  return (response) => {
+    if (/\.[a-z0-9]{1,8}$/i.test(plain)) return plain;
+    const contentType = response.headers.get('Content-Type') ?? '';
+    return plain + (endings[contentType.split(';')[0]?.trim() ?? ''] ?? '.bin');
+  };
+}

@@ -1,0 +1,68 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { useAction } from '../hooks.ts';
+import { Icon } from './icon.tsx';
+import { Notice } from './notice.tsx';
+
+/** A window over the page. The browser keeps the focus inside, and gives it back when the window closes. */
+export function Dialog(props: { title: string; onClose: () => void; children: ComponentChildren }) {
+  const element = useRef<HTMLDialogElement>(null);
+  const title = useId();
+  useEffect(() => {
+    element.current?.showModal();
+    return () => element.current?.close();
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      class="dialog"
+      aria-labelledby={title}
+      onCancel={(event) => {
+        event.preventDefault();
+        props.onClose();
+      }}
+    >
+      <header class="dialog-head">
+        <h2 id={title}>{props.title}</h2>
+        <button type="button" class="button button-icon" aria-label="Close" onClick={props.onClose}>
+          <Icon name="cross" />
+        </button>
+      </header>
+      {props.children}
+    </dialog>
+  );
+}
+
+/** Asks before something is done that cannot be taken back; stays with the reason when it fails. */
+export function Confirm(props: {
+  title: string;
+  children: ComponentChildren;
+  /** Names the deed: `Revoke`. */
+  verb: string;
+  act: () => Promise<unknown>;
+  onClose: () => void;
+}) {
+  const action = useAction();
+  return (
+    <Dialog title={props.title} onClose={props.onClose}>
+      <form
+        class="form"
+        onSubmit={async (event) => {
+          event.preventDefault();
+          if (await action.run(props.act)) props.onClose();
+        }}
+      >
+        <div>{props.children}</div>
+        {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
+        <div class="form-end">
+          <button type="button" class="button" onClick={props.onClose}>
+            Keep as it is
+          </button>
+          <button type="submit" class="button button-danger" disabled={action.busy}>
+            {props.verb}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,162 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Action } from '../hooks.ts';
+import { Icon } from './icon.tsx';
+import { Notice } from './notice.tsx';
+
+/** A form with the platform's own message when it refuses, and what ends it. */
+export function Form(props: {
+  action: Action;
+  /** Names the deed: `Create token`. */
+  verb: string;
+  onSubmit: () => void;
+  onCancel?: () => void;
+  children: ComponentChildren;
+}) {
+  const { action } = props;
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        props.onSubmit();
+      }}
+    >
+      {props.children}
+      {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
+      <div class="form-end">
+        {props.onCancel && (
+          <button type="button" class="button" onClick={props.onCancel}>
+            Cancel
+          </button>
+        )}
+        <button type="submit" class="button button-primary" disabled={action.busy}>
+          {props.verb}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+export function TextField(props: {
+  label: string;
+  hint?: string;
+  type?: 'text' | 'email' | 'number' | 'password';
+  required?: boolean;
+  autocomplete?: 'off' | 'new-password';
+  value: string;
+  onValue: (value: string) => void;
+}) {
+  return (
+    <label class="field">
+      <span>{props.label}</span>
+      <input
+        // The types tie each kind of input to roles of its own; none is given here.
+        type={(props.type ?? 'text') as 'text'}
+        required={props.required === true}
+        autocomplete={props.autocomplete ?? 'off'}
+        value={props.value}
+        onInput={(event) => props.onValue(event.currentTarget.value)}
+      />
+      {props.hint !== undefined && <span class="field-hint">{props.hint}</span>}
+    </label>
+  );
+}
+
+export function AreaField(props: {
+  label: string;
+  hint?: string;
+  rows?: number;
+  value: string;
+  onValue: (value: string) => void;
+}) {
+  return (
+    <label class="field">
+      <span>{props.label}</span>
+      <textarea
+        rows={props.rows ?? 4}
+        spellcheck={false}
+        value={props.value}
+        onInput={(event) => props.onValue(event.currentTarget.value)}
+      />
+      {props.hint !== undefined && <span class="field-hint">{props.hint}</span>}
+    </label>
+  );
+}
+
+export function SelectField(props: {
+  label: string;
+  hint?: string;
+  value: string;
+  options: { value: string; label: string }[];
+  onValue: (value: string) => void;
+}) {
+  return (
+    <label class="field">
+      <span>{props.label}</span>
+      <select
+        class="select"
+        value={props.value}
+        onChange={(event) => props.onValue(event.currentTarget.value)}
+      >
+        {props.options.map((option) => (
+          <option key={option.value} value={option.value}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+      {props.hint !== undefined && <span class="field-hint">{props.hint}</span>}
+    </label>
+  );
+}
+
+export function CheckField(props: {
+  label: string;
+  checked: boolean;
+  onChecked: (checked: boolean) => void;
+}) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={props.checked}
+        onChange={(event) => props.onChecked(event.currentTarget.checked)}
+      />
+      <span>{props.label}</span>
+    </label>
+  );
+}
+
+/** Text that is there to be copied. A click into it chooses all of it, where a page may not write the clipboard. */
+export function CopyText(props: { label: string; text: string }) {
+  const [said, setSaid] = useState('');
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(props.text);
+      setSaid('Copied.');
+    } catch {
+      setSaid('The browser does not allow copying here. Click into the text and copy it by hand.');
+    }
+  };
+  return (
+    <div class="secret">
+      <div class="copy">
+        <textarea
+          class="copy-text"
+          aria-label={props.label}
+          readOnly
+          rows={props.text.length > 60 ? 3 : 1}
+          value={props.text}
+          onFocus={(event) => event.currentTarget.select()}
+        />
+        <button type="button" class="button" onClick={() => void copy()}>
+          <Icon name="copy" />
+          Copy
+        </button>
+      </div>
+      <p class="faint" role="status">
+        {said}
+      </p>
+    </div>
+  );
+}
