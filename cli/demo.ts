@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
+import { contentTypeOf } from './content-type.ts';
 import { findPlatform } from './find-platform.ts';
 import { PlatformClient, PlatformError } from './platform-client.ts';
 
@@ -103,15 +104,10 @@ async function uploadRecording(platform: PlatformClient, session: Session, file:
   await platform.upload(
     `/api/v2/node-instance/${input.id}/outputs/data`,
     file,
-    contentTypeOf(name),
+    { 'content-type': contentTypeOf(name) },
     (sentBytes, totalBytes) => progressBar(`Uploading ${name}`, sentBytes, totalBytes),
   );
   console.log(`\nUploaded in ${Date.now() - started} ms.`);
-}
-
-function contentTypeOf(name: string): string {
-  if (name.endsWith('.json')) return 'application/json';
-  return name.endsWith('.csv') ? 'text/csv' : 'application/octet-stream';
 }
 
 function progressBar(label: string, done: number, total: number): void {

@@ -1,36 +1,48 @@
-/** `npm run sdp -- <command>`: what operators do from a terminal, over HTTP with a token of their own. */
-import { Command, Option } from 'commander';
-import { findPlatform } from './find-platform.ts';
-import { PlatformClient, PlatformError } from './platform-client.ts';
-import { templatesCommand } from './templates.ts';
+/** `sdp <command>`: what operators do from a terminal, over HTTP with a token of their own. */
+import { Command, CommanderError, Option } from 'commander';
+import { cliOf, examples } from './cli.ts';
+import { commands } from './commands/all.ts';
+import { exitCodes, tell, UsageError } from './errors.ts';
+
+// `npm run` changes to the checkout: files are named from where the person is.
+if (process.env.npm_lifecycle_event === 'sdp' && process.env.INIT_CWD) process.chdir(process.env.INIT_CWD);
+// Whoever reads the output may have seen enough.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit();
+});
 
 const program = new Command('sdp')
   .description('Operates a Simulation Data Platform.')
   .addOption(
-    new Option('--url <address>', 'address of the platform (default: the one that npm start runs here)').env(
-      'SDP_URL',
-    ),
+    new Option(
+      '--url <address>',
+      'address of the platform (default: that of the last sign-in, else the one that npm start runs here)',
+    ).env('SDP_URL'),
   )
-  .addOption(new Option('--token <token>', 'access token of an Administrator or Developer').env('SDP_TOKEN'));
+  .option('--json', 'print what the platform answers, for programs')
+  .configureHelp({ showGlobalOptions: true })
+  .exitOverride()
+  .addHelpText(
+    'after',
+    `${examples(
+      'login --url https://platform.example.org',
+      'sessions list --search flight',
+      'upload 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10 lap-*.csv',
+      'sessions watch 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10 --until-done',
+      'doctor',
+    )}
 
-async function connect(): Promise<PlatformClient> {
-  const { url, token } = program.opts<{ url?: string; token?: string }>();
-  if (!token)
-    throw new Error('The token is missing: set SDP_TOKEN. POST /api/authorization/token gives one.');
-  const { address } = await findPlatform(url);
-  return new PlatformClient(address, token);
-}
+SDP_TOKEN holds a token instead of a sign-in. Exit codes: 0 done, 1 refused or failed, 2 wrong use.`,
+  );
+const cli = cliOf(program);
+for (const add of commands) add(program, cli);
 
-/** One line for each fault, so that a person or a script can go through them. */
-function tell(error: unknown): void {
-  const reason = error instanceof Error ? error.message : String(error);
-  if (!(error instanceof PlatformError)) return void console.error(reason);
-  console.error(`${reason} (${error.status})`);
-  for (const { path, message } of error.issues) console.error(`  ${path}: ${message}`);
-}
-
-program.addCommand(templatesCommand(connect));
 program.parseAsync().catch((error: unknown) => {
+  // Commander has told what is wrong with the call itself.
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.wrongUse;
+    return;
+  }
   tell(error);
-  process.exitCode = 1;
+  process.exitCode = error instanceof UsageError ? exitCodes.wrongUse : exitCodes.failed;
 });

@@ -1,15 +1,13 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sessionTemplateRoutes } from '../../api/session-templates/routes.ts';
 import { makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { inputNode, ship, tabularNode, templateFile } from '../support/templates.ts';
+import { runSdp } from './support.ts';
 
-const program = fileURLToPath(new URL('../../cli/sdp.ts', import.meta.url));
 const platform = await testEnvironment();
 const folder = mkdtempSync(join(tmpdir(), 'sdp-cli-'));
 let api: TestApi;
@@ -25,34 +23,12 @@ afterAll(async () => {
   await api.stop();
 });
 
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-/** Runs the command line as an operator does. */
-function sdp(args: readonly string[], environment: Record<string, string> = {}, input = ''): Promise<Ended> {
-  const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, [program, ...args], {
-    env: {
-      PATH,
-      HOME,
-      SDP_URL: api.url,
-      SDP_TOKEN: people.Developer.token,
-      DATA_DIR: folder,
-      ...environment,
-    },
-  });
-  const ended = { out: '', err: '' };
-  child.stdout.on('data', (chunk) => (ended.out += chunk));
-  child.stderr.on('data', (chunk) => (ended.err += chunk));
-  child.stdin.on('error', () => undefined).end(input);
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code) => resolve({ code, ...ended }));
-  });
-}
+const sdp = (args: readonly string[], environment: Record<string, string> = {}, input = '') =>
+  runSdp(
+    args,
+    { SDP_URL: api.url, SDP_TOKEN: people.Developer.token, DATA_DIR: folder, ...environment },
+    input,
+  );
 
 function fileOf(name: string, content: unknown): string {
   const path = join(folder, name);
@@ -74,7 +50,9 @@ describe('sdp templates import', () => {
     expect(again).toEqual({
       code: 1,
       out: '',
-      err: 'A session template with the same name already exists. (409)\n',
+      err: expect.stringMatching(
+        /^A session template with the same name already exists\. \(409, request [\w.-]+\)\n$/,
+      ),
     });
     const updated = await sdp(['templates', 'import', '--update-if-exists', path]);
     expect([updated.code, updated.out]).toEqual([0, made.out.replace('Created', 'Updated')]);
@@ -94,7 +72,7 @@ describe('sdp templates import', () => {
     ]);
     expect([code, out]).toEqual([1, '']);
     expect(err.split('\n')).toEqual([
-      'The template definition is not valid. (400)',
+      expect.stringMatching(/^The template definition is not valid\. \(400, request [\w.-]+\)$/),
       "  $.Nodes[1].NodeTemplateName: Node template 'nowhere' is not registered.",
       "  $.Nodes[1].Parents[0]: No node is named 'x'.",
       '',
@@ -103,13 +81,23 @@ describe('sdp templates import', () => {
 
   test.each([
     ['a file that is not there', () => ['/nowhere.json'], {}, 'There is no file /nowhere.json.'],
-    ['a file that is no JSON', () => [fileOf('broken.json', '{')], {}, 'The body is not valid JSON. (400)'],
-    ['no token', () => [fileOf('x.json', {})], { SDP_TOKEN: '' }, 'The token is missing: set SDP_TOKEN.'],
+    [
+      'a file that is no JSON',
+      () => [fileOf('broken.json', '{')],
+      {},
+      'The body is not valid JSON. (400, request ',
+    ],
+    [
+      'no token',
+      () => [fileOf('x.json', {})],
+      { SDP_TOKEN: '' },
+      'The token is missing: sign in with `sdp login`, or set SDP_TOKEN.',
+    ],
     [
       'a token that is not valid',
       () => [fileOf('x.json', {})],
       { SDP_TOKEN: 'x' },
-      'A valid bearer token is required. (401)',
+      'A valid bearer token is required. (401, request ',
     ],
     [
       'a platform that does not answer',
@@ -128,6 +116,9 @@ describe('sdp templates import', () => {
   test('is refused for roles that may not import', async () => {
     const path = fileOf('roles.json', templateFile('roles', [inputNode('a')]));
     const { code, err } = await sdp(['templates', 'import', path], { SDP_TOKEN: people.Trainee.token });
-    expect([code, err]).toEqual([1, 'The role of this account does not allow this operation. (403)\n']);
+    expect([code, err.replace(/, request .*\)/, ')')]).toEqual([
+      1,
+      'The role of this account does not allow this operation. (403)\n',
+    ]);
   });
 });

@@ -1,0 +1,74 @@
+/** What every command works with: the platform that the options name, and one way to print. */
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { type Command, InvalidArgumentError } from 'commander';
+import { connect } from './connection.ts';
+import type { PlatformClient } from './platform-client.ts';
+
+export interface Cli {
+  readonly url: string | undefined;
+  readonly isJson: boolean;
+  connect(): Promise<PlatformClient>;
+  /** The result of a command: as the platform gave it for programs, else a text for people. */
+  print(result: unknown, forPeople: () => string): void;
+}
+
+/** Adds a command with its subcommands to the program. */
+export type AddCommand = (program: Command, cli: Cli) => void;
+
+export function cliOf(program: Command): Cli {
+  const options = () => program.opts<{ url?: string; json?: boolean }>();
+  return {
+    get url() {
+      return options().url;
+    },
+    get isJson() {
+      return options().json === true;
+    },
+    connect: () => connect(options().url),
+    print(result, forPeople) {
+      const told = options().json === true ? JSON.stringify(result ?? null, null, 2) : forPeople();
+      if (told !== '') console.log(told);
+    },
+  };
+}
+
+/** Lines for the end of a command's help. */
+export const examples = (...lines: string[]) =>
+  `\nExamples:\n${lines.map((line) => `  $ sdp ${line}`).join('\n')}`;
+
+/** A path with what is given of these parameters. */
+export function withQuery(path: string, parameters: Readonly<Record<string, string | number | undefined>>) {
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
+  const query = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
+  return given.length === 0 ? path : `${path}?${query}`;
+}
+
+/** A whole number between bounds, as an option or argument. */
+export const wholeNumber = (least: number, most: number) => (value: string) => {
+  const number = Number(value);
+  if (/^\d+$/.test(value) && number >= least && number <= most) return number;
+  throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+};
+export const id = wholeNumber(1, Number.MAX_SAFE_INTEGER);
+
+export function uuid(value: string): string {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value)) return value.toLowerCase();
+  throw new InvalidArgumentError('It must be an id like 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10.');
+}
+
+/** One more value of an option that may be given several times. */
+export const another = (value: string, before: readonly string[] = []) => [...before, value];
+
+/** The text of a file, or of the standard input for `-`; a byte order mark is left out. */
+export async function readDocument(file: string): Promise<string> {
+  if (file === '-') return withoutMark(await text(process.stdin));
+  try {
+    return withoutMark(await readFile(file, 'utf8'));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(code === 'ENOENT' ? `There is no file ${file}.` : `${file} cannot be read (${code}).`);
+  }
+}
+
+const withoutMark = (document: string) => document.replace(/^\ufeff/, '');

@@ -1,0 +1,76 @@
+/** `sdp login` and `sdp logout`: a sign-in that the next commands go on with. */
+import { type AddCommand, examples } from '../cli.ts';
+import { bearerFor, placeOf, signedInOf, type TokenReply } from '../connection.ts';
+import { credentialsFile, readCredentials, remember } from '../credentials.ts';
+import { PlatformError, UsageError } from '../errors.ts';
+import { time } from '../output.ts';
+import { PlatformClient } from '../platform-client.ts';
+import { ask, secretFrom } from '../prompt.ts';
+
+interface LoginOptions {
+  readonly username?: string;
+  readonly passwordStdin?: boolean;
+  readonly remember?: boolean;
+}
+
+export const addLogin: AddCommand = (program, cli) => {
+  program
+    .command('login')
+    .description('Signs in and remembers the token, in a file that its owner alone may read.')
+    .option('--username <name>', 'who signs in (default: it is asked for)')
+    .option('--password-stdin', 'read the password from the standard input')
+    .option('--remember', 'keep a refresh token too, so that the sign-in lasts for 30 days')
+    .addHelpText(
+      'after',
+      examples(
+        'login --url https://platform.example.org --remember',
+        'login --username admin --password-stdin <password.txt',
+      ),
+    )
+    .action(async (options: LoginOptions) => {
+      const { address } = await placeOf(cli.url);
+      const username = options.username ?? (await askUsername());
+      const password = await secretFrom(options.passwordStdin === true, `Password of ${username}: `);
+      const reply = await new PlatformClient(address).post<TokenReply>('/api/authorization/token', {
+        username,
+        password,
+        rememberMe: options.remember === true,
+      });
+      await remember(address, signedInOf(reply));
+      const { user, expiresAt, refreshExpiresAt } = reply;
+      const until = refreshExpiresAt ?? expiresAt;
+      cli.print(
+        { address, username: user.username, role: user.role, until, file: credentialsFile() },
+        () => `Signed in to ${address} as ${user.username} (${user.role}) until ${time(until)}.`,
+      );
+    });
+  program
+    .command('logout')
+    .description('Ends the sign-in at the platform and forgets its token.')
+    .addHelpText('after', examples('logout', 'logout --url https://platform.example.org'))
+    .action(async () => {
+      const { address } = await placeOf(cli.url);
+      if ((await readCredentials()).platforms[address] === undefined) {
+        return cli.print({ address, signedOut: false }, () => `Nobody is signed in to ${address}.`);
+      }
+      await end(address);
+      await remember(address, undefined);
+      cli.print({ address, signedOut: true }, () => `Signed out of ${address}.`);
+    });
+};
+
+async function askUsername(): Promise<string> {
+  if (!process.stdin.isTTY) throw new UsageError('The name is missing: give --username.');
+  return ask('Username: ');
+}
+
+/** A token that has ended already is as good as ended now. */
+async function end(address: string): Promise<void> {
+  const bearer = await bearerFor(address, { ignoreEnvironment: true }).catch(() => undefined);
+  if (bearer === undefined) return;
+  try {
+    await new PlatformClient(address, bearer).post('/api/authorization/logout');
+  } catch (error) {
+    if (!(error instanceof PlatformError && error.status === 401)) throw error;
+  }
+}

@@ -1,0 +1,36 @@
+/** `sdp manifests`: what runners of one's own register (contract: Runner administration). */
+import { type AddCommand, examples, readDocument } from '../cli.ts';
+
+interface ManifestReply {
+  readonly runnerTypes: readonly string[];
+  readonly templates: readonly string[];
+  readonly warnings: ReadonlyArray<{ readonly path: string; readonly message: string }>;
+}
+
+export const addManifests: AddCommand = (program, cli) => {
+  const manifests = program.command('manifests').description('Manifests of runners.');
+  const post = async (path: string, file: string, done: string) => {
+    const document = await readDocument(file);
+    const reply = await (await cli.connect()).postDocument<ManifestReply>(path, document);
+    cli.print(reply, () =>
+      [
+        `${done} runner types ${listed(reply.runnerTypes)}; node templates ${listed(reply.templates)}.`,
+        ...reply.warnings.map(({ path, message }) => `  Warning: ${path}: ${message}`),
+      ].join('\n'),
+    );
+  };
+  manifests
+    .command('publish')
+    .description('Publishes a manifest: all of it or, with every fault told, nothing.')
+    .argument('<file>', 'a JSON file; - reads the standard input')
+    .addHelpText('after', examples('manifests publish lap-tools.json'))
+    .action((file: string) => post('/api/v2/admin/runner-manifests', file, 'Published:'));
+  manifests
+    .command('validate')
+    .description('Checks a manifest as publishing does, and changes nothing.')
+    .argument('<file>', 'a JSON file; - reads the standard input')
+    .addHelpText('after', examples('manifests validate lap-tools.json'))
+    .action((file: string) => post('/api/v2/runner/manifests/validate', file, 'Nothing is wrong:'));
+};
+
+const listed = (names: readonly string[]) => (names.length === 0 ? 'none' : names.join(', '));

@@ -1,0 +1,60 @@
+/** `sdp projects`: what sessions belong to. */
+import { type AddCommand, examples, id, wholeNumber } from '../cli.ts';
+import { table, time } from '../output.ts';
+
+interface Project {
+  readonly id: number;
+  readonly title: string;
+  readonly owner: { readonly email: string };
+  readonly defaultSessionTemplate: { readonly name: string } | null;
+  readonly queuedIngestion: boolean;
+  readonly retentionDays: number | null;
+  readonly createdAt: string;
+}
+interface NewProject {
+  readonly description?: string;
+  readonly template?: number;
+  readonly queued?: boolean;
+  readonly retentionDays?: number;
+}
+
+export const addProjects: AddCommand = (program, cli) => {
+  const projects = program.command('projects').description('Projects.');
+  projects
+    .command('list')
+    .description('Lists all projects in the order in which they were made.')
+    .addHelpText('after', examples('projects list', 'projects list --json'))
+    .action(async () => {
+      const found = await (await cli.connect()).get<Project[]>('/projects');
+      cli.print(found, () =>
+        table(found, {
+          ID: (one) => one.id,
+          TITLE: ({ title }) => title,
+          OWNER: ({ owner }) => owner.email,
+          TEMPLATE: ({ defaultSessionTemplate }) => defaultSessionTemplate?.name,
+          QUEUED: ({ queuedIngestion }) => queuedIngestion,
+          'RETENTION DAYS': ({ retentionDays }) => retentionDays,
+          CREATED: ({ createdAt }) => time(createdAt),
+        }),
+      );
+    });
+  projects
+    .command('create')
+    .description('Makes a project that belongs to the caller.')
+    .argument('<title>')
+    .option('--description <text>')
+    .option('--template <id>', 'session template that its sessions have by default', id)
+    .option('--queued', 'answer uploads at once and publish them from a queue')
+    .option('--retention-days <number>', 'delete sessions after so many days', wholeNumber(1, 36_500))
+    .addHelpText('after', examples('projects create "Formation training" --template 3'))
+    .action(async (title: string, options: NewProject) => {
+      const project = await (await cli.connect()).post<Project>('/projects', {
+        Title: title,
+        Description: options.description,
+        DefaultSessionTemplateId: options.template,
+        QueuedIngestion: options.queued,
+        RetentionDays: options.retentionDays,
+      });
+      cli.print(project, () => `Made project ${project.id} (${project.title}).`);
+    });
+};

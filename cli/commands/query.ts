@@ -1,0 +1,47 @@
+/** `sdp query`: sessions by a query (contract: Session query model). */
+import { type AddCommand, examples, readDocument } from '../cli.ts';
+import { table, time } from '../output.ts';
+
+interface QueryReply {
+  readonly template: {
+    readonly sessions: ReadonlyArray<{
+      readonly id: string;
+      readonly name: string;
+      readonly projectId: number;
+      readonly simulationName: string | null;
+      readonly createdAt: string;
+    }>;
+    readonly totalCount: number;
+  };
+}
+
+export const addQuery: AddCommand = (program, cli) => {
+  program
+    .command('query')
+    .description('Finds sessions by a query: a JSON document with filter, orderBy, limit and offset.')
+    .argument('[file]', 'a JSON file; - reads the standard input', '-')
+    .addHelpText(
+      'after',
+      examples(
+        'query night-flights.json',
+        `query <<< '{"filter": {"path": "vehicle.speed", "op": "gte", "value": 80}}'`,
+      ),
+    )
+    .action(async (file: string) => {
+      const document = await readDocument(file);
+      const reply = await (await cli.connect()).postDocument<QueryReply>('/api/sessions/query', document);
+      const { sessions, totalCount } = reply.template;
+      cli.print(reply, () =>
+        [
+          table(sessions, {
+            ID: (one) => one.id,
+            NAME: ({ name }) => name,
+            PROJECT: ({ projectId }) => projectId,
+            SIMULATION: ({ simulationName }) => simulationName,
+            CREATED: ({ createdAt }) => time(createdAt),
+          }),
+          `${sessions.length} of ${totalCount}.`,
+        ].join('\n'),
+      );
+    });
+};

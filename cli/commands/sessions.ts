@@ -1,0 +1,192 @@
+/** `sdp sessions`: finding, reading and changing sessions. */
+import { Option } from 'commander';
+import { type AddCommand, examples, id, uuid, wholeNumber, withQuery } from '../cli.ts';
+import { facts, pageNote, table, time } from '../output.ts';
+import { confirm } from '../prompt.ts';
+import { addWatch } from './watch.ts';
+
+interface SessionRow {
+  readonly id: string;
+  readonly name: string;
+  readonly projectTitle: string;
+  readonly sessionTemplateName: string;
+  readonly createdAt: string;
+}
+interface SessionPage {
+  readonly sessions: readonly SessionRow[];
+  readonly page: number;
+  readonly totalPages: number;
+  readonly totalCount: number;
+}
+interface Session {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly simulationName: string | null;
+  readonly project: { readonly id: number; readonly title: string };
+  readonly sessionTemplate: { readonly name: string };
+  readonly createdAt: string;
+  readonly dimensions: ReadonlyArray<{ readonly name: string; readonly url: string }>;
+  readonly nodeInstances: readonly Node[];
+}
+interface Node {
+  readonly id: number;
+  readonly name: string;
+  readonly nodeTemplateName: string;
+  readonly state: string;
+  readonly statusDetails: string;
+  readonly lastProcessed: string | null;
+  readonly currentOutputId: number | null;
+}
+interface ListOptions {
+  readonly project?: number;
+  readonly template?: number;
+  readonly search?: string;
+  readonly sortBy?: string;
+  readonly sortOrder?: string;
+  readonly page?: number;
+  readonly pageSize?: number;
+}
+
+export const addSessions: AddCommand = (program, cli) => {
+  const sessions = program.command('sessions').description('Sessions.');
+  addReading(sessions, cli);
+  addWatch(sessions, cli);
+  addChanging(sessions, cli);
+  addMending(sessions, cli);
+};
+
+const addReading: AddCommand = (sessions, cli) => {
+  sessions
+    .command('list')
+    .description('Lists sessions, newest first.')
+    .option('--project <id>', 'only sessions of this project', id)
+    .option('--template <id>', 'only sessions of this session template', id)
+    .option('--search <text>', 'part of session name, simulation name or id')
+    .addOption(new Option('--sort-by <what>').choices(['date', 'name']))
+    .addOption(new Option('--sort-order <order>').choices(['desc', 'asc']))
+    .option('--page <number>', 'number of the page', id)
+    .option('--page-size <number>', 'sessions on a page', wholeNumber(1, 100))
+    .addHelpText('after', examples('sessions list --search flight', 'sessions list --project 7 --json'))
+    .action(async ({ project, template, ...rest }: ListOptions) => {
+      const query = { projectId: project, sessionTemplateId: template, ...rest };
+      const found = await (await cli.connect()).get<SessionPage>(withQuery('/api/v2/session', query));
+      cli.print(
+        found,
+        () =>
+          table(found.sessions, {
+            ID: (one) => one.id,
+            NAME: ({ name }) => name,
+            PROJECT: ({ projectTitle }) => projectTitle,
+            TEMPLATE: ({ sessionTemplateName }) => sessionTemplateName,
+            CREATED: ({ createdAt }) => time(createdAt),
+          }) + pageNote(found),
+      );
+    });
+  sessions
+    .command('show')
+    .description('Shows one session and the state of its nodes.')
+    .argument('<sessionId>', 'the session', uuid)
+    .addHelpText('after', examples('sessions show 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10'))
+    .action(async (sessionId: string) => {
+      const found = await (await cli.connect()).get<Session>(`/api/v2/sessions/${sessionId}`);
+      cli.print(found, () => described(found));
+    });
+};
+
+const described = (session: Session) =>
+  [
+    facts({
+      Session: `${session.name} (${session.id})`,
+      Project: `${session.project.title} (${session.project.id})`,
+      Template: session.sessionTemplate.name,
+      Simulation: session.simulationName,
+      Of: session.email,
+      Created: time(session.createdAt),
+      Dashboards: session.dimensions.map(({ name, url }) => `${name} ${url}`).join(', '),
+    }),
+    '',
+    table(session.nodeInstances, {
+      NODE: (node) => node.id,
+      NAME: ({ name }) => name,
+      TEMPLATE: ({ nodeTemplateName }) => nodeTemplateName,
+      STATE: ({ state }) => state,
+      'LAST PROCESSED': ({ lastProcessed }) => time(lastProcessed),
+      OUTPUT: ({ currentOutputId }) => currentOutputId,
+      DETAILS: ({ statusDetails }) => statusDetails,
+    }),
+  ].join('\n');
+
+const addChanging: AddCommand = (sessions, cli) => {
+  sessions
+    .command('close')
+    .description('Closes a session: nobody joins it any more. A repeat gets the first result.')
+    .argument('<sessionId>', 'the session', uuid)
+    .option('--reason <text>', 'why, for the record')
+    .option('--at <time>', 'when, up to 24 hours ahead, for example 2026-03-01T10:00:00Z (default: now)')
+    .option('--email <address>', 'the participant who closes it (default: the caller)')
+    .addHelpText('after', examples('sessions close 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10 --reason "Over."'))
+    .action(async (sessionId: string, options: { reason?: string; at?: string; email?: string }) => {
+      const { at: closeAt, reason, email } = options;
+      const closed = await (await cli.connect()).post<{ closedAt: string; participantCount: number }>(
+        `/api/v2/session/${sessionId}/close`,
+        { reason, closeAt, email },
+      );
+      const { closedAt, participantCount } = closed;
+      cli.print(closed, () => `Closed at ${time(closedAt)}, with ${participantCount} participants.`);
+    });
+  for (const [name, what, done] of [
+    ['freeze', 'Freezes a session: nothing comes in and no task is handed out.', 'frozen'],
+    ['unfreeze', 'Lets a frozen session go on.', 'not frozen'],
+  ] as const) {
+    sessions
+      .command(name)
+      .description(what)
+      .argument('<sessionId>', 'the session', uuid)
+      .addHelpText('after', examples(`sessions ${name} 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10`))
+      .action(async (sessionId: string) => {
+        const changed = await (await cli.connect()).post<Session>(`/api/v2/sessions/${sessionId}/${name}`);
+        cli.print(changed, () => `${changed.name} is ${done}.`);
+      });
+  }
+  sessions
+    .command('delete')
+    .description('Deletes a session with its nodes, outputs and dashboards. There is no way back.')
+    .argument('<sessionId>', 'the session', uuid)
+    .option('--yes', 'do not ask')
+    .addHelpText('after', examples('sessions delete 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10 --yes'))
+    .action(async (sessionId: string, options: { yes?: boolean }) => {
+      const platform = await cli.connect();
+      await confirm(`Delete session ${sessionId} with all that it holds?`, options.yes === true);
+      await platform.delete(`/api/v2/sessions/${sessionId}`);
+      cli.print({ sessionId, deleted: true }, () => 'Deleted.');
+    });
+};
+
+const addMending: AddCommand = (sessions, cli) => {
+  const path = '/api/v2/admin/sessions';
+  sessions
+    .command('retry-failed')
+    .description('Has the runs of all failed nodes of a session tried again.')
+    .argument('<sessionId>', 'the session', uuid)
+    .addHelpText('after', examples('sessions retry-failed 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10'))
+    .action(async (sessionId: string) => {
+      const platform = await cli.connect();
+      const result = await platform.post<{ retried: number }>(`${path}/${sessionId}/retry-failed`);
+      cli.print(result, () => `Runs that are tried again: ${result.retried}.`);
+    });
+  sessions
+    .command('repair')
+    .description('Does at once for a session what the platform otherwise does within a minute.')
+    .argument('<sessionId>', 'the session', uuid)
+    .addHelpText('after', examples('sessions repair 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10'))
+    .action(async (sessionId: string) => {
+      const platform = await cli.connect();
+      const result = await platform.post<{ planned: number; workflow: string }>(
+        `${path}/${sessionId}/repair`,
+      );
+      const found = { running: 'was running', started: 'was gone and is started', restarted: 'starts anew' };
+      const workflow = found[result.workflow as keyof typeof found] ?? result.workflow;
+      cli.print(result, () => `Nodes that got a run: ${result.planned}. The workflow ${workflow}.`);
+    });
+};

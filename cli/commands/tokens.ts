@@ -1,0 +1,136 @@
+/** `sdp tokens`: offline tokens of devices and tokens of runners. A new one is shown once. */
+import { Option } from 'commander';
+import { type AddCommand, another, examples, uuid, wholeNumber } from '../cli.ts';
+import { table, time } from '../output.ts';
+
+interface OfflineToken {
+  readonly secretId: string;
+  readonly username: string;
+  readonly expiresAt: string;
+  readonly lastUsedAt: string | null;
+  readonly revoked: boolean;
+  readonly tokenHint: string;
+}
+interface RunnerToken {
+  readonly id: string;
+  readonly label: string;
+  readonly runnerTypes: readonly string[];
+  readonly scopes: readonly string[];
+  readonly expiresAt: string;
+  readonly lastUsedAt: string | null;
+  readonly revoked: boolean;
+  readonly tokenHint: string;
+}
+interface NewToken {
+  readonly token: string;
+  readonly expiresAt: string;
+}
+
+const shownOnce = ({ token, expiresAt }: NewToken) =>
+  `${token}\nIt is shown this once, and ends ${time(expiresAt)}.`;
+
+export const addTokens: AddCommand = (program, cli) => {
+  const tokens = program.command('tokens').description('Tokens of devices and runners.');
+  addOffline(tokens, cli);
+  addRunner(tokens, cli);
+};
+
+const addOffline: AddCommand = (tokens, cli) => {
+  const path = '/api/v2/admin/offline-tokens';
+  const offline = tokens.command('offline').description('Tokens of twelve months for capture devices.');
+  offline
+    .command('create')
+    .description('Makes an offline token in the name of the caller.')
+    .addHelpText('after', examples('tokens offline create'))
+    .action(async () => {
+      const made = await (await cli.connect()).post<NewToken>(path);
+      cli.print(made, () => shownOnce(made));
+    });
+  offline
+    .command('list')
+    .description('Lists offline tokens without their values.')
+    .addHelpText('after', examples('tokens offline list'))
+    .action(async () => {
+      const found = await (await cli.connect()).get<OfflineToken[]>(path);
+      cli.print(found, () =>
+        table(found, {
+          ID: ({ secretId }) => secretId,
+          OF: ({ username }) => username,
+          'ENDS WITH': ({ tokenHint }) => tokenHint,
+          EXPIRES: ({ expiresAt }) => time(expiresAt),
+          'LAST USED': ({ lastUsedAt }) => time(lastUsedAt),
+          REVOKED: ({ revoked }) => revoked,
+        }),
+      );
+    });
+  offline
+    .command('revoke')
+    .description('Revokes an offline token: it is refused from now on.')
+    .argument('<id>', 'id of the token, as the list shows it', uuid)
+    .addHelpText('after', examples('tokens offline revoke 7d0a3b52-4c1e-4f86-9d27-1e5f8a6b3c90'))
+    .action(async (token: string) => {
+      await (await cli.connect()).delete(`${path}/${token}`);
+      cli.print({ id: token, revoked: true }, () => 'Revoked.');
+    });
+};
+
+interface RunnerTokenOptions {
+  readonly type: readonly string[];
+  readonly scope?: readonly string[];
+  readonly hours?: number;
+  readonly label?: string;
+}
+
+const addRunner: AddCommand = (tokens, cli) => {
+  const path = '/api/v2/admin/runner-tokens';
+  const runner = tokens.command('runner').description('Tokens of runners.');
+  runner
+    .command('create')
+    .description('Makes a token for the tasks of runner types.')
+    .addOption(
+      new Option('--type <name>', 'a runner type; may be given again')
+        .argParser(another)
+        .makeOptionMandatory(),
+    )
+    .option('--scope <name>', 'tasks or debug:read; may be given again (default: tasks)', another)
+    .option('--hours <number>', 'how long it lives', wholeNumber(1, 1_000_000))
+    .option('--label <text>', 'where it is used')
+    .addHelpText(
+      'after',
+      examples('tokens runner create --type lap-tools --hours 720 --label "Laboratory 3"'),
+    )
+    .action(async ({ type, scope, hours, label }: RunnerTokenOptions) => {
+      const platform = await cli.connect();
+      const body = { runnerTypes: type, scopes: scope, ttlHours: hours, label };
+      const made = await platform.post<NewToken>(path, body);
+      cli.print(made, () => shownOnce(made));
+    });
+  runner
+    .command('list')
+    .description('Lists runner tokens without their values: Developers see their own.')
+    .addHelpText('after', examples('tokens runner list'))
+    .action(async () => {
+      const found = await (await cli.connect()).get<RunnerToken[]>(path);
+      cli.print(found, () =>
+        table(found, {
+          ID: (one) => one.id,
+          LABEL: ({ label }) => label,
+          TYPES: ({ runnerTypes }) => runnerTypes.join(', '),
+          SCOPES: ({ scopes }) => scopes.join(', '),
+          'ENDS WITH': ({ tokenHint }) => tokenHint,
+          EXPIRES: ({ expiresAt }) => time(expiresAt),
+          'LAST USED': ({ lastUsedAt }) => time(lastUsedAt),
+          REVOKED: ({ revoked }) => revoked,
+        }),
+      );
+    });
+  runner
+    .command('revoke')
+    .description('Revokes a runner token: its calls end, and its tasks go to others.')
+    .argument('<id>', 'id of the token, as the list shows it', uuid)
+    .addHelpText('after', examples('tokens runner revoke 0198ee21-7d40-7c1a-9e55-2f6b8c0d3a71'))
+    .action(async (token: string) => {
+      await (await cli.connect()).delete(`${path}/${token}`);
+      cli.print({ id: token, revoked: true }, () => 'Revoked.');
+    });
+};

@@ -1,0 +1,135 @@
+/** `sdp users`: accounts (contract: Authentication; decisions 3). */
+import { Option } from 'commander';
+import { type AddCommand, examples, id, wholeNumber, withQuery } from '../cli.ts';
+import { pageNote, table } from '../output.ts';
+import type { PlatformClient } from '../platform-client.ts';
+import { secretFrom } from '../prompt.ts';
+
+const path = '/api/authorization/users';
+
+interface User {
+  readonly userId: string;
+  readonly username: string;
+  readonly email: string;
+  readonly role: string;
+  readonly isActive: boolean;
+}
+interface UserPage {
+  readonly users: readonly User[];
+  readonly page: number;
+  readonly totalPages: number;
+  readonly totalCount: number;
+}
+
+export const addUsers: AddCommand = (program, cli) => {
+  const users = program.command('users').description('Accounts.');
+  users
+    .command('list')
+    .description('Lists accounts, oldest first.')
+    .option('--search <text>', 'part of username, names or address')
+    .option('--page <number>', 'number of the page', id)
+    .option('--page-size <number>', 'accounts on a page', wholeNumber(1, 100))
+    .addHelpText('after', examples('users list', 'users list --search lind'))
+    .action(async (options: { search?: string; page?: number; pageSize?: number }) => {
+      const platform = await cli.connect();
+      const found = await platform.get<UserPage>(withQuery(path, { ...options }));
+      cli.print(
+        found,
+        () =>
+          table(found.users, {
+            ID: ({ userId }) => userId,
+            USERNAME: ({ username }) => username,
+            EMAIL: ({ email }) => email,
+            ROLE: ({ role }) => role,
+            ACTIVE: ({ isActive }) => isActive,
+          }) + pageNote(found),
+      );
+    });
+  users
+    .command('create')
+    .description('Makes an account; the password is asked for.')
+    .argument('<username>')
+    .addOption(
+      new Option('--role <role>', 'what the account may do')
+        .choices(['Administrator', 'Instructor', 'Trainee', 'Developer'])
+        .makeOptionMandatory(),
+    )
+    .option('--email <address>')
+    .option('--first-name <name>')
+    .option('--last-name <name>')
+    .option('--company <name>')
+    .option('--password-stdin', 'read the password from the standard input')
+    .option('--must-change-password', 'the password must be changed at the first sign-in')
+    .addHelpText(
+      'after',
+      examples(
+        'users create petra --role Instructor --email petra@example.org',
+        'users create robot --role Developer --password-stdin <password.txt',
+      ),
+    )
+    .action(async (username: string, options: NewUser) => {
+      const { passwordStdin, mustChangePassword, ...fields } = options;
+      const platform = await cli.connect();
+      const password = await secretFrom(passwordStdin === true, `Password of ${username}: `);
+      const user = await platform.post<User>(path, {
+        ...fields,
+        username,
+        password,
+        forceChangePasswordNextSignin: mustChangePassword === true,
+      });
+      cli.print(user, () => `Made ${user.username} (${user.role}), ${user.userId}.`);
+    });
+  addChanges(users, cli);
+};
+
+interface NewUser {
+  readonly role: string;
+  readonly passwordStdin?: boolean;
+  readonly mustChangePassword?: boolean;
+}
+
+function addChanges(users: Parameters<AddCommand>[0], cli: Parameters<AddCommand>[1]): void {
+  users
+    .command('password')
+    .description('Sets the password of an account; what it has signed in elsewhere ends.')
+    .argument('<user>', 'username or id')
+    .option('--password-stdin', 'read the new password from the standard input')
+    .option('--must-change-password', 'the password must be changed at the next sign-in')
+    .addHelpText('after', examples('users password petra --must-change-password'))
+    .action(async (user: string, options: { passwordStdin?: boolean; mustChangePassword?: boolean }) => {
+      const platform = await cli.connect();
+      const { userId, username } = await findUser(platform, user);
+      const newPassword = await secretFrom(options.passwordStdin === true, `New password of ${username}: `);
+      await platform.post(`${path}/${userId}/password`, {
+        newPassword,
+        forceChangePasswordNextSignin: options.mustChangePassword === true,
+      });
+      cli.print({ userId, username }, () => `The password of ${username} is changed.`);
+    });
+  users
+    .command('deactivate')
+    .description('Lets an account sign in no more; its tokens are refused from now on.')
+    .argument('<user>', 'username or id')
+    .addHelpText('after', examples('users deactivate petra'))
+    .action(async (user: string) => {
+      const platform = await cli.connect();
+      const { userId } = await findUser(platform, user);
+      const changed = await platform.patch<User>(`${path}/${userId}`, { isActive: false });
+      cli.print(changed, () => `${changed.username} is deactivated.`);
+    });
+}
+
+/** An account by its id or its username, in any case. */
+async function findUser(platform: PlatformClient, name: string): Promise<User> {
+  const wanted = name.toLowerCase();
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(wanted)) {
+    return platform.get<User>(`${path}/${wanted}`);
+  }
+  for (let page = 1, pages = 1; page <= pages; page++) {
+    const found = await platform.get<UserPage>(withQuery(path, { search: name, page, pageSize: 100 }));
+    const user = found.users.find(({ username }) => username.toLowerCase() === wanted);
+    if (user !== undefined) return user;
+    pages = found.totalPages;
+  }
+  throw new Error(`There is no user ${name}.`);
+}

@@ -1,0 +1,93 @@
+/** `sdp sessions watch`: the live events of a session, line by line. */
+import { type AddCommand, type Cli, examples, uuid } from '../cli.ts';
+import { exitCodes } from '../errors.ts';
+import { bytes } from '../output.ts';
+import { follow, type SessionEvent } from '../session-events.ts';
+
+export const addWatch: AddCommand = (sessions, cli) => {
+  sessions
+    .command('watch')
+    .description('Follows a session as it goes on; a broken line is resumed where it broke.')
+    .argument('<sessionId>', 'the session', uuid)
+    .option('--until-done', 'end when all nodes have succeeded (exit code 0) or one has failed (1)')
+    .addHelpText(
+      'after',
+      `${examples(
+        'sessions watch 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10',
+        'sessions watch 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10 --until-done --json',
+      )}\n\nWith --json each event is one line: {"event": kind, "data": ...}.`,
+    )
+    .action(async (sessionId: string, { untilDone }: { untilDone?: boolean }) => {
+      const platform = await cli.connect();
+      const watched = new Watched(cli);
+      for await (const event of follow(platform, sessionId)) {
+        watched.take(event);
+        if (event.kind === 'deleted' && untilDone === true) process.exitCode = exitCodes.failed;
+        if (untilDone !== true || watched.outcome === undefined) continue;
+        process.exitCode = watched.outcome === 'succeeded' ? exitCodes.ok : exitCodes.failed;
+        break;
+      }
+    });
+};
+
+/** What is known of the session; tells what is new in each event. */
+class Watched {
+  private readonly cli: Cli;
+  private readonly nodes = new Map<number, { readonly name: string; readonly state: string }>();
+  /** What was told of each node, output and attempt: after a break it may come again. */
+  private readonly told = new Map<string, string>();
+  private isComplete = false;
+
+  constructor(cli: Cli) {
+    this.cli = cli;
+  }
+
+  /** Undefined before all nodes are known, and while they go on. */
+  get outcome(): 'succeeded' | 'failed' | undefined {
+    const states = [...this.nodes.values()].map(({ state }) => state);
+    if (!this.isComplete || states.length === 0) return undefined;
+    if (states.includes('Failed')) return 'failed';
+    return states.every((state) => state === 'Succeeded') ? 'succeeded' : undefined;
+  }
+
+  take(event: SessionEvent): void {
+    // Nodes come first, all of them, and the window after them.
+    if (event.kind === 'window') this.isComplete = true;
+    if (event.kind === 'node') this.nodes.set(event.data.id, event.data);
+    const [key, line] = this.describe(event);
+    const text = this.cli.isJson ? JSON.stringify({ event: event.kind, data: event.data }) : line;
+    if (this.told.get(key) === text) return;
+    if (this.told.size > 10_000) this.told.clear();
+    this.told.set(key, text);
+    console.log(this.cli.isJson ? text : `${new Date().toISOString().slice(11, 19)}Z  ${text}`);
+  }
+
+  /** What the event is about, and a line that tells of it. */
+  private describe({ kind, data }: SessionEvent): [string, string] {
+    if (kind === 'node') {
+      const details = data.statusDetails ? ` (${data.statusDetails})` : '';
+      return [`node ${data.id}`, `${data.name}: ${data.state}${details}`];
+    }
+    if (kind === 'output') {
+      const place = `${this.nameOf(data.nodeInstanceId)}: output ${data.id}`;
+      return [
+        `output ${data.id} ${data.createdAt}`,
+        `${place} ${data.outputIdentifier}, ${bytes(data.sizeBytes)}`,
+      ];
+    }
+    if (kind === 'attempt') {
+      const how = data.endedAt === null ? 'started' : `ended: ${data.outcome}`;
+      const attempt = `attempt ${data.attempt} of ${data.maxAttempts} ${how}`;
+      return [`attempt ${data.runId} ${data.attempt}`, `${this.nameOf(data.nodeInstanceId)}: ${attempt}`];
+    }
+    if (kind === 'window') {
+      const frozen = data.frozen ? ', frozen' : '';
+      return ['window', `session: ${data.status}${frozen}, participants: ${data.participantCount}`];
+    }
+    return [kind, kind === 'deleted' ? 'session: deleted' : `session: ${kind}`];
+  }
+
+  private nameOf(node: number): string {
+    return this.nodes.get(node)?.name ?? `node ${node}`;
+  }
+}

@@ -1,0 +1,87 @@
+/** Which platform a command speaks to, and with whose token. */
+import { readCredentials, renewTokens, type SignedIn } from './credentials.ts';
+import { PlatformError, UsageError } from './errors.ts';
+import { findPlatform, type Running } from './find-platform.ts';
+import { type Bearer, PlatformClient } from './platform-client.ts';
+
+/** A token that ends so soon is renewed before it is used. */
+const renewAheadMs = 60_000;
+
+export interface Place extends Running {
+  /** Where the address comes from, for people. */
+  readonly from: string;
+}
+
+/** `--url` or `SDP_URL`, else the platform of the last sign-in, else the one that `npm start` runs here. */
+export async function placeOf(url: string | undefined): Promise<Place> {
+  if (url) return { address: addressOf(url), from: '--url or SDP_URL' };
+  const { current } = await readCredentials();
+  if (current !== null) return { address: current, from: 'the last sign-in' };
+  return { ...(await findPlatform(undefined)), from: 'npm start in this checkout' };
+}
+
+/** The address in the one form under which tokens are remembered. */
+export function addressOf(url: string): string {
+  if (!URL.canParse(url)) throw new UsageError(`'${url}' is no address: it is like http://127.0.0.1:8080.`);
+  const { protocol, origin, pathname, username, search } = new URL(url);
+  if (!/^https?:$/.test(protocol)) throw new UsageError(`The address must begin with http:// or https://.`);
+  if (username !== '' || search !== '')
+    throw new UsageError('The address holds more than a host and a path.');
+  return origin + pathname.replace(/\/+$/, '');
+}
+
+/** @throws Error with a sentence for the person when there is no platform or no token */
+export async function connect(url: string | undefined): Promise<PlatformClient> {
+  const { address } = await placeOf(url);
+  const bearer = await bearerFor(address);
+  if (bearer === undefined) {
+    throw new Error('The token is missing: sign in with `sdp login`, or set SDP_TOKEN.');
+  }
+  return new PlatformClient(address, bearer);
+}
+
+/** `SDP_TOKEN`, else what `sdp login` remembers for this address; undefined without either. */
+export async function bearerFor(
+  address: string,
+  options: { readonly ignoreEnvironment?: boolean } = {},
+): Promise<Bearer | undefined> {
+  const { SDP_TOKEN } = process.env;
+  if (SDP_TOKEN && options.ignoreEnvironment !== true) return { token: () => SDP_TOKEN };
+  let signedIn = (await readCredentials()).platforms[address];
+  if (signedIn === undefined) return undefined;
+  const renew = async () => {
+    if (signedIn === undefined) return false;
+    const renewed = await renewTokens(address, signedIn, (token) => fetchTokens(address, token));
+    if (renewed === undefined) return false;
+    signedIn = renewed;
+    return true;
+  };
+  const isOver = Date.parse(signedIn.expiresAt) - Date.now() < renewAheadMs;
+  if (isOver && !(await renew())) {
+    throw new Error(`The sign-in of ${signedIn.username} has ended: sign in again with \`sdp login\`.`);
+  }
+  return { token: () => signedIn?.accessToken, renew };
+}
+
+export interface TokenReply {
+  readonly accessToken: string;
+  readonly expiresAt: string;
+  readonly refreshToken: string | null;
+  readonly refreshExpiresAt: string | null;
+  readonly user: { readonly username: string; readonly role: string };
+}
+
+export function signedInOf({ user, ...tokens }: TokenReply): SignedIn {
+  const { accessToken, expiresAt, refreshToken, refreshExpiresAt } = tokens;
+  return { username: user.username, accessToken, expiresAt, refreshToken, refreshExpiresAt };
+}
+
+async function fetchTokens(address: string, refreshToken: string): Promise<SignedIn | undefined> {
+  try {
+    const path = '/api/authorization/refresh';
+    return signedInOf(await new PlatformClient(address).post<TokenReply>(path, { refreshToken }));
+  } catch (error) {
+    if (error instanceof PlatformError && error.status === 401) return undefined;
+    throw error;
+  }
+}

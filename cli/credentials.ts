@@ -1,0 +1,117 @@
+/**
+ * What `sdp login` remembers: the tokens of each platform, in a file that its owner alone may read.
+ *
+ * A refresh token is good once, and using it again ends the whole sign-in. So it is used under a lock, and whoever had
+ * to wait for the lock takes what the other one got.
+ */
+import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface SignedIn {
+  readonly username: string;
+  readonly accessToken: string;
+  readonly expiresAt: string;
+  readonly refreshToken: string | null;
+  readonly refreshExpiresAt: string | null;
+}
+
+interface Stored {
+  /** The platform of the last sign-in. */
+  readonly current: string | null;
+  readonly platforms: Readonly<Record<string, SignedIn>>;
+}
+
+const nothing: Stored = { current: null, platforms: {} };
+const lockWaitMs = 10_000;
+/** Its owner must have died: it holds the lock for one request at the most. */
+const lockStaleMs = 90_000;
+
+export function credentialsFile(): string {
+  const folder = process.env.XDG_CONFIG_HOME || join(homedir(), '.config');
+  return join(folder, 'sdp', 'credentials.json');
+}
+
+export async function readCredentials(): Promise<Stored> {
+  const file = credentialsFile();
+  try {
+    const { current, platforms } = JSON.parse(await readFile(file, 'utf8')) as Partial<Stored>;
+    return { current: current ?? null, platforms: platforms ?? {} };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return nothing;
+    throw new Error(`${file} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** Remembers the sign-in at a platform, or forgets it. */
+export function remember(address: string, signedIn: SignedIn | undefined): Promise<void> {
+  return locked(() => write(address, signedIn));
+}
+
+/**
+ * Replaces tokens by newer ones, unless another command has done so meanwhile.
+ * @param fetchNew gets new tokens for a refresh token; undefined when the platform refuses it
+ * @returns the tokens to go on with; undefined when somebody has to sign in
+ */
+export function renewTokens(
+  address: string,
+  old: SignedIn,
+  fetchNew: (refreshToken: string) => Promise<SignedIn | undefined>,
+): Promise<SignedIn | undefined> {
+  return locked(async () => {
+    const present = (await readCredentials()).platforms[address];
+    if (present !== undefined && present.accessToken !== old.accessToken) return present;
+    const refreshToken = present?.refreshToken ?? null;
+    if (refreshToken === null) return undefined;
+    const renewed = await fetchNew(refreshToken);
+    if (renewed !== undefined) await write(address, renewed);
+    return renewed;
+  });
+}
+
+async function write(address: string, signedIn: SignedIn | undefined): Promise<void> {
+  const { current, platforms } = await readCredentials();
+  const { [address]: _, ...others } = platforms;
+  const next: Stored =
+    signedIn === undefined
+      ? { current: current === address ? null : current, platforms: others }
+      : { current: address, platforms: { ...others, [address]: signedIn } };
+  const file = credentialsFile();
+  const partial = `${file}.${process.pid}`;
+  const handle = await open(partial, 'w', 0o600);
+  try {
+    await handle.writeFile(`${JSON.stringify(next, null, 2)}\n`);
+  } finally {
+    await handle.close();
+  }
+  await rename(partial, file);
+  await chmod(file, 0o600);
+}
+
+async function locked<T>(work: () => Promise<T>): Promise<T> {
+  const lock = `${credentialsFile()}.lock`;
+  await mkdir(dirname(lock), { recursive: true, mode: 0o700 });
+  const until = Date.now() + lockWaitMs;
+  while (!(await isTaken(lock))) {
+    const { mtimeMs } = await stat(lock).catch(() => ({ mtimeMs: Date.now() }));
+    if (Date.now() - mtimeMs > lockStaleMs) await rm(lock, { force: true, recursive: true });
+    else if (Date.now() > until) throw new Error(`Another command holds ${lock}.`);
+    else await delay(50);
+  }
+  try {
+    return await work();
+  } finally {
+    await rm(lock, { force: true, recursive: true });
+  }
+}
+
+async function isTaken(lock: string): Promise<boolean> {
+  try {
+    await mkdir(lock);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,53 @@
+/** What commands print: tables for people, JSON for programs. */
+
+export type Cell = string | number | boolean | null | undefined;
+/** A column by its heading, and what stands in it. */
+export type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
+
+/** Rows below their headings, columns aligned; what is empty shows as `-`. */
+export function table<Row>(rows: readonly Row[], columns: Columns<Row>): string {
+  const headings = Object.keys(columns);
+  const lines = [headings, ...rows.map((row) => Object.values(columns).map((cell) => shown(cell(row))))];
+  const widths = headings.map((_, index) => Math.max(...lines.map((line) => line[index]!.length)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, index) => cell.padEnd(widths[index]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** Names and values, one a line. */
+export function facts(entries: Readonly<Record<string, Cell>>): string {
+  const width = Math.max(...Object.keys(entries).map((name) => name.length));
+  return Object.entries(entries)
+    .map(([name, value]) => `${name.padEnd(width)}  ${shown(value)}`)
+    .join('\n');
+}
+
+/** One line, without what would move the cursor or colour the terminal. */
+function shown(cell: Cell): string {
+  if (cell === null || cell === undefined || cell === '') return '-';
+  if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
+  return String(cell).replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
+}
+
+/** `2026-03-01 10:00:05Z`: shorter than on the wire, and still sorts. */
+export function time(value: string | null | undefined): string | null {
+  return value ? `${value.slice(0, 19).replace('T', ' ')}Z` : null;
+}
+
+export function bytes(count: number): string {
+  if (count < 1024) return `${count} B`;
+  const units = ['KB', 'MB', 'GB', 'TB'];
+  const power = Math.min(units.length, Math.floor(Math.log2(count) / 10));
+  return `${(count / 1024 ** power).toFixed(1)} ${units[power - 1]}`;
+}
+
+/** Below a page of a list that has more. */
+export function pageNote(list: { page: number; totalPages: number; totalCount: number }): string {
+  if (list.totalPages <= 1) return '';
+  return `\nPage ${list.page} of ${list.totalPages}, ${list.totalCount} in all.`;
+}

@@ -1,0 +1,46 @@
+/** Questions to the person at the terminal, and secrets from the standard input. */
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { UsageError } from './errors.ts';
+
+/** Asks on the standard error, so that the standard output holds the result alone. */
+export async function ask(question: string): Promise<string> {
+  return prompted(question, process.stderr);
+}
+
+/** As `ask`; what is typed is not shown. */
+export async function askSecret(question: string): Promise<string> {
+  process.stderr.write(question);
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  try {
+    return await prompted('', silent);
+  } finally {
+    process.stderr.write('\n');
+  }
+}
+
+/** A password from the standard input when that is asked for, else from the person. */
+export async function secretFrom(fromStdin: boolean, question: string): Promise<string> {
+  if (fromStdin) return (await text(process.stdin)).replace(/\r?\n$/, '');
+  if (!process.stdin.isTTY)
+    throw new UsageError('There is nobody to ask for the password: give --password-stdin.');
+  return askSecret(question);
+}
+
+/** What cannot be taken back is done after a yes, or with `--yes`. */
+export async function confirm(question: string, isSure: boolean): Promise<void> {
+  if (isSure) return;
+  if (!process.stdin.isTTY) throw new UsageError('There is nobody to ask whether that is meant: give --yes.');
+  const answer = await ask(`${question} [y/N] `);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Error('Nothing was done.');
+}
+
+async function prompted(question: string, output: NodeJS.WritableStream): Promise<string> {
+  const prompt = createInterface({ input: process.stdin, output, terminal: true });
+  try {
+    return await prompt.question(question);
+  } finally {
+    prompt.close();
+  }
+}

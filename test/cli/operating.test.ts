@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { runnerStage } from '../support/runner.ts';
+import { ship } from '../support/templates.ts';
+import { folder, runSdp } from './support.ts';
+
+const stage = await runnerStage();
+const { api, people, platform } = stage;
+await ship(api.composed.services.database);
+
+const sdp = (args: readonly string[], environment: Record<string, string> = {}, input = '') =>
+  runSdp(args, { SDP_URL: api.url, SDP_TOKEN: people.adminToken, ...environment }, input);
+/** What a command prints for programs; fails when the command does. */
+async function json(...args: string[]) {
+  const { code, out, err } = await sdp([...args, '--json']);
+  if (code !== 0) throw new Error(`sdp ${args.join(' ')}: ${err}`);
+  return JSON.parse(out);
+}
+
+const file = join(folder, 'sdp', 'credentials.json');
+const { username, password } = platform.administrator;
+const nobody = { SDP_TOKEN: '' };
+
+describe('sdp login', () => {
+  test('is remembered in a file of its owner alone, and later commands go on with it, until logout', async () => {
+    const made = await sdp(['login', '--username', username, '--password-stdin'], nobody, `${password}\n`);
+    expect(made).toMatchObject({ code: 0, out: expect.stringContaining(`as ${username} (Administrator)`) });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const { accessToken } = JSON.parse(readFileSync(file, 'utf8')).platforms[api.url];
+    expect(made.out + made.err).not.toContain(accessToken);
+    // Without any address: that of the last sign-in.
+    expect((await sdp(['projects', 'list'], { ...nobody, SDP_URL: '' })).code).toBe(0);
+    expect((await sdp(['logout'], nobody)).out).toBe(`Signed out of ${api.url}.\n`);
+    expect(readFileSync(file, 'utf8')).not.toContain(accessToken);
+    expect((await sdp(['projects', 'list'], nobody)).code).toBe(1);
+    const reused = await sdp(['projects', 'list'], { SDP_TOKEN: accessToken });
+    expect(reused.err).toContain('A valid bearer token is required. (401, request ');
+  });
+
+  test('with a refresh token goes on after the token has ended, also in several commands at once', async () => {
+    await sdp(['login', '--username', username, '--password-stdin', '--remember'], nobody, password);
+    const stored = JSON.parse(readFileSync(file, 'utf8'));
+    stored.platforms[api.url].accessToken = 'ended';
+    stored.platforms[api.url].expiresAt = '2026-01-01T00:00:00.000Z';
+    writeFileSync(file, JSON.stringify(stored));
+    const ended = await Promise.all([1, 2, 3].map(() => sdp(['projects', 'list'], nobody)));
+    expect(ended.map(({ code, err }) => [code, err])).toEqual(Array(3).fill([0, '']));
+    expect((await sdp(['logout'], nobody)).code).toBe(0);
+  });
+
+  test('tells of a wrong password, and that there is nobody to ask', async () => {
+    const wrong = await sdp(['login', '--username', username, '--password-stdin'], nobody, 'wrong');
+    expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('Invalid username or password.')]);
+    expect((await sdp(['login', '--username', username], nobody)).code).toBe(2);
+  });
+});
+
+test('accounts are made, found, changed and deactivated', async () => {
+  const name = `petra-${randomUUID().slice(0, 8)}`;
+  const first = 'a sentence of some length';
+  const created = await sdp(['users', 'create', name, '--role', 'Instructor', '--password-stdin'], {}, first);
+  expect(created).toMatchObject({ code: 0, out: expect.stringContaining(`Made ${name} (Instructor)`) });
+  expect((await json('users', 'list', '--search', name)).users).toMatchObject([{ username: name }]);
+  expect((await sdp(['users', 'password', name, '--password-stdin'], {}, 'another sentence')).code).toBe(0);
+  const signIn = ['login', '--username', name, '--password-stdin'];
+  expect((await sdp(signIn, nobody, first)).code).toBe(1);
+  expect((await sdp(signIn, nobody, 'another sentence')).code).toBe(0);
+  expect((await sdp(['users', 'deactivate', name.toUpperCase()])).out).toBe(`${name} is deactivated.\n`);
+  expect((await sdp(signIn, nobody, 'another sentence')).code).toBe(1);
+  expect(await sdp(['users', 'deactivate', 'nobody-at-all'])).toMatchObject({
+    code: 1,
+    err: 'There is no user nobody-at-all.\n',
+  });
+});
+
+test('tokens of devices and runners are shown once, listed without their values and revoked', async () => {
+  const offline = await json('tokens', 'offline', 'create');
+  const [kept] = (await json('tokens', 'offline', 'list')).slice(-1);
+  expect(offline.token).toMatch(/^hot_/);
+  expect((await sdp(['tokens', 'offline', 'list'])).out).not.toContain(offline.token);
+  expect((await sdp(['tokens', 'offline', 'revoke', kept.secretId])).out).toBe('Revoked.\n');
+  const graph = await stage.chainOf(1);
+  expect(graph.template).toBeTruthy();
+  const made = await sdp(['tokens', 'runner', 'create', '--type', 'outside-runner', '--label', 'Lab']);
+  expect(made.out).toMatch(/^hrt_\S+\nIt is shown this once/);
+  const [runner] = await json('tokens', 'runner', 'list');
+  expect(runner).toMatchObject({ label: 'Lab', runnerTypes: ['outside-runner'], revoked: false });
+  expect((await sdp(['tokens', 'runner', 'revoke', runner.id])).code).toBe(0);
+  expect((await json('tokens', 'runner', 'list'))[0].revoked).toBe(true);
+});
+
+test('sessions are found, read, frozen, closed and deleted, the last after a yes alone', async () => {
+  const { sessionId } = await stage.chainOf(1);
+  expect((await json('sessions', 'list', '--search', sessionId)).sessions).toMatchObject([{ id: sessionId }]);
+  const table = (await sdp(['sessions', 'list'])).out.split('\n');
+  expect(table[0]).toMatch(/^ID +NAME +PROJECT +TEMPLATE +CREATED$/);
+  expect((await sdp(['sessions', 'show', sessionId])).out).toMatch(/n1 +t-\S+ +NeverBegan/);
+  expect((await sdp(['sessions', 'freeze', sessionId])).out).toBe('Session is frozen.\n');
+  expect((await sdp(['sessions', 'retry-failed', sessionId])).err).toContain('Session is frozen. (400');
+  expect((await sdp(['sessions', 'unfreeze', sessionId])).out).toBe('Session is not frozen.\n');
+  expect((await sdp(['sessions', 'retry-failed', sessionId])).out).toBe('Runs that are tried again: 0.\n');
+  expect((await json('sessions', 'repair', sessionId)).sessionId).toBe(sessionId);
+  expect((await sdp(['sessions', 'close', sessionId, '--reason', 'Over.'])).out).toMatch(/^Closed at/);
+  expect(await sdp(['sessions', 'delete', sessionId])).toMatchObject({ code: 2 });
+  expect((await sdp(['sessions', 'delete', sessionId, '--yes'])).out).toBe('Deleted.\n');
+  expect((await sdp(['sessions', 'show', sessionId])).err).toContain('Session not found. (404, request ');
+});
+
+test('runs are listed, tried again and cancelled, a node is explained, a runner drained', async () => {
+  const graph = await stage.chainOf(1);
+  await stage.upload(graph, 'input', '1');
+  const runner = stage.runner();
+  const { taskId, runId } = await runner.take(graph.template);
+  await runner.end(taskId, 'fail', { category: 'validation', reason: 'Row 7.' });
+  const listed = await json('runs', 'list', '--session', graph.sessionId);
+  expect(listed.nodeRuns).toMatchObject([{ id: runId, state: 'failed' }]);
+  expect((await sdp(['explain', String(graph.nodes.n1)])).out).toContain('Row 7.');
+  expect((await json('runs', 'retry', runId))[0]).toMatchObject({ id: runId, state: 'queued' });
+  expect((await json('runs', 'cancel', runId))[0]).toMatchObject({ id: runId, state: 'cancelled' });
+  const { id } = (await json('runners', 'list')).runners.find(
+    (one: { instanceId: string }) => one.instanceId === runner.instanceId,
+  );
+  expect((await sdp(['runners', 'drain', id])).out).toBe(`${runner.instanceId} gets no more tasks.\n`);
+  expect((await json('runners', 'undrain', id)).drained).toBe(false);
+});
+
+test('projects are made, sessions queried from the standard input, manifests checked and published', async () => {
+  const title = `Course ${randomUUID()}`;
+  expect(await json('projects', 'create', title)).toMatchObject({ title });
+  expect((await sdp(['projects', 'list'])).out).toContain(title);
+  const { sessionId } = await stage.chainOf(1);
+  const query = JSON.stringify({ filter: { path: 'id', op: 'eq', value: sessionId } });
+  const found = await sdp(['query'], {}, query);
+  expect([found.code, found.out]).toEqual([0, expect.stringMatching(/Session[\s\S]*1 of 1\.\n$/)]);
+  const refused = await sdp(['query', '-'], {}, '{"limit":0}');
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('  $.limit: ')]);
+  const manifest = {
+    manifestVersion: 1,
+    feature: { name: 'cli-tools', version: '1.0.0', ownershipType: 'ThirdParty' },
+    runnerTypes: [{ name: 'cli-tools', runtime: 'external' }],
+    nodeTemplates: [],
+  };
+  const good = await sdp(['manifests', 'validate', '-'], {}, JSON.stringify(manifest));
+  expect(good.out).toBe('Nothing is wrong: runner types cli-tools; node templates none.\n');
+  expect((await sdp(['manifests', 'publish', '-'], {}, JSON.stringify(manifest))).code).toBe(0);
+  const bad = await sdp(['manifests', 'publish', '-'], {}, JSON.stringify({ ...manifest, runnerTypes: 1 }));
+  expect([bad.code, bad.err]).toEqual([1, expect.stringContaining('  $.runnerTypes')]);
+});
+
+test('wrong use ends with 2 and says what is wrong, whatever is refused with 1', async () => {
+  for (const args of [['nowhere'], ['sessions', 'show', '7'], ['explain'], ['runs', 'list', '--page', '0']])
+    expect(await sdp(args)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^error: /) });
+  expect((await sdp(['projects', 'list'], { SDP_URL: 'ftp://x' })).code).toBe(2);
+  expect((await sdp(['explain', '999999'])).err).toMatch(
+    /^Node instance not found\. \(404, request [\w-]+\)\n$/,
+  );
+  expect(await sdp(['sessions', 'watch', '--help'])).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('Examples:'),
+  });
+});
