@@ -39,7 +39,7 @@ describe.skipIf(program === null)('the pages of the sidebar', () => {
     await buildConsole();
     browser = await startBrowser(program!, api.url);
     page = await browser.newPage();
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(25_000);
     for (let number = 1; number <= 50; number += 1) {
       await dashboard(`Flight ${number}`, `2026-01-01T${String(number % 24).padStart(2, '0')}:00:00Z`);
     }
@@ -118,7 +118,7 @@ describe.skipIf(program === null)('the pages of the sidebar', () => {
     const small = await startBrowser(program!, api.url, { colorScheme: 'dark', width: 360 });
     try {
       const tab = await small.newPage();
-      tab.setDefaultTimeout(10_000);
+      tab.setDefaultTimeout(25_000);
       await signInAs(tab, `${api.url}/dashboards`, people.Administrator);
       await tab.getByText('51 dashboards').waitFor();
       for (const [name, ready] of smallPages) {
@@ -144,4 +144,10 @@ describe.skipIf(program === null)('the pages of the sidebar', () => {
 const smallPages: ReadonlyArray<readonly [string, string]> = [
   ['Reports', 'Flights'],
   ['Dashboards', '51 dashboards'],
+  ['Runners', 'No runner has been seen yet'],
+  ['Templates', 'This template has no nodes'],
+  ['Ingests', 'There are no ingests yet'],
+  ['Configuration', 'New entry'],
+  ['Users', 'instructor-'],
+  ['Tokens', 'Made by'],
 ];

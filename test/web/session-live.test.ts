@@ -26,7 +26,7 @@ describe.skipIf(program === null)('the session page', () => {
     await buildConsole();
     browser = await startBrowser(program!, site.url);
     page = await browser.newPage();
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(25_000);
     page.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`));
     graph = await stage.chainOf(2, { maxAttempts: 2 });
     runner = stage.runner({ instanceId: 'laboratory-3' });

@@ -1,6 +1,8 @@
 import type { ComponentType } from 'preact';
 import { Component } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import type { AdminArea } from './admin-areas.ts';
+import { isAdminArea } from './admin-areas.ts';
 import { useAuth } from './hooks.ts';
 import { DashboardsPage } from './pages/dashboards.tsx';
 import { ReportsPage } from './pages/reports.tsx';
@@ -35,6 +37,7 @@ function Page() {
       return <SessionsPage />;
     if (id === undefined && area === 'dashboards') return <DashboardsPage />;
     if (id === undefined && area === 'reports') return <ReportsPage />;
+    if (id === undefined && isAdminArea(area)) return <AdminLoader key={area} area={area} />;
     if (area === 'sessions' && id !== undefined) {
       return <SessionPageView key={id} sessionId={decodeURIComponent(id)} />;
     }
@@ -53,16 +56,38 @@ function Page() {
 
 /** Charts are needed on one page only, so their code is fetched when that page is opened. */
 function DashboardLoader(props: { dimensionId: string }) {
-  const [page, setPage] = useState<{ View: ComponentType<{ dimensionId: string }> } | null>(null);
-  const [failed, setFailed] = useState(false);
+  const View = useModule(
+    () => import('./pages/dashboard.tsx'),
+    (module) => module.DashboardPage,
+  );
+  if (View === 'failed') return <ReloadNotice />;
+  if (View === null) return <Placeholder rows={4} label="Loading the dashboard" />;
+  return <View dimensionId={props.dimensionId} />;
+}
+
+/** The pages for operators, which most people never open, come together. */
+function AdminLoader(props: { area: AdminArea }) {
+  const View = useModule(
+    () => import('./pages/admin.ts'),
+    (module) => module.adminPages[props.area],
+  );
+  if (View === 'failed') return <ReloadNotice />;
+  if (View === null) return <Placeholder rows={4} label="Loading the page" />;
+  return <View />;
+}
+
+/** A component of a part of the console that is fetched when it is needed; null while it is on its way. */
+function useModule<Module, Props>(
+  load: () => Promise<Module>,
+  pick: (module: Module) => ComponentType<Props>,
+): ComponentType<Props> | 'failed' | null {
+  const [state, setState] = useState<{ View: ComponentType<Props> | 'failed' | null }>({ View: null });
   useEffect(() => {
-    import('./pages/dashboard.tsx')
-      .then((module) => setPage({ View: module.DashboardPage }))
-      .catch(() => setFailed(true));
+    load()
+      .then((module) => setState({ View: pick(module) }))
+      .catch(() => setState({ View: 'failed' }));
   }, []);
-  if (failed) return <ReloadNotice />;
-  if (page === null) return <Placeholder rows={4} label="Loading the dashboard" />;
-  return <page.View dimensionId={props.dimensionId} />;
+  return state.View;
 }
 
 function ReloadNotice() {

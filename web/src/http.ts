@@ -78,12 +78,21 @@ export function messageOf(status: number, bodyText: string): string {
   try {
     const body: unknown = JSON.parse(bodyText);
     if (typeof body === 'object' && body !== null && 'message' in body && typeof body.message === 'string') {
-      return body.message;
+      return 'errors' in body ? [body.message, ...faultsOf(body.errors)].join(' ') : body.message;
     }
   } catch {
     // Not JSON: a proxy in between answered. The status says enough.
   }
   return `The platform answered with status ${status}.`;
+}
+
+/** What is wrong with a document, place by place; the first of many. */
+function faultsOf(errors: unknown): string[] {
+  if (!Array.isArray(errors)) return [];
+  return errors
+    .slice(0, 5)
+    .filter((fault): fault is { path: string; message: string } => typeof fault?.message === 'string')
+    .map(({ path, message }) => `${path}: ${message}`);
 }
 
 /** What to tell a person about something that went wrong. */

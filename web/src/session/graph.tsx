@@ -7,15 +7,18 @@ import { edgePath, layoutGraph } from './graph-layout.ts';
 const sizes = { nodeWidth: 204, nodeHeight: 64, columnGap: 48, rowGap: 20 };
 
 /**
- * The session's graph. Nodes are buttons, so that they can be reached by Tab and the arrow keys and are read with
+ * A graph of nodes. Nodes are buttons, so that they can be reached by Tab and the arrow keys and are read with
  * name, state and parents; lines are drawing only. Files dropped on an input node go to `onFiles`.
  */
 export function SessionGraph(props: {
   nodes: NodeInstance[];
   selectedId: number | null;
+  /** Null where nodes take no files. */
+  onFiles: ((nodeInstanceId: number, files: File[]) => void) | null;
   onSelect: (id: number) => void;
-  onFiles: (nodeInstanceId: number, files: File[]) => void;
+  label?: string;
 }) {
+  const { onFiles } = props;
   const shape = props.nodes.map((node) => `${node.id}:${node.parentIds.join('.')}`).join(' ');
   const layout = useMemo(() => layoutGraph(props.nodes, sizes), [shape]);
   const byId = new Map(props.nodes.map((node) => [node.id, node]));
@@ -43,7 +46,7 @@ export function SessionGraph(props: {
 
   return (
     <div class="graph" ref={frame}>
-      <section class="graph-canvas" ref={canvas} aria-label="Graph of the session">
+      <section class="graph-canvas" ref={canvas} aria-label={props.label ?? 'Graph of the session'}>
         <svg class="graph-lines" width={layout.width} height={layout.height} aria-hidden="true">
           {layout.edges.map((edge) => (
             <path
@@ -66,7 +69,9 @@ export function SessionGraph(props: {
               parents={node.parentIds.map((id) => byId.get(id)?.name ?? String(id))}
               onSelect={() => props.onSelect(place.id)}
               onKey={(event) => move(event, place.id)}
-              onFiles={node.parentIds.length === 0 ? (files) => props.onFiles(node.id, files) : null}
+              onFiles={
+                onFiles !== null && node.parentIds.length === 0 ? (files) => onFiles(node.id, files) : null
+              }
             />
           );
         })}

@@ -145,7 +145,7 @@ export function CopyText(props: { label: string; text: string }) {
           class="copy-text"
           aria-label={props.label}
           readOnly
-          rows={props.text.length > 60 ? 3 : 1}
+          rows={props.text.length > 36 ? 2 : 1}
           value={props.text}
           onFocus={(event) => event.currentTarget.select()}
         />

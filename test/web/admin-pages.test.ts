@@ -1,0 +1,201 @@
+/** The pages for operators, in a real browser: what is made there works on the platform itself. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ask } from '../support/api.ts';
+import { runnerStage, type StageGraph } from '../support/runner.ts';
+import { buildConsole, findChromium, picture, startBrowser, type TestBrowser } from './browser.ts';
+import { signInAs } from './sign-in.ts';
+
+const program = findChromium();
+if (program === null)
+  console.warn('skipped: the browser tests need Chromium, and there is none on this machine');
+
+const stage = await runnerStage();
+const { api, people } = stage;
+
+describe.skipIf(program === null)('the pages for operators', () => {
+  let browser: TestBrowser;
+  let page: Page;
+  let graph: StageGraph;
+
+  beforeAll(async () => {
+    await buildConsole();
+    browser = await startBrowser(program!, api.url);
+    await browser.context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: api.url });
+    page = await browser.newPage();
+    page.setDefaultTimeout(25_000);
+    graph = await stage.chainOf(1);
+    await signInAs(page, `${api.url}/runners`, people.Administrator);
+  }, 180_000);
+  afterAll(async () => await browser?.close());
+
+  const open = (name: string) =>
+    page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click();
+  const dialog = () => page.getByRole('dialog');
+  const click = (name: string | RegExp) => page.getByRole('button', { name }).click();
+  const closed = () => dialog().waitFor({ state: 'detached' });
+  /** The secret that is shown this once, by its copy button. */
+  const copied = async () => {
+    await dialog().getByRole('button', { name: 'Copy' }).first().click();
+    await dialog().getByText('Copied.').waitFor();
+    const text = (await page.evaluate('navigator.clipboard.readText()')) as string;
+    await dialog().getByRole('button', { name: 'I have copied it' }).click();
+    await closed();
+    return text;
+  };
+
+  test('a runner token is made, shown once, works, and is refused when it is revoked', async () => {
+    await page.getByText('No runner has been seen yet').waitFor();
+    await click('New runner token');
+    await dialog().getByLabel('Runner types').fill('nobody-knows-it');
+    await dialog().getByRole('button', { name: 'Create token' }).click();
+    await dialog().getByRole('alert').waitFor();
+    await picture(page, 'runner-token-refused');
+    await dialog().getByLabel('Label').fill('Laboratory 3');
+    await dialog().getByLabel('Runner types').fill('outside-runner');
+    await dialog().getByRole('button', { name: 'Create token' }).click();
+    await dialog().getByText('it is shown this once').waitFor();
+    await picture(page, 'runner-token-made');
+    const token = await copied();
+    expect(token).toMatch(/^hrt_/);
+    expect(await page.content()).not.toContain(token);
+    const runner = stage.runner({ token, instanceId: 'laboratory-3' });
+    expect((await runner.claim(graph.template)).status).toBe(204);
+    await click('Revoke Laboratory 3');
+    await dialog().getByRole('button', { name: 'Revoke' }).click();
+    await closed();
+    await page.getByRole('cell', { name: 'revoked' }).waitFor();
+    expect((await runner.claim(graph.template)).status).toBe(401);
+  }, 60_000);
+
+  test('a runner is seen with its task, drained and brought back', async () => {
+    const runner = stage.runner({ instanceId: 'workbench-7' });
+    await stage.upload(graph, 'input', '1');
+    await runner.take(graph.template);
+    await click('Look again');
+    const row = page.getByRole('row').filter({ hasText: 'workbench-7' });
+    await row.getByRole('link', { name: 'n1' }).waitFor();
+    await row.getByRole('button', { name: 'Drain workbench-7' }).click();
+    await row.getByText('drained').waitFor();
+    await picture(page, 'runners');
+    await row.getByRole('button', { name: 'Give tasks again to workbench-7' }).click();
+    await row.getByText('drained').waitFor({ state: 'detached' });
+  });
+
+  test('templates are shown with their graphs, and a definition with faults says where they are', async () => {
+    await open('Templates');
+    await page.getByText('This template has no nodes').waitFor();
+    const nodes = [
+      { Name: 'recording', NodeTemplateName: 'no-such-node', Parents: [] as string[] },
+      { Name: 'laps-of-it', NodeTemplateName: graph.template, Parents: ['recording'] },
+    ];
+    const take = () =>
+      page.locator('input[type=file]').setInputFiles({
+        name: 'laps.json',
+        mimeType: 'application/json',
+        buffer: Buffer.from(JSON.stringify({ Name: 'laps', Description: 'Laps of a car', Nodes: nodes })),
+      });
+    await take();
+    await page.getByRole('alert').getByText('$.Nodes[0]').waitFor();
+    nodes[0]!.NodeTemplateName = 'input';
+    await take();
+    await page.getByRole('heading', { name: 'laps', exact: true }).waitFor();
+    await page.getByRole('region', { name: 'Node recording' }).waitFor();
+    await page.locator('.node').nth(1).click();
+    await page.getByRole('region', { name: 'Node laps-of-it' }).waitFor();
+    await picture(page, 'templates');
+  });
+
+  test('an ingest is made with a secret that lets files in, and gets a new one', async () => {
+    await open('Ingests');
+    await page.getByText('There are no ingests yet').waitFor();
+    await click('New ingest');
+    await dialog().getByLabel('Path').fill('Not A Path');
+    await dialog().getByLabel('Template').selectOption({ label: 'laps' });
+    await dialog().getByRole('button', { name: 'Create ingest' }).click();
+    await dialog().getByRole('alert').waitFor();
+    await picture(page, 'ingest-form');
+    await dialog().getByLabel('Path').fill('track-1/laps');
+    await dialog().getByRole('button', { name: 'Create ingest' }).click();
+    await dialog().getByText('it is shown this once').waitFor();
+    const send = (secret: string) =>
+      ask(api.url, 'POST', '/ingest/track-1/laps', { headers: { 'x-ingest-secret': secret }, json: {} });
+    const first = await copied();
+    expect((await send(first)).status).toBe(201);
+    await picture(page, 'ingests');
+    await click('New secret: track-1/laps');
+    await dialog().getByRole('button', { name: 'Make a new secret' }).click();
+    await dialog().getByText('it is shown this once').waitFor();
+    const second = await copied();
+    expect([(await send(first)).status, (await send(second)).status]).toEqual([401, 201]);
+    await click('Delete: track-1/laps');
+    await dialog().getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('There are no ingests yet').waitFor();
+  }, 60_000);
+
+  test('a configuration entry is made and changed; a value that is none of its type is refused', async () => {
+    await open('Configuration');
+    await click('New entry');
+    await dialog().getByLabel('Name').fill('Features:compare');
+    await dialog().getByLabel('Type').selectOption('bool');
+    await dialog().getByLabel('Value').fill('perhaps');
+    await dialog().getByRole('button', { name: 'Create entry' }).click();
+    await dialog().getByRole('alert').waitFor();
+    await dialog().getByLabel('Value').fill('true');
+    await dialog().getByRole('button', { name: 'Create entry' }).click();
+    await closed();
+    await click('Features:compare');
+    await dialog().getByLabel('Value').fill('false');
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await closed();
+    await page.getByRole('cell', { name: 'false' }).waitFor();
+    await picture(page, 'configuration');
+  });
+
+  test('a user is made, found, changed and deleted', async () => {
+    await open('Users');
+    await click('New user');
+    await dialog().getByLabel('Username').fill('petra');
+    await dialog().getByLabel('Password', { exact: false }).first().fill('short');
+    await dialog().getByRole('button', { name: 'Create user' }).click();
+    await dialog().getByRole('alert').waitFor();
+    await picture(page, 'user-form');
+    await dialog().getByLabel('Password', { exact: false }).first().fill('correct horse battery staple');
+    await dialog().getByRole('button', { name: 'Create user' }).click();
+    await closed();
+    await page.getByRole('searchbox').fill('petra');
+    await page.getByText('1 user', { exact: true }).waitFor();
+    await click('Change petra');
+    await dialog().getByLabel('Role').selectOption('Instructor');
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await closed();
+    await page.getByRole('cell', { name: 'Instructor' }).waitFor();
+    await picture(page, 'users');
+    await click('Delete petra');
+    await dialog().getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('Nobody matches “petra”').waitFor();
+  });
+
+  test('an offline token is made, works, and is refused when it is revoked', async () => {
+    await open('Tokens');
+    await click('New offline token');
+    await dialog().getByText('it is shown this once').waitFor();
+    const token = await copied();
+    const hint = token.slice(-4);
+    expect((await ask(api.url, 'GET', '/projects', { token })).status).toBe(200);
+    await picture(page, 'tokens');
+    await click(`Revoke …${hint}`);
+    await dialog().getByRole('button', { name: 'Revoke' }).click();
+    await closed();
+    await page.getByRole('row').filter({ hasText: hint }).getByText('revoked').waitFor();
+    expect((await ask(api.url, 'GET', '/projects', { token })).status).toBe(401);
+  });
+
+  test('an Instructor who knows the address is told that it is not for their role', async () => {
+    const tab = await browser.newPage();
+    await signInAs(tab, `${api.url}/runners`, people.Instructor);
+    await tab.getByText('Your role does not allow this.').first().waitFor();
+    await tab.close();
+    expect(browser.offences).toEqual([]);
+  });
+});

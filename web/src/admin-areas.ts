@@ -1,0 +1,8 @@
+/** The first segments of the addresses of the pages for operators. */
+const adminAreas = ['runners', 'templates', 'ingests', 'configuration', 'users', 'tokens'] as const;
+
+export type AdminArea = (typeof adminAreas)[number];
+
+export function isAdminArea(area: string | undefined): area is AdminArea {
+  return (adminAreas as readonly (string | undefined)[]).includes(area);
+}

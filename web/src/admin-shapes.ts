@@ -1,0 +1,132 @@
+/** The shapes of the answers that the pages for operators read. */
+
+export interface Runner {
+  id: string;
+  instanceId: string;
+  kind: 'token' | 'account';
+  tokenLabel: string | null;
+  tokenHint: string | null;
+  runnerTypes: string[];
+  hosting: 'deployed' | 'external';
+  version: string | null;
+  lastSeenAt: string;
+  drained: boolean;
+  task: {
+    sessionId: string;
+    nodeInstanceId: number;
+    nodeName: string;
+    attempt: number;
+    claimedAt: string;
+    phase: string | null;
+  } | null;
+}
+
+export interface RunnerPage {
+  runners: Runner[];
+  page: number;
+  totalCount: number;
+  totalPages: number;
+}
+
+export interface RunnerToken {
+  id: string;
+  label: string;
+  runnerTypes: string[];
+  scopes: string[];
+  createdAt: string;
+  expiresAt: string;
+  lastUsedAt: string | null;
+  revoked: boolean;
+  tokenHint: string;
+}
+
+export interface NewRunnerToken {
+  runnerTypes: string[];
+  scopes: string[];
+  ttlHours: number;
+  label: string;
+}
+
+export interface OfflineToken {
+  secretId: string;
+  username: string;
+  expiresAt: string;
+  lastUsedAt: string | null;
+  revoked: boolean;
+  tokenHint: string;
+}
+
+/** A token's value: it is shown when the token is made and never again. */
+export interface MadeToken {
+  token: string;
+  expiresAt: string;
+}
+
+export interface TemplateNode {
+  id: number;
+  name: string;
+  nodeTemplateName: string | null;
+  nodeTemplateType: string | null;
+  defaultConfiguration: string;
+  parentNames: string[];
+}
+
+export interface SessionTemplate {
+  id: number;
+  name: string;
+  description: string;
+  nodes: TemplateNode[];
+}
+
+export interface Project {
+  id: number;
+  title: string;
+}
+
+export interface IngestFields {
+  urlPath: string;
+  projectId: number;
+  sessionTemplateId: number;
+  inputNode: string;
+  dataSource: string;
+  creationBehaviour: string;
+  ingestDataType: string;
+  allowAnonymous: boolean;
+}
+
+export interface Ingest extends IngestFields {
+  id: number;
+  url: string;
+  secretHint: string;
+  createdAt: string;
+}
+
+export interface Account {
+  userId: string;
+  username: string;
+  firstName: string;
+  lastName: string;
+  title: string;
+  company: string;
+  email: string;
+  role: string;
+  isActive: boolean;
+  forceChangePasswordNextSignin: boolean;
+}
+
+export interface AccountPage {
+  users: Account[];
+  page: number;
+  totalCount: number;
+  totalPages: number;
+}
+
+export interface ConfigurationEntry {
+  id: number;
+  name: string;
+  /** 0 string, 1 integer, 2 number, 3 bool, 4 JSON. */
+  valueType: number;
+  value: string;
+  description: string;
+  updatedAt: string;
+}

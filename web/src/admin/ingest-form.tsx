@@ -1,0 +1,115 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Ingest } from '../admin-api.ts';
+import { changeIngest, createIngest, readTemplate } from '../admin-api.ts';
+import { useAction, useResource } from '../hooks.ts';
+import type { IngestWorld } from '../pages/ingests.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { CheckField, Form, SelectField, TextField } from '../ui/form.tsx';
+
+const behaviours = [
+  { value: 'NewSession', label: 'Each file makes a session' },
+  { value: 'LatestSession', label: 'Files feed the latest open session' },
+];
+const dataTypes = ['Any', 'Csv', 'Json', 'Binary'].map((value) => ({ value, label: value }));
+
+/** A new ingest, or a change of one. `saved` gets the ingest with its secret when it is new. */
+export function IngestForm(props: {
+  ingest: Ingest | null;
+  world: IngestWorld;
+  saved: (made: (Ingest & { secret: string }) | null) => void;
+  onClose: () => void;
+}) {
+  const { ingest, world } = props;
+  const action = useAction();
+  const [fields, setFields] = useState({
+    urlPath: ingest?.urlPath ?? '',
+    projectId: ingest?.projectId ?? world.projects[0]?.id ?? 0,
+    sessionTemplateId: ingest?.sessionTemplateId ?? world.templates[0]?.id ?? 0,
+    inputNode: ingest?.inputNode ?? '',
+    dataSource: ingest?.dataSource ?? world.dataSources[0]?.name ?? '',
+    creationBehaviour: ingest?.creationBehaviour ?? 'NewSession',
+    ingestDataType: ingest?.ingestDataType ?? 'Any',
+    allowAnonymous: ingest?.allowAnonymous ?? false,
+  });
+  const set = (part: Partial<typeof fields>) => setFields((before) => ({ ...before, ...part }));
+  const inputs = useInputNodes(fields.sessionTemplateId);
+  useEffect(() => {
+    if (inputs.length > 0 && !inputs.includes(fields.inputNode)) set({ inputNode: inputs[0]! });
+  }, [inputs.join('\n')]);
+  const save = async () => {
+    if (ingest === null) props.saved(await createIngest(fields));
+    else {
+      await changeIngest(ingest.id, fields);
+      props.saved(null);
+    }
+  };
+  return (
+    <Dialog title={ingest === null ? 'New ingest' : `Change ${ingest.urlPath}`} onClose={props.onClose}>
+      <Form
+        action={action}
+        verb={ingest === null ? 'Create ingest' : 'Save'}
+        onSubmit={() => void action.run(save)}
+        onCancel={props.onClose}
+      >
+        <TextField
+          label="Path"
+          hint="1 to 8 segments of a-z, 0-9, - and _, joined by slashes."
+          required
+          value={fields.urlPath}
+          onValue={(urlPath) => set({ urlPath })}
+        />
+        <div class="fields">
+          <SelectField
+            label="Project"
+            value={String(fields.projectId)}
+            options={world.projects.map(({ id, title }) => ({ value: String(id), label: title }))}
+            onValue={(id) => set({ projectId: Number(id) })}
+          />
+          <SelectField
+            label="Template"
+            value={String(fields.sessionTemplateId)}
+            options={world.templates.map(({ id, name }) => ({ value: String(id), label: name }))}
+            onValue={(id) => set({ sessionTemplateId: Number(id) })}
+          />
+          <SelectField
+            label="Input node"
+            value={fields.inputNode}
+            options={inputs.map((name) => ({ value: name, label: name }))}
+            onValue={(inputNode) => set({ inputNode })}
+          />
+          <SelectField
+            label="Data source"
+            value={fields.dataSource}
+            options={world.dataSources.map(({ name }) => ({ value: name, label: name }))}
+            onValue={(dataSource) => set({ dataSource })}
+          />
+          <SelectField
+            label="Sessions"
+            value={fields.creationBehaviour}
+            options={behaviours}
+            onValue={(creationBehaviour) => set({ creationBehaviour })}
+          />
+          <SelectField
+            label="Data"
+            value={fields.ingestDataType}
+            options={dataTypes}
+            onValue={(ingestDataType) => set({ ingestDataType })}
+          />
+        </div>
+        <CheckField
+          label="Takes files without a secret. Keep this off beyond trials."
+          checked={fields.allowAnonymous}
+          onChecked={(allowAnonymous) => set({ allowAnonymous })}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+/** Names of the nodes of a template that take uploads. */
+function useInputNodes(templateId: number): string[] {
+  const template = useResource(String(templateId), (signal) => readTemplate(templateId, signal));
+  return (template.data?.nodes ?? [])
+    .filter(({ parentNames }) => parentNames.length === 0)
+    .map(({ name }) => name);
+}

@@ -1,0 +1,27 @@
+import type { ComponentChildren } from 'preact';
+import { Dialog } from '../ui/dialog.tsx';
+import { CopyText } from '../ui/form.tsx';
+import { Notice } from '../ui/notice.tsx';
+
+/** A secret that was just made. It stands nowhere else and is gone when the window is closed. */
+export function MadeSecret(props: {
+  title: string;
+  value: string;
+  onClose: () => void;
+  children?: ComponentChildren;
+}) {
+  return (
+    <Dialog title={props.title} onClose={props.onClose}>
+      <div class="form">
+        <Notice tone="info">Copy it now: it is shown this once.</Notice>
+        <CopyText label="The value" text={props.value} />
+        {props.children !== undefined && <div>{props.children}</div>}
+        <div class="form-end">
+          <button type="button" class="button button-primary" onClick={props.onClose}>
+            I have copied it
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}

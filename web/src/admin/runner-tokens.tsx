@@ -1,0 +1,176 @@
+import { useState } from 'preact/hooks';
+import type { MadeToken, RunnerToken } from '../admin-api.ts';
+import { createRunnerToken, listRunnerTokens, revokeRunnerToken } from '../admin-api.ts';
+import { formatAgo, formatDateTime } from '../format.ts';
+import { useAction, useResource } from '../hooks.ts';
+import { useAbilities } from '../role.ts';
+import { Confirm, Dialog } from '../ui/dialog.tsx';
+import { CheckField, Form, TextField } from '../ui/form.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Failure, Placeholder } from '../ui/notice.tsx';
+import { MadeSecret } from './made-secret.tsx';
+
+/** The tokens that runners call with: the person's own, for Administrators all. */
+export function RunnerTokens() {
+  const list = useResource('runner-tokens', listRunnerTokens);
+  const [making, setMaking] = useState(false);
+  const [revoking, setRevoking] = useState<RunnerToken | null>(null);
+  return (
+    <section class="page" aria-label="Runner tokens">
+      <div class="part-head">
+        <h2>Runner tokens</h2>
+        <button type="button" class="button button-primary" onClick={() => setMaking(true)}>
+          <Icon name="plus" />
+          New runner token
+        </button>
+      </div>
+      {list.error !== null && (
+        <Failure what="The tokens could not be listed." error={list.error} retry={list.reload} />
+      )}
+      {list.data === null && list.error === null && <Placeholder rows={2} label="Loading tokens" />}
+      {list.data?.length === 0 && <p class="faint">There are no runner tokens yet.</p>}
+      {list.data !== null && list.data.length > 0 && (
+        <TokenTable tokens={[...list.data].reverse()} onRevoke={setRevoking} />
+      )}
+      {making && <NewToken onClose={() => setMaking(false)} made={list.reload} />}
+      {revoking !== null && (
+        <Confirm
+          title={`Revoke the token ${nameOf(revoking)}?`}
+          verb="Revoke"
+          act={async () => {
+            await revokeRunnerToken(revoking.id);
+            list.reload();
+          }}
+          onClose={() => setRevoking(null)}
+        >
+          It is refused from now on. The tasks that its runners hold are given back, which does not count as
+          an attempt.
+        </Confirm>
+      )}
+    </section>
+  );
+}
+
+function TokenTable(props: { tokens: RunnerToken[]; onRevoke: (token: RunnerToken) => void }) {
+  const now = Date.now();
+  return (
+    <div class="table-frame">
+      <table class="table">
+        <caption class="visually-hidden">Runner tokens</caption>
+        <thead>
+          <tr>
+            <th scope="col">Token</th>
+            <th scope="col">Runner types</th>
+            <th scope="col">Used</th>
+            <th scope="col">Ends</th>
+            <th scope="col">
+              <span class="visually-hidden">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {props.tokens.map((token) => (
+            <tr key={token.id}>
+              <td class="wrap-anywhere">
+                <strong>{token.label === '' ? 'without a label' : token.label}</strong>
+                <div class="faint">
+                  …{token.tokenHint} · {token.scopes.join(', ')}
+                </div>
+              </td>
+              <td data-label="Runner types" class="wrap-anywhere">
+                {token.runnerTypes.join(', ')}
+              </td>
+              <td data-label="Used" class="nowrap">
+                {token.lastUsedAt === null ? 'never' : formatAgo(token.lastUsedAt, now)}
+              </td>
+              <td data-label="Ends" class="nowrap">
+                {endOf(token, now)}
+              </td>
+              <td class="table-actions">
+                {isGood(token, now) && (
+                  <button
+                    type="button"
+                    class="button button-small"
+                    aria-label={`Revoke ${nameOf(token)}`}
+                    onClick={() => props.onRevoke(token)}
+                  >
+                    Revoke
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const nameOf = (token: RunnerToken) => (token.label === '' ? `…${token.tokenHint}` : token.label);
+const isGood = (token: RunnerToken, nowMs: number) => !token.revoked && Date.parse(token.expiresAt) > nowMs;
+
+function endOf(token: RunnerToken, nowMs: number): string {
+  if (token.revoked) return 'revoked';
+  if (Date.parse(token.expiresAt) <= nowMs) return 'has ended';
+  return formatDateTime(token.expiresAt);
+}
+
+function NewToken(props: { onClose: () => void; made: () => void }) {
+  const { administrate } = useAbilities();
+  const longestDays = administrate ? 365 : 30;
+  const action = useAction();
+  const [label, setLabel] = useState('');
+  const [types, setTypes] = useState('');
+  const [days, setDays] = useState('30');
+  const [debug, setDebug] = useState(false);
+  const [made, setMade] = useState<MadeToken | null>(null);
+  if (made !== null) {
+    return (
+      <MadeSecret title="The new runner token" value={made.token} onClose={props.onClose}>
+        It ends on {formatDateTime(made.expiresAt)}. A runner reads it from <code>SDP_RUNNER_TOKEN</code>.
+      </MadeSecret>
+    );
+  }
+  const create = async () => {
+    const body = {
+      runnerTypes: types.split(/[\s,]+/).filter((type) => type !== ''),
+      scopes: debug ? ['tasks', 'debug:read'] : ['tasks'],
+      ttlHours: Number(days) * 24,
+      label: label.trim(),
+    };
+    setMade(await createRunnerToken(body));
+    props.made();
+  };
+  return (
+    <Dialog title="New runner token" onClose={props.onClose}>
+      <Form
+        action={action}
+        verb="Create token"
+        onSubmit={() => void action.run(create)}
+        onCancel={props.onClose}
+      >
+        <TextField label="Label" hint="Where it is used, for people." value={label} onValue={setLabel} />
+        <TextField
+          label="Runner types"
+          hint="Whose tasks it may claim; with commas between them."
+          required
+          value={types}
+          onValue={setTypes}
+        />
+        <TextField
+          label="Days until it ends"
+          hint={`1 to ${longestDays}.`}
+          type="number"
+          required
+          value={days}
+          onValue={setDays}
+        />
+        <CheckField
+          label="May also read the outputs of any session, to look into faults (debug:read)"
+          checked={debug}
+          onChecked={setDebug}
+        />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,143 @@
+import { useState } from 'preact/hooks';
+import type { ConfigurationEntry } from '../admin-api.ts';
+import { changeConfiguration, createConfiguration, listConfiguration } from '../admin-api.ts';
+import { formatAgo } from '../format.ts';
+import { useAction, useResource, useTitle } from '../hooks.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { AreaField, Form, SelectField, TextField } from '../ui/form.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+
+const valueTypes = ['string', 'integer', 'number', 'bool', 'JSON'];
+
+/** The platform's configuration entries. */
+export function ConfigurationPage() {
+  useTitle('Configuration');
+  const list = useResource('configuration', listConfiguration);
+  const [search, setSearch] = useState('');
+  const [edited, setEdited] = useState<ConfigurationEntry | 'new' | null>(null);
+  const wanted = search.trim().toLowerCase();
+  const shown = (list.data ?? []).filter(
+    ({ name, description }) =>
+      name.toLowerCase().includes(wanted) || description.toLowerCase().includes(wanted),
+  );
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>Configuration</h1>
+        <div class="actions">
+          <search class="search">
+            <Icon name="search" />
+            <input
+              type="search"
+              aria-label="Search by name or description"
+              placeholder="Search by name or description"
+              value={search}
+              onInput={(event) => setSearch(event.currentTarget.value)}
+            />
+          </search>
+          <button type="button" class="button button-primary" onClick={() => setEdited('new')}>
+            <Icon name="plus" />
+            New entry
+          </button>
+        </div>
+      </div>
+      {list.error !== null && (
+        <Failure what="The configuration could not be read." error={list.error} retry={list.reload} />
+      )}
+      {list.data === null && list.error === null && (
+        <Placeholder rows={4} label="Loading the configuration" />
+      )}
+      {list.data !== null && shown.length === 0 && (
+        <Empty title={wanted === '' ? 'There are no entries yet' : `No entry matches “${search.trim()}”`} />
+      )}
+      {shown.length > 0 && <EntryTable entries={shown} onEdit={setEdited} />}
+      {edited !== null && (
+        <EntryForm
+          entry={edited === 'new' ? null : edited}
+          saved={list.reload}
+          onClose={() => setEdited(null)}
+        />
+      )}
+    </div>
+  );
+}
+
+function EntryTable(props: { entries: ConfigurationEntry[]; onEdit: (entry: ConfigurationEntry) => void }) {
+  const now = Date.now();
+  return (
+    <div class="table-frame">
+      <table class="table">
+        <caption class="visually-hidden">Configuration entries</caption>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Type</th>
+            <th scope="col">Value</th>
+            <th scope="col">Changed</th>
+          </tr>
+        </thead>
+        <tbody>
+          {props.entries.map((entry) => (
+            <tr key={entry.id}>
+              <td class="wrap-anywhere">
+                <button type="button" class="row-link row-button" onClick={() => props.onEdit(entry)}>
+                  {entry.name}
+                </button>
+                {entry.description !== '' && <div class="faint">{entry.description}</div>}
+              </td>
+              <td data-label="Type">{valueTypes[entry.valueType] ?? entry.valueType}</td>
+              <td data-label="Value" class="mono">
+                {entry.value.length > 200 ? `${entry.value.slice(0, 200)} …` : entry.value}
+              </td>
+              <td data-label="Changed" class="nowrap">
+                {formatAgo(entry.updatedAt, now)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function EntryForm(props: { entry: ConfigurationEntry | null; saved: () => void; onClose: () => void }) {
+  const { entry } = props;
+  const action = useAction();
+  const [name, setName] = useState(entry?.name ?? '');
+  const [valueType, setValueType] = useState(String(entry?.valueType ?? 0));
+  const [value, setValue] = useState(entry?.value ?? '');
+  const [description, setDescription] = useState(entry?.description ?? '');
+  const save = async () => {
+    const body = { name: name.trim(), valueType: Number(valueType), value, description };
+    await (entry === null ? createConfiguration(body) : changeConfiguration(entry.name, body));
+    props.saved();
+    props.onClose();
+  };
+  return (
+    <Dialog title={entry === null ? 'New entry' : 'Change the entry'} onClose={props.onClose}>
+      <Form
+        action={action}
+        verb={entry === null ? 'Create entry' : 'Save'}
+        onSubmit={() => void action.run(save)}
+        onCancel={props.onClose}
+      >
+        <TextField
+          label="Name"
+          hint="Segments with colons between them, such as PublicApi:Ui:Title."
+          required
+          value={name}
+          onValue={setName}
+        />
+        <SelectField
+          label="Type"
+          value={valueType}
+          options={valueTypes.map((label, index) => ({ value: String(index), label }))}
+          onValue={setValueType}
+        />
+        <AreaField label="Value" value={value} onValue={setValue} />
+        <TextField label="Description" value={description} onValue={setDescription} />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,148 @@
+import { useState } from 'preact/hooks';
+import { RunnerTokens } from '../admin/runner-tokens.tsx';
+import type { Runner } from '../admin-api.ts';
+import { listRunners, setDrained } from '../admin-api.ts';
+import { formatAgo, formatDateTime, plural } from '../format.ts';
+import { useAction, useResource, useTitle } from '../hooks.ts';
+import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import { Paging } from '../ui/paging.tsx';
+
+/** Runner instances, what they hold and whether they get more; below them the tokens that they call with. */
+export function RunnersPage() {
+  useTitle('Runners');
+  const [number, setNumber] = useState(1);
+  const list = useResource(String(number), (signal) => listRunners(number, signal), {
+    keepWhileLoading: true,
+  });
+  const page = list.data;
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>Runners</h1>
+        <button type="button" class="button button-small" disabled={list.loading} onClick={list.reload}>
+          Look again
+        </button>
+      </div>
+      {list.error !== null && (
+        <Failure what="The runners could not be listed." error={list.error} retry={list.reload} />
+      )}
+      {page === null && list.error === null && <Placeholder rows={3} label="Loading runners" />}
+      {page !== null && page.runners.length === 0 && (
+        <Empty title="No runner has been seen yet">
+          <p>A runner appears here with its first claim. It calls with one of the tokens below.</p>
+        </Empty>
+      )}
+      {page !== null && page.runners.length > 0 && (
+        <>
+          <RunnerTable runners={page.runners} busy={list.loading} changed={list.reload} />
+          <Paging
+            page={page.page}
+            totalPages={page.totalPages}
+            summary={plural(page.totalCount, 'runner', 'runners')}
+            onPage={setNumber}
+          />
+        </>
+      )}
+      <RunnerTokens />
+    </div>
+  );
+}
+
+function RunnerTable(props: { runners: Runner[]; busy: boolean; changed: () => void }) {
+  const action = useAction();
+  return (
+    <>
+      {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
+      <div class="table-frame" aria-busy={props.busy}>
+        <table class="table">
+          <caption class="visually-hidden">Runners</caption>
+          <thead>
+            <tr>
+              <th scope="col">Runner</th>
+              <th scope="col">Types</th>
+              <th scope="col">Holds</th>
+              <th scope="col">Seen</th>
+              <th scope="col">
+                <span class="visually-hidden">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {props.runners.map((runner) => (
+              <RunnerRow
+                key={runner.id}
+                runner={runner}
+                busy={action.busy}
+                onDrain={async (drained) => {
+                  if (await action.run(() => setDrained(runner.id, drained))) props.changed();
+                }}
+              />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+function RunnerRow(props: { runner: Runner; busy: boolean; onDrain: (drained: boolean) => Promise<void> }) {
+  const { runner } = props;
+  const { task } = runner;
+  return (
+    <tr>
+      <td class="wrap-anywhere">
+        <strong>{runner.instanceId}</strong>
+        {runner.drained && <span class="tag">drained</span>}
+        <div class="faint">
+          {[
+            callerOf(runner),
+            runner.version,
+            runner.hosting === 'deployed' ? 'started by the platform' : null,
+          ]
+            .filter((text) => text !== null)
+            .join(' · ')}
+        </div>
+      </td>
+      <td data-label="Types" class="wrap-anywhere">
+        {runner.runnerTypes.join(', ')}
+      </td>
+      <td data-label="Holds">
+        {task === null ? (
+          'nothing'
+        ) : (
+          <>
+            <a href={`/sessions/${task.sessionId}?node=${task.nodeInstanceId}`}>{task.nodeName}</a>
+            <div class="faint">
+              attempt {task.attempt}
+              {task.phase !== null && task.phase !== '' ? `, ${task.phase}` : ''}, since{' '}
+              {formatDateTime(task.claimedAt)}
+            </div>
+          </>
+        )}
+      </td>
+      <td data-label="Seen" class="nowrap">
+        <time dateTime={runner.lastSeenAt} title={formatDateTime(runner.lastSeenAt)}>
+          {formatAgo(runner.lastSeenAt, Date.now())}
+        </time>
+      </td>
+      <td class="table-actions">
+        <button
+          type="button"
+          class="button button-small"
+          disabled={props.busy}
+          aria-label={`${runner.drained ? 'Give tasks again to' : 'Drain'} ${runner.instanceId}`}
+          title={runner.drained ? 'It gets tasks again' : 'It finishes what it holds and gets no more'}
+          onClick={() => void props.onDrain(!runner.drained)}
+        >
+          {runner.drained ? 'Give tasks again' : 'Drain'}
+        </button>
+      </td>
+    </tr>
+  );
+}
+
+function callerOf({ kind, tokenLabel, tokenHint }: Runner): string {
+  if (kind === 'account') return 'by an account';
+  const label = tokenLabel === null || tokenLabel === '' ? 'token' : tokenLabel;
+  return tokenHint === null ? label : `${label} …${tokenHint}`;
+}

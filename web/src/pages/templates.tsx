@@ -1,0 +1,155 @@
+import { useMemo, useRef, useState } from 'preact/hooks';
+import { TemplateGraph } from '../admin/template-graph.tsx';
+import type { SessionTemplate, TemplateNode } from '../admin-api.ts';
+import { importTemplate, listTemplates, readTemplate } from '../admin-api.ts';
+import { useAction, useResource, useTitle } from '../hooks.ts';
+import { navigate, useAddress } from '../router.ts';
+import { Icon } from '../ui/icon.tsx';
+import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
+
+/** The session templates; the chosen one, which stands in the address, with its graph. */
+export function TemplatesPage() {
+  useTitle('Templates');
+  const { query } = useAddress();
+  const list = useResource('templates', listTemplates);
+  const asked = Number(query.get('template'));
+  const chosen = list.data?.find(({ id }) => id === asked) ?? list.data?.[0] ?? null;
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>Templates</h1>
+        <ImportButton
+          imported={(id) => {
+            list.reload();
+            navigate(`/templates?template=${id}`);
+          }}
+        />
+      </div>
+      {list.error !== null && (
+        <Failure what="The templates could not be listed." error={list.error} retry={list.reload} />
+      )}
+      {list.data === null && list.error === null && <Placeholder rows={4} label="Loading templates" />}
+      {list.data?.length === 0 && <Empty title="There are no templates yet" />}
+      {list.data !== null && chosen !== null && (
+        <div class="split">
+          <ul class="choices" aria-label="Templates">
+            {list.data.map((template) => (
+              <li key={template.id}>
+                <a
+                  href={`/templates?template=${template.id}`}
+                  {...(template.id === chosen.id ? { 'aria-current': 'true' } : {})}
+                >
+                  <span>{template.name}</span>
+                  {template.description !== '' && <span class="faint">{template.description}</span>}
+                </a>
+              </li>
+            ))}
+          </ul>
+          <TemplateDetails key={chosen.id} template={chosen} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Takes a template definition file. */
+function ImportButton(props: { imported: (id: number) => void }) {
+  const picker = useRef<HTMLInputElement>(null);
+  const action = useAction();
+  const take = async (file: File) => {
+    let definition: unknown;
+    try {
+      definition = JSON.parse(await file.text());
+    } catch {
+      throw new Error(`${file.name} is not JSON.`);
+    }
+    props.imported((await importTemplate(definition)).id);
+  };
+  return (
+    <div class="session-actions">
+      <button
+        type="button"
+        class="button button-primary"
+        disabled={action.busy}
+        onClick={() => picker.current?.click()}
+      >
+        <Icon name="upload" />
+        Import a definition
+      </button>
+      <input
+        ref={picker}
+        type="file"
+        accept=".json,application/json"
+        class="visually-hidden"
+        tabIndex={-1}
+        aria-label="Template definition file"
+        onChange={(event) => {
+          const file = event.currentTarget.files?.[0];
+          event.currentTarget.value = '';
+          if (file !== undefined) void action.run(() => take(file));
+        }}
+      />
+      {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
+    </div>
+  );
+}
+
+function TemplateDetails(props: { template: SessionTemplate }) {
+  const { id, name, description } = props.template;
+  const one = useResource(String(id), (signal) => readTemplate(id, signal));
+  return (
+    <section class="page" aria-label={`Template ${name}`}>
+      <div>
+        <h2>{name}</h2>
+        {description !== '' && <p class="faint">{description}</p>}
+      </div>
+      {one.error !== null && (
+        <Failure what="The template could not be read." error={one.error} retry={one.reload} />
+      )}
+      {one.data === null && one.error === null && <Placeholder rows={3} label="Loading the template" />}
+      {one.data !== null && <GraphAndNode nodes={one.data.nodes} />}
+    </section>
+  );
+}
+
+function GraphAndNode(props: { nodes: TemplateNode[] }) {
+  const [selectedId, setSelectedId] = useState<number | null>(null);
+  const selected = useMemo(
+    () => props.nodes.find(({ id }) => id === selectedId) ?? props.nodes[0] ?? null,
+    [props.nodes, selectedId],
+  );
+  if (selected === null) return <Empty title="This template has no nodes" />;
+  return (
+    <>
+      <TemplateGraph nodes={props.nodes} selectedId={selected.id} onSelect={setSelectedId} />
+      <section class="panel" aria-label={`Node ${selected.name}`}>
+        <h3>{selected.name}</h3>
+        <dl class="facts">
+          <dt>Kind</dt>
+          <dd>{selected.nodeTemplateName ?? 'no longer registered'}</dd>
+          <dt>Type</dt>
+          <dd>{selected.nodeTemplateType ?? 'unknown'}</dd>
+          <dt>After</dt>
+          <dd>
+            {selected.parentNames.length === 0
+              ? 'nothing: it takes uploads'
+              : selected.parentNames.join(', ')}
+          </dd>
+          <dt>Configuration</dt>
+          <dd>
+            <pre class="mono">{pretty(selected.defaultConfiguration)}</pre>
+          </dd>
+        </dl>
+      </section>
+    </>
+  );
+}
+
+/** JSON as people read it; what is none stays as it is. */
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,117 @@
+import { useState } from 'preact/hooks';
+import { MadeSecret } from '../admin/made-secret.tsx';
+import type { MadeToken, OfflineToken } from '../admin-api.ts';
+import { createOfflineToken, listOfflineTokens, revokeOfflineToken } from '../admin-api.ts';
+import { formatAgo, formatDateTime } from '../format.ts';
+import { useAction, useResource, useTitle } from '../hooks.ts';
+import { Confirm } from '../ui/dialog.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
+
+/** Offline tokens: what capture devices sign in with for twelve months. */
+export function TokensPage() {
+  useTitle('Tokens');
+  const list = useResource('offline-tokens', listOfflineTokens);
+  const action = useAction();
+  const [made, setMade] = useState<MadeToken | null>(null);
+  const [revoking, setRevoking] = useState<OfflineToken | null>(null);
+  const create = async () => {
+    setMade(await createOfflineToken());
+    list.reload();
+  };
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>Offline tokens</h1>
+        <button
+          type="button"
+          class="button button-primary"
+          disabled={action.busy}
+          onClick={() => void action.run(create)}
+        >
+          <Icon name="plus" />
+          New offline token
+        </button>
+      </div>
+      <p class="faint">
+        For capture devices, which send recordings in the name of the Administrator who made the token.
+      </p>
+      {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
+      {list.error !== null && (
+        <Failure what="The tokens could not be listed." error={list.error} retry={list.reload} />
+      )}
+      {list.data === null && list.error === null && <Placeholder rows={3} label="Loading tokens" />}
+      {list.data?.length === 0 && <Empty title="There are no offline tokens yet" />}
+      {list.data !== null && list.data.length > 0 && <TokenTable tokens={list.data} onRevoke={setRevoking} />}
+      {made !== null && (
+        <MadeSecret title="The new offline token" value={made.token} onClose={() => setMade(null)}>
+          It ends on {formatDateTime(made.expiresAt)}.
+        </MadeSecret>
+      )}
+      {revoking !== null && (
+        <Confirm
+          title={`Revoke the token …${revoking.tokenHint}?`}
+          verb="Revoke"
+          act={async () => {
+            await revokeOfflineToken(revoking.secretId);
+            list.reload();
+          }}
+          onClose={() => setRevoking(null)}
+        >
+          The device that has it can send nothing more. Other tokens of {revoking.username} stay.
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+function TokenTable(props: { tokens: OfflineToken[]; onRevoke: (token: OfflineToken) => void }) {
+  const now = Date.now();
+  const isGood = (token: OfflineToken) => !token.revoked && Date.parse(token.expiresAt) > now;
+  return (
+    <div class="table-frame">
+      <table class="table">
+        <caption class="visually-hidden">Offline tokens</caption>
+        <thead>
+          <tr>
+            <th scope="col">Token</th>
+            <th scope="col">Made by</th>
+            <th scope="col">Used</th>
+            <th scope="col">Ends</th>
+            <th scope="col">
+              <span class="visually-hidden">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {props.tokens.map((token) => (
+            <tr key={token.secretId}>
+              <td class="mono">…{token.tokenHint}</td>
+              <td data-label="Made by" class="wrap-anywhere">
+                {token.username}
+              </td>
+              <td data-label="Used" class="nowrap">
+                {token.lastUsedAt === null ? 'never' : formatAgo(token.lastUsedAt, now)}
+              </td>
+              <td data-label="Ends" class="nowrap">
+                {token.revoked ? 'revoked' : isGood(token) ? formatDateTime(token.expiresAt) : 'has ended'}
+              </td>
+              <td class="table-actions">
+                {isGood(token) && (
+                  <button
+                    type="button"
+                    class="button button-small"
+                    aria-label={`Revoke …${token.tokenHint}`}
+                    onClick={() => props.onRevoke(token)}
+                  >
+                    Revoke
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,150 @@
+import { useState } from 'preact/hooks';
+import { UserForm } from '../admin/user-form.tsx';
+import type { Account } from '../admin-api.ts';
+import { deleteAccount, listAccounts } from '../admin-api.ts';
+import { plural } from '../format.ts';
+import { useAuth, useResource, useSettled, useTitle } from '../hooks.ts';
+import { Confirm } from '../ui/dialog.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { Paging } from '../ui/paging.tsx';
+
+/** The accounts of people. */
+export function UsersPage() {
+  useTitle('Users');
+  const [search, setSearch] = useState('');
+  const [number, setNumber] = useState(1);
+  const wanted = useSettled(search.trim(), 250);
+  const list = useResource(`${number} ${wanted}`, (signal) => listAccounts(wanted, number, signal), {
+    keepWhileLoading: true,
+  });
+  const [edited, setEdited] = useState<Account | 'new' | null>(null);
+  const [deleted, setDeleted] = useState<Account | null>(null);
+  const page = list.data;
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>Users</h1>
+        <div class="actions">
+          <search class="search">
+            <Icon name="search" />
+            <input
+              type="search"
+              aria-label="Search by name or address"
+              placeholder="Search by name or address"
+              value={search}
+              onInput={(event) => {
+                setSearch(event.currentTarget.value);
+                setNumber(1);
+              }}
+            />
+          </search>
+          <button type="button" class="button button-primary" onClick={() => setEdited('new')}>
+            <Icon name="plus" />
+            New user
+          </button>
+        </div>
+      </div>
+      {list.error !== null && (
+        <Failure what="The users could not be listed." error={list.error} retry={list.reload} />
+      )}
+      {page === null && list.error === null && <Placeholder rows={5} label="Loading users" />}
+      {page !== null && page.users.length === 0 && <Empty title={`Nobody matches “${wanted}”`} />}
+      {page !== null && page.users.length > 0 && (
+        <>
+          <UserTable users={page.users} busy={list.loading} onEdit={setEdited} onDelete={setDeleted} />
+          <Paging
+            page={page.page}
+            totalPages={page.totalPages}
+            summary={plural(page.totalCount, 'user', 'users')}
+            onPage={setNumber}
+          />
+        </>
+      )}
+      {edited !== null && (
+        <UserForm
+          user={edited === 'new' ? null : edited}
+          saved={list.reload}
+          onClose={() => setEdited(null)}
+        />
+      )}
+      {deleted !== null && (
+        <Confirm
+          title={`Delete ${deleted.username}?`}
+          verb="Delete"
+          act={async () => {
+            await deleteAccount(deleted.userId);
+            list.reload();
+          }}
+          onClose={() => setDeleted(null)}
+        >
+          All of their tokens end at once. Their sessions stay.
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+function UserTable(props: {
+  users: Account[];
+  busy: boolean;
+  onEdit: (user: Account) => void;
+  onDelete: (user: Account) => void;
+}) {
+  const own = useAuth().signIn?.user.userId;
+  return (
+    <div class="table-frame" aria-busy={props.busy}>
+      <table class="table">
+        <caption class="visually-hidden">Users</caption>
+        <thead>
+          <tr>
+            <th scope="col">User</th>
+            <th scope="col">Role</th>
+            <th scope="col">Company</th>
+            <th scope="col">
+              <span class="visually-hidden">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {props.users.map((user) => (
+            <tr key={user.userId}>
+              <td class="wrap-anywhere">
+                <strong>{user.username}</strong>
+                {!user.isActive && <span class="tag">not active</span>}
+                {user.forceChangePasswordNextSignin && <span class="tag">must change the password</span>}
+                <div class="faint">
+                  {[`${user.firstName} ${user.lastName}`.trim(), user.email].filter(Boolean).join(' · ')}
+                </div>
+              </td>
+              <td data-label="Role">{user.role}</td>
+              <td data-label="Company" class="wrap-anywhere">
+                {user.company}
+              </td>
+              <td class="table-actions">
+                <button
+                  type="button"
+                  class="button button-small"
+                  aria-label={`Change ${user.username}`}
+                  onClick={() => props.onEdit(user)}
+                >
+                  Change
+                </button>
+                {user.userId !== own && (
+                  <button
+                    type="button"
+                    class="button button-small"
+                    aria-label={`Delete ${user.username}`}
+                    onClick={() => props.onDelete(user)}
+                  >
+                    Delete
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
