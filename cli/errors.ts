@@ -13,15 +13,7 @@ export class PlatformError extends Error {
   /** How long the platform asks to wait before another try. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(
-    status: number,
-    message: string,
-    more: {
-      readonly requestId?: string | undefined;
-      readonly issues?: readonly DocumentIssue[];
-      readonly retryAfterMs?: number | undefined;
-    } = {},
-  ) {
+  constructor(status: number, message: string, more: MoreOfAnswer = {}) {
     super(message);
     this.status = status;
     this.requestId = more.requestId;
@@ -33,6 +25,12 @@ export class PlatformError extends Error {
 export interface DocumentIssue {
   readonly path: string;
   readonly message: string;
+}
+
+interface MoreOfAnswer {
+  readonly requestId?: string | undefined;
+  readonly issues?: readonly DocumentIssue[];
+  readonly retryAfterMs?: number | undefined;
 }
 
 /** The command was given something that it cannot take: it ends with the code for wrong use. */

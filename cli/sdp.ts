@@ -3,6 +3,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { cliOf, examples } from './cli.ts';
 import { commands } from './commands/all.ts';
 import { exitCodes, tell, UsageError } from './errors.ts';
+import { ownVersion } from './own-version.ts';
 
 // `npm run` changes to the checkout: files are named from where the person is.
 if (process.env.npm_lifecycle_event === 'sdp' && process.env.INIT_CWD) process.chdir(process.env.INIT_CWD);
@@ -13,6 +14,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 const program = new Command('sdp')
   .description('Operates a Simulation Data Platform.')
+  .version(ownVersion)
   .addOption(
     new Option(
       '--url <address>',

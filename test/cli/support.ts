@@ -24,16 +24,39 @@ export function runSdp(
   environment: Readonly<Record<string, string>>,
   input = '',
 ): Promise<Ended> {
+  return startSdp(args, environment, input).ended;
+}
+
+export interface Running {
+  /** What the command has printed so far. */
+  readonly printed: { readonly out: string; readonly err: string };
+  readonly ended: Promise<Ended>;
+}
+
+export function startSdp(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  input = '',
+): Running {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, [program, ...args], {
-    env: { PATH, HOME, XDG_CONFIG_HOME: folder, DATA_DIR: folder, ...environment },
+    env: {
+      PATH,
+      HOME,
+      XDG_CONFIG_HOME: folder,
+      DATA_DIR: folder,
+      // Dozens of processes load the same sources.
+      NODE_COMPILE_CACHE: join(folder, 'compiled'),
+      ...environment,
+    },
   });
-  const ended = { out: '', err: '' };
-  child.stdout.on('data', (chunk) => (ended.out += chunk));
-  child.stderr.on('data', (chunk) => (ended.err += chunk));
+  const printed = { out: '', err: '' };
+  child.stdout.on('data', (chunk) => (printed.out += chunk));
+  child.stderr.on('data', (chunk) => (printed.err += chunk));
   child.stdin.on('error', () => undefined).end(input);
-  return new Promise((resolve, reject) => {
+  const ended = new Promise<Ended>((resolve, reject) => {
     child.on('error', reject);
-    child.on('close', (code) => resolve({ code, ...ended }));
+    child.on('close', (code) => resolve({ code, ...printed }));
   });
+  return { printed, ended };
 }

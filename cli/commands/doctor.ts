@@ -1,0 +1,194 @@
+/** `sdp doctor`: looks at each part in turn, says what is wrong with it and what to do. */
+import { type AddCommand, examples } from '../cli.ts';
+import { bearerFor, type Place, placeOf } from '../connection.ts';
+import { exitCodes, PlatformError } from '../errors.ts';
+import { findPlatform } from '../find-platform.ts';
+import { table } from '../output.ts';
+import { ownVersion } from '../own-version.ts';
+import { type Bearer, PlatformClient } from '../platform-client.ts';
+
+const patienceMs = 5_000;
+/** Beyond this, times that devices and runners send look wrong. */
+const clockToleranceMs = 5_000;
+/** The version of the interface that this command line was written for. */
+const spokenVersion = '2';
+
+interface Finding {
+  readonly part: string;
+  readonly state: 'ok' | 'warning' | 'wrong' | 'skipped';
+  readonly finding: string;
+  /** What to do about it. */
+  readonly advice: string;
+}
+
+const ok = (part: string, finding: string): Finding => ({ part, state: 'ok', finding, advice: '' });
+const fault = (part: string, finding: string, advice: string): Finding => {
+  return { part, state: 'wrong', finding, advice };
+};
+const warning = (part: string, finding: string, advice: string): Finding => {
+  return { part, state: 'warning', finding, advice };
+};
+
+export const addDoctor: AddCommand = (program, cli) => {
+  program
+    .command('doctor')
+    .description('Checks each part of the platform and of this sign-in; says what is wrong and what to do.')
+    .addHelpText('after', examples('doctor', 'doctor --url https://platform.example.org --json'))
+    .action(async () => {
+      const findings = await examine(cli.url);
+      const isWell = findings.every(({ state }) => state !== 'wrong');
+      cli.print({ ok: isWell, findings }, () =>
+        [
+          table(findings, {
+            PART: ({ part }) => part,
+            STATE: ({ state }) => state,
+            FINDING: ({ finding }) => finding,
+          }),
+          ...findings.filter(({ advice }) => advice !== '').map(({ part, advice }) => `\n${part}: ${advice}`),
+        ].join('\n'),
+      );
+      if (!isWell) process.exitCode = exitCodes.failed;
+    });
+};
+
+async function examine(url: string | undefined): Promise<Finding[]> {
+  const versions = `sdp ${ownVersion}, Node ${process.versions.node}`;
+  const place = await placeOf(url).catch((error: Error) => error);
+  if (place instanceof Error) {
+    return [
+      ok('command line', versions),
+      fault('address', place.message, 'Name the platform with --url or SDP_URL.'),
+    ];
+  }
+  const { address, from } = place;
+  const found = [ok('command line', versions), ok('address', `${address}, from ${from}`)];
+  const health = await probe(`${address}/api/v2/health`);
+  if (health === undefined) {
+    const advice = `Start the platform (npm start), or check the address, the network and proxies in between.`;
+    return [...found, fault('API', 'does not answer', advice)];
+  }
+  return [
+    ...found,
+    api(health),
+    ...(await Promise.all([storage(address), version(address), signInService(address)])),
+    clock(health),
+    await signIn(address),
+    await temporal(place),
+  ];
+}
+
+interface Probed {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Headers;
+  readonly startedAtMs: number;
+  readonly tookMs: number;
+}
+
+/** Undefined when nothing answers in time. */
+async function probe(address: string): Promise<Probed | undefined> {
+  const startedAtMs = Date.now();
+  try {
+    const response = await fetch(address, { signal: AbortSignal.timeout(patienceMs) });
+    const text = await response.text();
+    const { status, headers } = response;
+    return { status, headers, text, startedAtMs, tookMs: Date.now() - startedAtMs };
+  } catch {
+    return undefined;
+  }
+}
+
+function api({ status, text, tookMs }: Probed): Finding {
+  if (status === 200 && /"status"\s*:\s*"ok"/.test(text)) return ok('API', `answers in ${tookMs} ms`);
+  if (status === 503) {
+    return fault('API', 'answers, and its database does not', 'Look at PostgreSQL and at DATABASE_URL.');
+  }
+  return fault(
+    'API',
+    `answered ${status}`,
+    'Something else than the platform may answer here: check the address.',
+  );
+}
+
+async function storage(address: string): Promise<Finding> {
+  const part = 'database and storage';
+  const answer = await probe(`${address}/health_check`);
+  if (answer?.status === 200) return ok(part, 'both answer');
+  const advice =
+    'Where the API is well it is the object store: look at S3 and its settings (S3_ENDPOINT, ...).';
+  return fault(part, answer === undefined ? 'no answer in time' : `answered ${answer.status}`, advice);
+}
+
+async function signInService(address: string): Promise<Finding> {
+  const part = 'authentication';
+  const answer = await probe(`${address}/api/authorization/health`);
+  if (answer?.status === 200) return ok(part, 'answers');
+  const advice = 'Look at the authentication service, at AUTH_URL and AUTH_SERVICE_KEY.';
+  return fault(part, answer === undefined ? 'no answer in time' : `answered ${answer.status}`, advice);
+}
+
+async function version(address: string): Promise<Finding> {
+  const part = 'interface';
+  const answer = await probe(`${address}/api/v2/openapi.json`);
+  const [, found] = /"version"\s*:\s*"([^"]+)"/.exec(answer?.text.slice(0, 100_000) ?? '') ?? [];
+  if (found === spokenVersion) return ok(part, `version ${found}`);
+  return warning(
+    part,
+    found === undefined ? 'tells no version' : `version ${found}`,
+    `This command line speaks version ${spokenVersion}: use the one of the platform's own checkout.`,
+  );
+}
+
+/** A `Date` header tells whole seconds: its middle, against the middle of the call. */
+function clock({ headers, startedAtMs, tookMs }: Probed): Finding {
+  const server = Date.parse(headers.get('date') ?? '') + 500;
+  if (Number.isNaN(server)) return { part: 'clock', state: 'skipped', finding: 'no Date', advice: '' };
+  const differenceMs = startedAtMs + tookMs / 2 - server;
+  const finding = `${(Math.abs(differenceMs) / 1000).toFixed(1)} s ${differenceMs < 0 ? 'behind' : 'ahead of'} the platform`;
+  if (Math.abs(differenceMs) <= clockToleranceMs + tookMs / 2) return ok('clock', finding);
+  return warning(
+    'clock',
+    finding,
+    'Set the clock of this machine by a time server (NTP), or that of the platform.',
+  );
+}
+
+async function signIn(address: string): Promise<Finding> {
+  const part = 'sign-in';
+  const again = 'Sign in with `sdp login`, or set SDP_TOKEN.';
+  try {
+    const bearer = await bearerFor(address);
+    if (bearer === undefined) return warning(part, 'nobody is signed in', again);
+    return ok(part, await whoIs(address, bearer));
+  } catch (error) {
+    if (error instanceof PlatformError && error.status === 401) return fault(part, error.message, again);
+    return fault(part, error instanceof Error ? error.message : String(error), again);
+  }
+}
+
+async function whoIs(address: string, bearer: Bearer): Promise<string> {
+  const token = bearer.token() ?? '';
+  const platform = new PlatformClient(address, bearer);
+  if (token.startsWith('hrt_')) {
+    await platform.get('/api/v2/runner/whoami');
+    return 'a runner token, valid';
+  }
+  const person = await platform.post<{ username: string; role: string; isOfflineToken: boolean }>(
+    '/api/authorization/validate',
+    { token },
+  );
+  return `${person.username} (${person.role})${person.isOfflineToken ? ', by an offline token' : ''}`;
+}
+
+/** The address of Temporal's UI is known where `npm start` runs the platform. */
+async function temporal({ address }: Place): Promise<Finding> {
+  const part = 'Temporal UI';
+  const local = await findPlatform(undefined).catch(() => undefined);
+  if (local?.address !== address || local.temporalUiUrl === undefined) {
+    return { part, state: 'skipped', finding: 'known for a platform of this checkout alone', advice: '' };
+  }
+  const answer = await probe(local.temporalUiUrl);
+  if (answer !== undefined && answer.status < 400) return ok(part, local.temporalUiUrl);
+  const advice = 'Uploads go on, tasks wait: see the logs in the data folder, or start the platform again.';
+  return fault(part, `${local.temporalUiUrl} does not answer`, advice);
+}

@@ -1,0 +1,128 @@
+/** `sdp upload`: files into a node, several at once, each with a bar of its own. */
+import { stat } from 'node:fs/promises';
+import { InvalidArgumentError } from 'commander';
+import { type AddCommand, examples, wholeNumber } from '../cli.ts';
+import { contentTypeOf } from '../content-type.ts';
+import { exitCodes, tell, UsageError } from '../errors.ts';
+import { bytes } from '../output.ts';
+import type { PlatformClient } from '../platform-client.ts';
+import { Progress } from '../progress.ts';
+import { inParallel, type Uploaded, uploadFile } from '../transfers.ts';
+
+interface UploadOptions {
+  readonly node?: string;
+  readonly contentType?: string;
+  readonly metadata?: string;
+  readonly identifier?: string;
+  readonly parallel: number;
+  readonly retries: number;
+}
+
+export const addUpload: AddCommand = (program, cli) => {
+  program
+    .command('upload')
+    .description(
+      'Uploads files to a node. What fails is tried again under the same identifier, made of name and bytes of the ' +
+        'file, and what is there already is not sent: repeating the command does no harm.',
+    )
+    .argument('<target>', 'a session (its input node) or the id of a node instance')
+    .argument('<files...>')
+    .option('--node <name>', 'the node of the session, where it has several input nodes')
+    .option('--content-type <type>', 'media type (default: by the name of the file)')
+    .option('--metadata <json>', 'an object that is kept with each output', jsonObject)
+    .option('--identifier <text>', 'identifier of the output, for a single file')
+    .option('--parallel <number>', 'files at once', wholeNumber(1, 16), 4)
+    .option('--retries <number>', 'further tries of a file that failed', wholeNumber(0, 100), 5)
+    .addHelpText(
+      'after',
+      examples(
+        'upload 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10 recording.csv',
+        'upload 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10 --node telemetry lap-*.csv',
+        'upload 101 --parallel 8 laps/*.parquet',
+      ),
+    )
+    .action(async (target: string, files: string[], options: UploadOptions) => {
+      if (options.identifier !== undefined && files.length > 1) {
+        throw new UsageError('--identifier names one output: give a single file.');
+      }
+      await Promise.all(files.map(mustBeFile));
+      const platform = await cli.connect();
+      const nodeInstanceId = await findNode(platform, target, options.node);
+      const { done, failures } = await uploadAll(platform, nodeInstanceId, files, options);
+      if (cli.isJson) cli.print({ nodeInstanceId, uploads: done }, () => '');
+      if (failures === 0) return;
+      process.exitCode = exitCodes.failed;
+      console.error(`${failures} of ${files.length} files failed; the same command again sends those alone.`);
+    });
+};
+
+async function uploadAll(
+  platform: PlatformClient,
+  nodeInstanceId: number,
+  files: readonly string[],
+  { contentType, metadata, identifier, parallel, retries }: UploadOptions,
+): Promise<{ done: readonly Uploaded[]; failures: number }> {
+  const progress = new Progress();
+  const done: Uploaded[] = [];
+  await inParallel([...new Set(files)], parallel, async (file) => {
+    const request = { nodeInstanceId, file, metadata, identifier, retries };
+    try {
+      const type = contentType ?? contentTypeOf(file);
+      const uploaded = await uploadFile(platform, { ...request, contentType: type }, progress);
+      done.push(uploaded);
+      progress.end(file, `${file}: ${sentenceOf(uploaded)}`);
+    } catch (error) {
+      progress.end(file, `${file}: failed`);
+      tell(error);
+    }
+  });
+  return { done, failures: new Set(files).size - done.length };
+}
+
+function sentenceOf({ outcome, outputId, sizeBytes }: Uploaded): string {
+  if (outcome === 'there') return `already there as output ${outputId}`;
+  if (outcome === 'queued') return `stored, published from the queue (${bytes(sizeBytes)})`;
+  return `output ${outputId} (${bytes(sizeBytes)})`;
+}
+
+async function mustBeFile(file: string): Promise<void> {
+  const found = await stat(file).catch(() => undefined);
+  if (found?.isFile() !== true) throw new Error(`There is no file ${file}.`);
+}
+
+interface Session {
+  readonly nodeInstances: ReadonlyArray<{
+    readonly id: number;
+    readonly name: string;
+    readonly parentIds: readonly number[];
+  }>;
+}
+
+/** The node instance that is meant: by its id, by its name in the session, or as the session's only input node. */
+async function findNode(platform: PlatformClient, target: string, name: string | undefined): Promise<number> {
+  if (/^[1-9]\d{0,15}$/.test(target)) return Number(target);
+  if (!/^[0-9a-f-]{36}$/i.test(target)) {
+    throw new UsageError(`'${target}' is neither the id of a session nor that of a node instance.`);
+  }
+  const { nodeInstances } = await platform.get<Session>(`/api/v2/sessions/${target}`);
+  const fitting = nodeInstances.filter((node) =>
+    name === undefined ? node.parentIds.length === 0 : node.name === name,
+  );
+  if (fitting.length === 1) return fitting[0]!.id;
+  const names = nodeInstances.map((node) => node.name).join(', ');
+  throw new UsageError(
+    name === undefined
+      ? `The session has ${fitting.length} input nodes: name one with --node (${names}).`
+      : `The session has no node ${name}, but ${names}.`,
+  );
+}
+
+function jsonObject(value: string): string {
+  try {
+    const parsed: unknown = JSON.parse(value);
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return value;
+  } catch {
+    // Told below.
+  }
+  throw new InvalidArgumentError('It must be a JSON object.');
+}

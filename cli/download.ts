@@ -1,0 +1,71 @@
+/** Bytes of the platform into a file, which appears under its name when it is whole. */
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ConnectionError } from './errors.ts';
+import type { PlatformClient } from './platform-client.ts';
+import { Progress } from './progress.ts';
+
+export interface Downloaded {
+  readonly file: string;
+  readonly sizeBytes: number;
+}
+
+/**
+ * @param out name of the file; `-` writes to the standard output, undefined takes the name that the platform gives
+ * @throws ConnectionError when the line broke or the bytes are not those that the platform holds
+ */
+export async function download(
+  platform: PlatformClient,
+  path: string,
+  out: string | undefined,
+  fallbackName: string,
+): Promise<Downloaded> {
+  // Decoded by the platform where it is stored compressed, so that length and bytes are those of the file.
+  const response = await platform.open(path, { 'accept-encoding': 'identity' });
+  const file = out ?? nameIn(response.headers.get('content-disposition')) ?? fallbackName;
+  const totalBytes = Number(response.headers.get('content-length') ?? 0);
+  const progress = new Progress();
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  const counted = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      sizeBytes += chunk.length;
+      progress.update(file, sizeBytes, Math.max(totalBytes, sizeBytes));
+      done(null, chunk);
+    },
+  });
+  const partial = `${file}.part`;
+  const body = response.body === null ? Readable.from([]) : Readable.fromWeb(response.body as never);
+  try {
+    if (file === '-') await pipeline(body, counted, process.stdout, { end: false });
+    else await pipeline(body, counted, createWriteStream(partial));
+    checkWhole(response.headers, hash.digest('hex'));
+    if (file !== '-') await rename(partial, file);
+  } catch (error) {
+    if (file !== '-') await rm(partial, { force: true });
+    if (error instanceof ConnectionError || (error as NodeJS.ErrnoException).syscall) throw error;
+    throw new ConnectionError(`The line to ${platform.address} broke during the download.`, { cause: error });
+  }
+  if (file !== '-') progress.end(file, `${file}: ${sizeBytes} bytes`);
+  return { file, sizeBytes };
+}
+
+/** The ETag is the checksum of the stored bytes; a length is told where they go out as they are stored. */
+function checkWhole(headers: Headers, sha256: string): void {
+  const [, wanted] = /^"([0-9a-f]{64})"$/.exec(headers.get('etag') ?? '') ?? [];
+  if (wanted === undefined || !headers.has('content-length') || wanted === sha256) return;
+  throw new ConnectionError('The bytes that came are not those that the platform holds.');
+}
+
+/** The last part alone: what a server says never leads into another folder. */
+function nameIn(disposition: string | null): string | undefined {
+  const [, encoded] = /filename\*=UTF-8''([^;]+)/.exec(disposition ?? '') ?? [];
+  const [, plain] = /filename="([^"]+)"/.exec(disposition ?? '') ?? [];
+  const name = basename(encoded === undefined ? (plain ?? '') : decodeURIComponent(encoded));
+  return /^\.*$/.test(name) ? undefined : name;
+}

@@ -1,0 +1,9 @@
+/** The version of this checkout. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const own = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')) as {
+  readonly version: string;
+};
+
+export const ownVersion = own.version;

@@ -1,0 +1,56 @@
+/** A bar for each transfer under way, on the standard error; without a terminal a line for each that has ended. */
+import { bytes } from './output.ts';
+
+const barWidth = 24;
+const nameWidth = 32;
+/** Terminals need not be written to more often. */
+const redrawEveryMs = 100;
+
+interface Bar {
+  doneBytes: number;
+  totalBytes: number;
+  note: string;
+}
+
+export class Progress {
+  private readonly bars = new Map<string, Bar>();
+  private readonly isTerminal = process.stderr.isTTY === true;
+  private drawnLines = 0;
+  private drawnAtMs = 0;
+
+  /** Shows how far a transfer is. `note` stands behind its bar, for example which try it is. */
+  update(name: string, doneBytes: number, totalBytes: number, note = ''): void {
+    this.bars.set(name, { doneBytes, totalBytes, note });
+    if (performance.now() - this.drawnAtMs >= redrawEveryMs) this.draw();
+  }
+
+  /** Takes a transfer off the bars and says how it ended. */
+  end(name: string, line: string): void {
+    this.bars.delete(name);
+    this.clear();
+    process.stderr.write(`${line}\n`);
+    this.draw();
+  }
+
+  private draw(): void {
+    if (!this.isTerminal) return;
+    this.clear();
+    const width = Math.max(40, process.stderr.columns ?? 80) - 1;
+    for (const [name, bar] of this.bars) process.stderr.write(`${lineOf(name, bar).slice(0, width)}\n`);
+    this.drawnLines = this.bars.size;
+    this.drawnAtMs = performance.now();
+  }
+
+  private clear(): void {
+    if (this.drawnLines > 0) process.stderr.write(`\u001b[${this.drawnLines}A\u001b[0J`);
+    this.drawnLines = 0;
+  }
+}
+
+function lineOf(name: string, { doneBytes, totalBytes, note }: Bar): string {
+  const part = totalBytes === 0 ? 1 : Math.min(1, doneBytes / totalBytes);
+  const filled = Math.round(barWidth * part);
+  const shown = name.length > nameWidth ? `...${name.slice(3 - nameWidth)}` : name;
+  const bar = `[${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}]`;
+  return `${shown.padEnd(nameWidth)} ${bar} ${bytes(doneBytes)} of ${bytes(totalBytes)} ${note}`;
+}

@@ -1,0 +1,129 @@
+/** Uploads of files that may be repeated: each file has an identifier of its own, made of its name and its bytes. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isPassing, PlatformError } from './errors.ts';
+import type { PlatformClient } from './platform-client.ts';
+import type { Progress } from './progress.ts';
+
+const identifierCharacters = 100;
+const digestCharacters = 16;
+const firstPauseMs = 500;
+const longestPauseMs = 10_000;
+
+export interface UploadRequest {
+  readonly nodeInstanceId: number;
+  readonly file: string;
+  readonly contentType: string;
+  /** A JSON object as text. */
+  readonly metadata?: string | undefined;
+  /** Instead of one made of the file's name and bytes. */
+  readonly identifier?: string | undefined;
+  /** Further tries after one that failed for a passing reason. */
+  readonly retries: number;
+}
+
+export interface Uploaded {
+  readonly file: string;
+  /** `there`: the node had the same bytes under this identifier already; `queued`: stored, and published later. */
+  readonly outcome: 'uploaded' | 'there' | 'queued';
+  readonly identifier: string;
+  readonly outputId: number | null;
+  readonly sizeBytes: number;
+}
+
+interface Output {
+  readonly id: number;
+  readonly outputIdentifier: string;
+  readonly sha256: string | null;
+}
+
+/** @throws PlatformError when it is refused for good, or still after all tries */
+export async function uploadFile(
+  platform: PlatformClient,
+  request: UploadRequest,
+  progress: Progress,
+): Promise<Uploaded> {
+  const { file, nodeInstanceId } = request;
+  const { size: sizeBytes } = await stat(file);
+  progress.update(file, 0, sizeBytes, 'reading');
+  const sha256 = await digestOf(file);
+  const identifier = request.identifier ?? identifierOf(file, sha256);
+  const path = `/api/v2/node-instance/${nodeInstanceId}/outputs`;
+  const headers = {
+    'content-type': request.contentType,
+    'x-platform-output-identifier': identifier,
+    'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64'),
+    ...(request.metadata === undefined
+      ? {}
+      : { 'x-platform-output-metadata': Buffer.from(request.metadata).toString('latin1') }),
+  };
+  for (let tries = 0; ; tries++) {
+    const note = tries === 0 ? '' : `try ${tries + 1}`;
+    try {
+      // It may have arrived before, though the answer to it did not.
+      const there = await findOutput(platform, path, identifier, sha256);
+      if (there !== undefined) return { file, outcome: 'there', identifier, outputId: there.id, sizeBytes };
+      const reply = await platform.upload<{ id?: number }>(`${path}/data`, file, headers, (sent, total) =>
+        progress.update(file, sent, total, note),
+      );
+      const outcome = reply.id === undefined ? 'queued' : 'uploaded';
+      return { file, outcome, identifier, outputId: reply.id ?? null, sizeBytes };
+    } catch (error) {
+      const isRenewed = error instanceof PlatformError && error.status === 401 && (await platform.renew());
+      if ((!isRenewed && !isPassing(error)) || tries >= request.retries) throw error;
+      progress.update(file, 0, sizeBytes, `waits for try ${tries + 2}`);
+      await delay(pauseMs(error, tries));
+    }
+  }
+}
+
+function pauseMs(error: unknown, tries: number): number {
+  const wanted = error instanceof PlatformError ? error.retryAfterMs : undefined;
+  return wanted ?? Math.min(longestPauseMs, firstPauseMs * 2 ** tries) * (0.5 + Math.random() / 2);
+}
+
+async function digestOf(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  return hash.digest('hex');
+}
+
+/** The same file has the same identifier every time; files of one name and other bytes have others. */
+export function identifierOf(file: string, sha256: string): string {
+  const digest = sha256.slice(0, digestCharacters);
+  const name = basename(file).replaceAll(/[^A-Za-z0-9._-]/g, '_');
+  return `${name.slice(0, identifierCharacters - digestCharacters - 1)}-${digest}`;
+}
+
+async function findOutput(
+  platform: PlatformClient,
+  path: string,
+  identifier: string,
+  sha256: string,
+): Promise<Output | undefined> {
+  try {
+    const outputs = await platform.get<Output[]>(path);
+    return outputs.find((output) => output.outputIdentifier === identifier && output.sha256 === sha256);
+  } catch (error) {
+    // A node without outputs; the upload itself tells when there is no such node.
+    if (error instanceof PlatformError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+/** Does the work for every item, for as many at once as `parallel`. */
+export async function inParallel<Item>(
+  items: readonly Item[],
+  parallel: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const left = items.values();
+  const worker = async () => {
+    for (const item of left) await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(parallel, items.length) }, worker));
+}
