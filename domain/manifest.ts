@@ -5,14 +5,20 @@
 import { countObjects } from './configuration-schema.ts';
 import { type Issue, IssueList, jsonPath, quote } from './issue.ts';
 import { limits } from './limits.ts';
-import { Fields, isEntrypointName } from './manifest-fields.ts';
+import { Fields } from './manifest-fields.ts';
+import {
+  type EntrypointPlaces,
+  type ManifestRunnerType,
+  mostRunnerTypes,
+  readRunnerType,
+} from './manifest-runner-types.ts';
 import { schemaCost } from './schema-cost.ts';
 import type { NodeTemplateType } from './template-file.ts';
 import { isJsonObject, isName, type JsonObject } from './text.ts';
 import { compareVersions, parseVersion } from './version.ts';
 
 export const manifestLimits = {
-  manifestRunnerTypes: 100,
+  manifestRunnerTypes: mostRunnerTypes,
   manifestNodeTemplates: 500,
   featureNameCharacters: 64,
   /** Objects in all schemas of one manifest. */
@@ -21,13 +27,6 @@ export const manifestLimits = {
   schemaCost: 30_000,
   timeoutMaxSeconds: 30 * 24 * 3600,
 } as const;
-
-export interface ManifestRunnerType {
-  readonly name: string;
-  readonly runtime: 'sdk' | 'external';
-  readonly entrypoint: string | null;
-  readonly description: string;
-}
 
 export interface ManifestNodeTemplate {
   readonly name: string;
@@ -63,11 +62,6 @@ export interface Registered {
   >;
 }
 
-/** Where an entrypoint leads: to a file of the operator's folder, to none that is there, or out of the folder. */
-export type EntrypointPlace = 'there' | 'missing' | 'outside';
-/** The places of a manifest's entrypoints by name; null while the platform's runner host is off. */
-export type EntrypointPlaces = ReadonlyMap<string, EntrypointPlace> | null;
-
 export interface ManifestCheck {
   /** Null when there are errors. */
   readonly manifest: Manifest | null;
@@ -85,17 +79,7 @@ export function featureNameOf(manifest: unknown): string | null {
   return typeof name === 'string' && isName(name, manifestLimits.featureNameCharacters) ? name.trim() : null;
 }
 
-/** Entrypoints of deployed runners, as far as they can be read: for looking them up before the check. */
-export function entrypointsOf(manifest: unknown): string[] {
-  const listed = isJsonObject(manifest) && Array.isArray(manifest.runnerTypes) ? manifest.runnerTypes : [];
-  const names = listed.slice(0, manifestLimits.manifestRunnerTypes).flatMap((item: unknown) => {
-    const { runtime, entrypoint } = isJsonObject(item) ? item : {};
-    return runtime === 'sdk' && typeof entrypoint === 'string' ? [entrypoint] : [];
-  });
-  return [...new Set(names.filter(isEntrypointName))];
-}
-
-/** @param entrypoints of {@link entrypointsOf}; one without a place counts as missing */
+/** @param entrypoints of `entrypointsOf`; one without a place counts as missing */
 export function checkManifest(
   manifest: unknown,
   registered: Registered,
@@ -186,48 +170,6 @@ function items(manifest: JsonObject, key: string, least: number, most: number, e
 }
 
 type Steps = readonly (string | number)[];
-
-function readRunnerType(
-  item: unknown,
-  steps: Steps,
-  errors: IssueList,
-  warnings: IssueList,
-  entrypoints: EntrypointPlaces,
-): ManifestRunnerType {
-  const fields = new Fields(item, steps, errors);
-  const name = fields.name('name');
-  const runtime = fields.oneOf('runtime', ['sdk', 'external']);
-  const given = fields.raw('entrypoint');
-  const entrypoint = typeof given === 'string' && isEntrypointName(given) ? given : null;
-  if (given !== undefined && entrypoint === null) {
-    fields.fault(
-      'entrypoint',
-      'entrypoint must be a file name of letters, digits, dots, underscores and hyphens.',
-    );
-  }
-  const isSdk = isJsonObject(item) && item.runtime === 'sdk';
-  if (isSdk && given === undefined) {
-    warnings.add(jsonPath(...steps), 'Without an entrypoint the platform does not start this runner.');
-  }
-  if (isSdk && entrypoints === null) {
-    warnings.add(
-      jsonPath(...steps, 'runtime'),
-      'The runner host of this platform is off: the runner is registered but not started.',
-    );
-  }
-  if (isSdk && entrypoints !== null && entrypoint !== null) {
-    const place = entrypoints.get(entrypoint) ?? 'missing';
-    if (place === 'outside') {
-      fields.fault('entrypoint', 'entrypoint leads out of the folder of deployed runners.');
-    } else if (place === 'missing') {
-      warnings.add(
-        jsonPath(...steps, 'entrypoint'),
-        'The folder of deployed runners has no such file: the runner is started as soon as it is there.',
-      );
-    }
-  }
-  return { name, runtime, entrypoint, description: fields.description() };
-}
 
 function readNodeTemplate(
   item: unknown,

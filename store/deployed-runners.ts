@@ -190,23 +190,31 @@ export async function loseTasks(database: Queryable, tokenId: string): Promise<v
   );
 }
 
-/**
- * Of these tokens, those that hold no task and that nothing has called with for so long, though the interface was up
- * to hear it.
- */
-export async function listSilentTokens(
+/** What the process that calls with a token is about. */
+export interface ProcessLook {
+  readonly tokenId: string;
+  /** It holds no task, and nothing has been heard of it for as long as was asked for. */
+  readonly isSilent: boolean;
+  /** It holds a task of this run, which an operator has cancelled. */
+  readonly cancelledRunId: string | null;
+}
+
+export async function lookAtProcesses(
   database: Queryable,
   tokenIds: readonly string[],
-  afterSeconds: number,
-): Promise<string[]> {
-  const rows = await database.query<{ id: string }>(
-    `select k.id from unnest($1::uuid[]) as k (id)
-      where not exists (select from node_claim c where c.holder = 'token:' || k.id and c.ended_at is null)
-        and not exists (select from runner_instance i where i.holder = 'token:' || k.id
-                           and i.last_seen_at > clock_timestamp() - make_interval(secs => $2))`,
-    [tokenIds, afterSeconds],
+  silentSeconds: number,
+): Promise<ProcessLook[]> {
+  return database.query<ProcessLook>(
+    `select k.id as "tokenId", r.id as "cancelledRunId",
+            c.task_id is null and not exists (
+              select from runner_instance i
+               where i.holder = 'token:' || k.id and i.last_seen_at > clock_timestamp() - make_interval(secs => $2)
+            ) as "isSilent"
+       from unnest($1::uuid[]) as k (id)
+       left join node_claim c on c.holder = 'token:' || k.id and c.ended_at is null
+       left join node_run r on r.id = c.run_id and r.cancel_requested`,
+    [tokenIds, silentSeconds],
   );
-  return rows.map(({ id }) => id);
 }
 
 /** Whether a process that serves the interface is up. */

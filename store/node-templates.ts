@@ -2,12 +2,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   checkManifest,
-  type EntrypointPlaces,
   featureNameOf,
   type Manifest,
   type ManifestCheck,
   type Registered,
 } from '../domain/manifest.ts';
+import type { EntrypointPlaces } from '../domain/manifest-runner-types.ts';
 import type { KnownNodeTemplate, NodeTemplateType } from '../domain/template-file.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import type { Database, Queryable, Tx } from './database.ts';

@@ -1,8 +1,8 @@
 /** The folder that the operator fills with the modules of deployed runners (decisions 10). */
 import { realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import type { EntrypointPlace } from '../domain/manifest.ts';
 import { isEntrypointName } from '../domain/manifest-fields.ts';
+import type { EntrypointPlace } from '../domain/manifest-runner-types.ts';
 
 export type FoundEntrypoint =
   /** `path` without symbolic links. */

@@ -3,13 +3,9 @@ import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import {
-  type EntrypointPlaces,
-  entrypointsOf,
-  type ManifestCheck,
-  manifestLimits,
-} from '../../domain/manifest.ts';
+import { type ManifestCheck, manifestLimits } from '../../domain/manifest.ts';
 import { runnerNames } from '../../domain/manifest-fields.ts';
+import { type EntrypointPlaces, entrypointsOf } from '../../domain/manifest-runner-types.ts';
 import { codedErrorSchema, errorSchema } from '../../http/errors.ts';
 import { publishManifest, validateManifest } from '../../store/node-templates.ts';
 import { findEntrypoint } from '../../store/runner-folder.ts';

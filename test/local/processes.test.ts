@@ -56,6 +56,7 @@ test('wrong settings are told together, one line for each', () => {
   const environment = {
     PORT: 'eighty',
     ADMIN_PASSWORD: 'short',
+    SDK_RUNNERS_DIR: '/nowhere/at/all',
     TEMPORAL_ADDRESS: 'http://somewhere',
     DATABASE_URL: 'mysql://somewhere',
     S3_ENDPOINT: 'http://somewhere:9000',
@@ -65,6 +66,7 @@ test('wrong settings are told together, one line for each', () => {
     [
       'PORT: must be a port number',
       'ADMIN_PASSWORD: must have at least 12 characters',
+      'SDK_RUNNERS_DIR: must be a folder that is there',
       'DATABASE_URL: must begin with postgresql://',
       'TEMPORAL_ADDRESS: must be host:port',
       'S3_SECRET_ACCESS_KEY is required.',

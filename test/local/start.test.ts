@@ -24,7 +24,7 @@ interface Start {
 function start(port: number): Start {
   const { DATABASE_URL, TEMPORAL_ADDRESS, S3_ENDPOINT, ADMIN_PASSWORD, ...env } = process.env;
   const child = spawn(process.execPath, [startScript], {
-    env: { ...env, PORT: String(port), DATA_DIR: dataDir },
+    env: { ...env, PORT: String(port), DATA_DIR: dataDir, SDK_RUNNERS_DIR: import.meta.dirname },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => {
@@ -78,7 +78,8 @@ test('one command starts everything, the first credentials work, Ctrl-C leaves n
 
   const children = readdirSync(join(dataDir, 'run')).map((name) => readIdentity(join(dataDir, 'run', name)));
   const alive = children.filter((identity) => identity !== undefined);
-  expect(alive).toHaveLength(6);
+  // Three servers, API, two workers and the host of deployed runners.
+  expect(alive).toHaveLength(7);
   first.child.kill('SIGINT');
   expect(await first.ended).toBe(0);
   expect(alive.filter(isAlive)).toEqual([]);

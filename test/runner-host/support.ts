@@ -3,10 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
-import { type Answer, ask } from '../support/api.ts';
+import { Database } from '../../store/database.ts';
+import { type Answer, ask, startTestApi, type TestApi, tokenOf } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { type TestProcess, type TestProcesses, testProcesses } from '../support/processes.ts';
-import { type RunnerStage, runnerStage } from '../support/runner.ts';
+import { testEnvironment } from '../support/stack.ts';
 import { inputNode, ship, templateFile } from '../support/templates.ts';
 
 export interface DeployedSession {
@@ -27,7 +28,10 @@ export interface Shown {
   }[];
 }
 
-export interface HostStage extends RunnerStage {
+export interface HostStage {
+  readonly api: TestApi;
+  /** A connection of the test's own. */
+  readonly database: Database;
   /** Of the modules; its name tells nothing. */
   readonly folder: string;
   readonly processes: TestProcesses;
@@ -66,34 +70,41 @@ export default defineRunner({
 export async function hostStage(): Promise<HostStage> {
   const folder = mkdtempSync(join(tmpdir(), 'sdp-deployed-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  const stage = await runnerStage({ SDK_RUNNERS_DIR: folder });
-  const processes = testProcesses(stage.platform.environment);
-  const token = stage.people.Administrator.token;
-  await ship(stage.database);
-  const call: HostStage['call'] = (method, path, json) => ask(stage.api.url, method, path, { token, json });
+  const platform = await testEnvironment();
+  const api = await startTestApi({ ...platform.environment, SDK_RUNNERS_DIR: folder });
+  const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 3 });
+  afterAll(async () => {
+    await api.stop();
+    await database.close();
+  });
+  const processes = testProcesses(platform.environment);
+  const { username, password } = platform.administrator;
+  const token = await tokenOf(api.url, username, password);
+  await ship(database);
+  const call: HostStage['call'] = (method, path, json) => ask(api.url, method, path, { token, json });
   const shown: HostStage['shown'] = async (runnerType) => {
     const { body } = await call('GET', '/api/v2/admin/runners?pageSize=100');
     return body.deployed.find((one: Shown) => one.runnerType === runnerType);
   };
   const send: HostStage['send'] = async (session, text) => {
-    const path = `${stage.api.url}/api/v2/node-instance/${session.input}/outputs/data`;
+    const path = `${api.url}/api/v2/node-instance/${session.input}/outputs/data`;
     const headers = { authorization: `Bearer ${token}` };
     expect((await fetch(path, { method: 'POST', headers, body: text })).status).toBe(201);
   };
   return {
-    ...stage,
+    api,
+    database,
     folder,
     processes,
     call,
     shown,
     write: (name, source) => writeFileSync(join(folder, name), source),
     async startHost(variables = {}) {
-      const port = String(new URL(stage.api.url).port);
+      const port = String(new URL(api.url).port);
       const given = { SDK_RUNNERS_DIR: folder, PORT: port, SDK_RUNNERS_GRACE_SECONDS: '1' };
       const host = processes.startScript('worker/runner-host/main.ts', { ...given, ...variables });
-      await eventually('the host is at work', () =>
-        host.log().includes('the host of deployed runners is at work'),
-      );
+      const isAtWork = () => host.log().includes('the host of deployed runners is at work');
+      await eventually('the host is at work', isAtWork, 60_000);
       return host;
     },
     publish: (name, runnerType, version = '1.0.0') =>
@@ -120,10 +131,11 @@ export async function hostStage(): Promise<HostStage> {
     send,
     async work(session, text) {
       await send(session, text);
-      return await eventually(`the runner has worked on ${text}`, async () => {
+      const look = async () => {
         const answer = await call('GET', `/api/v2/node-instance/${session.node}/outputs/latest/data`);
         return answer.status === 200 && answer.body.text === text ? answer.body : undefined;
-      });
+      };
+      return await eventually(`the runner has worked on ${text}`, look, 60_000);
     },
   };
 }

@@ -62,10 +62,10 @@ export class DeployedRunner {
     return { runnerType, number, state: this.#state, message: this.#message, starts: this.#starts };
   }
 
-  /** The token of a process that has taken tasks for at least so long; undefined while there is none. */
-  tokenOfReady(forMs: number): string | undefined {
-    const isReady = this.#readyAtMs !== undefined && performance.now() - this.#readyAtMs >= forMs;
-    return isReady ? this.#token?.id : undefined;
+  /** What a process that takes tasks calls with, and since when it does; undefined while there is none. */
+  get readyToken(): { readonly id: string; readonly readyAtMs: number } | undefined {
+    if (this.#token === undefined || this.#readyAtMs === undefined) return undefined;
+    return { id: this.#token.id, readyAtMs: this.#readyAtMs };
   }
 
   /** Ends its process, for good. Safe to call again. */

@@ -5,32 +5,31 @@
 import { randomUUID } from 'node:crypto';
 import {
   type DeployableRunner,
-  isInterfaceUp,
   keepProcesses,
   listDeployable,
   listKept,
-  listSilentTokens,
   type ProcessKey,
   removeAbandoned,
   takeProcess,
 } from '../../store/deployed-runners.ts';
 import { type Loop, startLoop } from '../loop.ts';
 import { DeployedRunner, type HostParts } from './deployed-runner.ts';
+import { HangWatch } from './hang-watch.ts';
 
 const everyMs = 2_000;
 
 export class RunnerHost {
   readonly #parts: HostParts;
+  readonly #hangWatch: HangWatch;
   readonly #runners = new Map<string, DeployedRunner>();
   #keeping: Loop | undefined;
   #planning: Loop | undefined;
   #isStopping = false;
   #isFull = false;
-  /** Since when the interface has been seen up at every look. */
-  #upSinceMs: number | undefined;
 
   constructor(parts: Omit<HostParts, 'hostId'>) {
     this.#parts = { ...parts, hostId: randomUUID() };
+    this.#hangWatch = new HangWatch(this.#parts);
   }
 
   /** Begins to look after the runners; safe to call again. */
@@ -57,7 +56,7 @@ export class RunnerHost {
     this.#stopUnwanted(wanted);
     await this.#takeFree(wanted);
     await removeAbandoned(database, settings.SDK_RUNNERS_PROCESSES);
-    if (this.#runners.size > 0) await this.#killHanging();
+    await this.#hangWatch.look([...this.#runners.values()]);
   }
 
   async #keep(): Promise<void> {
@@ -112,31 +111,6 @@ export class RunnerHost {
       );
     }
     this.#isFull = isFull;
-  }
-
-  /**
-   * A process that takes no task and does none, while it could, hangs. While the interface is away all are silent, and
-   * for a while after.
-   */
-  async #killHanging(): Promise<void> {
-    const { database, settings, log } = this.#parts;
-    const silentSeconds = settings.SDK_RUNNERS_HANG_SECONDS;
-    const now = performance.now();
-    if (!(await isInterfaceUp(database))) this.#upSinceMs = undefined;
-    else this.#upSinceMs ??= now;
-    if (this.#upSinceMs === undefined || now - this.#upSinceMs < silentSeconds * 1_000) return;
-    const ready = new Map(
-      [...this.#runners.values()].flatMap((runner) => {
-        const token = runner.tokenOfReady(silentSeconds * 1_000);
-        return token === undefined ? [] : [[token, runner] as const];
-      }),
-    );
-    if (ready.size === 0) return;
-    for (const token of await listSilentTokens(database, [...ready.keys()], silentSeconds)) {
-      const { runnerType } = ready.get(token)!.plan;
-      log.warn({ runnerType }, 'a deployed runner neither works nor takes tasks: it is started anew');
-      ready.get(token)!.kill(`it held no task and took none for ${silentSeconds} s`);
-    }
   }
 }
 

@@ -136,9 +136,18 @@ export class RunnerProcess {
       this.#onReady();
     }
     if (kind === 'failed' && typeof message === 'string' && this.#reason === '') {
-      this.#reason = redacted(message).replaceAll(/\s+/g, ' ').slice(0, reasonCharacters);
+      this.#reason = plain(redacted(message));
     }
   }
+}
+
+/** One line that the database can hold, whatever a program says. */
+function plain(text: string): string {
+  return text
+    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+    .slice(0, reasonCharacters)
+    .toWellFormed();
 }
 
 function parsed(text: string): { readonly kind?: unknown; readonly message?: unknown } {

@@ -1,6 +1,6 @@
 /** Variables of the host of deployed runners, beside the database's. */
 import { z } from 'zod';
-import { objectSettings } from '../../store/objects.ts';
+import { objectSettings } from '../../store/object-settings.ts';
 
 const wholeNumber = (min: number, max: number, initial: number) =>
   z.coerce

@@ -1,0 +1,126 @@
+/** Who keeps a deployed runner, and what its process calls with. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Database } from '../../store/database.ts';
+import {
+  giveToken,
+  isTokenGood,
+  keepProcesses,
+  listDeployable,
+  listKept,
+  releaseProcess,
+  removeAbandoned,
+  takeProcess,
+} from '../../store/deployed-runners.ts';
+import { publishManifest } from '../../store/node-templates.ts';
+import { testEnvironment } from '../support/stack.ts';
+
+const platform = await testEnvironment();
+let database: Database;
+
+beforeAll(async () => {
+  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 6 });
+});
+afterAll(() => database.close());
+
+async function publish(feature: string, runnerTypes: readonly object[], version = '1.0.0') {
+  const manifest = {
+    manifestVersion: 1,
+    feature: { name: feature, version, ownershipType: 'ThirdParty' },
+    runnerTypes,
+    nodeTemplates: [],
+  };
+  const check = await publishManifest(database, manifest, { publishedBy: randomUUID(), entrypoints: null });
+  expect(check.errors).toEqual([]);
+}
+
+/** A runner type that is to run. */
+async function deployable(name: string) {
+  await publish(name, [{ name, runtime: 'sdk', entrypoint: 'one.mjs' }]);
+  return { runnerType: name, entrypoint: 'one.mjs', version: '1.0.0', number: 1 };
+}
+
+const value = () => ({ value: '', digest: randomBytes(32), hint: 'abcd' });
+const running = { state: 'running', message: '', starts: 1 } as const;
+const silence = (name: string) =>
+  database.query(`update deployed_runner set held_until = clock_timestamp() where runner_type = $1`, [name]);
+
+test('only what is published with runtime sdk and an entrypoint, and is not retired, is to run', async () => {
+  await publish('several', [
+    { name: 'several-sdk', runtime: 'sdk', entrypoint: 'a.mjs' },
+    { name: 'several-bare', runtime: 'sdk' },
+    { name: 'several-outside', runtime: 'external' },
+    { name: 'several-retired', runtime: 'sdk', entrypoint: 'a.mjs' },
+  ]);
+  await publish('several', [{ name: 'several-sdk', runtime: 'sdk', entrypoint: 'b.mjs' }], '1.1.0');
+  const wanted = (await listDeployable(database)).filter((one) => one.runnerType.startsWith('several'));
+  expect(wanted).toEqual([{ runnerType: 'several-sdk', entrypoint: 'b.mjs', version: '1.1.0' }]);
+});
+
+test('of many hosts at the same moment one takes a process', async () => {
+  const plan = await deployable('raced');
+  const hosts = Array.from({ length: 12 }, () => randomUUID());
+  const taken = await Promise.all(hosts.map((host) => takeProcess(database, host, plan)));
+  expect(taken.filter(Boolean)).toHaveLength(1);
+  const keep = (host: string) => keepProcesses(database, host, [{ ...plan, ...running }]);
+  const kept = await Promise.all(hosts.map(keep));
+  expect(kept.map((keys) => keys.length === 1)).toEqual(taken);
+  expect(await listKept(database)).toContainEqual({ runnerType: 'raced', number: 1 });
+});
+
+test('what a process calls with lives on as long as its host tells of it, and ends when another takes over', async () => {
+  const plan = await deployable('renewed');
+  const [first, second] = [randomUUID(), randomUUID()];
+  await takeProcess(database, first, plan);
+  const token = (await giveToken(database, first, plan, value()))!;
+  expect(await giveToken(database, second, plan, value())).toBeUndefined();
+  const remaining = async () => {
+    const [row] = await database.query<{ minutes: number }>(
+      `select extract(epoch from expires_at - clock_timestamp())::float8 / 60 as minutes from runner_token where id = $1`,
+      [token],
+    );
+    return row!.minutes;
+  };
+  expect(await remaining()).toBeGreaterThan(59);
+  await database.query(
+    `update runner_token set expires_at = clock_timestamp() + interval '20 minutes' where id = $1`,
+    [token],
+  );
+  await keepProcesses(database, first, [{ ...plan, ...running }]);
+  expect(await remaining()).toBeGreaterThan(59);
+  expect(await takeProcess(database, second, plan)).toBe(false);
+  await silence('renewed');
+  expect(await takeProcess(database, second, plan)).toBe(true);
+  expect(await isTokenGood(database, token)).toBe(false);
+  expect(await keepProcesses(database, first, [{ ...plan, ...running }])).toEqual([]);
+  expect(await giveToken(database, first, plan, value())).toBeUndefined();
+  const next = (await giveToken(database, second, plan, value()))!;
+  await releaseProcess(database, first, plan);
+  expect(await isTokenGood(database, next)).toBe(true);
+  await releaseProcess(database, second, plan);
+  expect(await isTokenGood(database, next)).toBe(false);
+});
+
+test('a host that was silent goes on with what nobody has taken meanwhile', async () => {
+  const plan = await deployable('patient');
+  const host = randomUUID();
+  await takeProcess(database, host, plan);
+  await silence('patient');
+  expect(await keepProcesses(database, host, [{ ...plan, ...running }])).toHaveLength(1);
+  expect(await takeProcess(database, randomUUID(), plan)).toBe(false);
+});
+
+test('what a silent host left of a retired runner is removed, with what it called with', async () => {
+  const plan = await deployable('left');
+  const host = randomUUID();
+  await takeProcess(database, host, plan);
+  const token = (await giveToken(database, host, plan, value()))!;
+  await publish('left', [{ name: 'left-other', runtime: 'external' }], '1.1.0');
+  expect(await takeProcess(database, randomUUID(), { ...plan, number: 2 })).toBe(false);
+  await removeAbandoned(database, 1);
+  expect(await isTokenGood(database, token)).toBe(true);
+  await silence('left');
+  await removeAbandoned(database, 1);
+  expect(await isTokenGood(database, token)).toBe(false);
+  expect(await keepProcesses(database, host, [{ ...plan, ...running }])).toEqual([]);
+});
