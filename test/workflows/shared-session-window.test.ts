@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { temporal } from '@temporalio/proto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -79,12 +80,21 @@ test('operators see participants, window and what is waited for; the close ends 
   expect((await row(id)).windowDueAt).toBeNull();
 });
 
+/** A device that finds the key busy for too long comes back after a second, as it is told to. */
+async function joinAsDevice(machine: Parameters<typeof world.join>[0]): ReturnType<typeof world.join> {
+  for (;;) {
+    const answer = await world.join(machine);
+    if (answer.status !== 503) return answer;
+    await setTimeout(1_000 * Number(answer.headers.get('retry-after')));
+  }
+}
+
 test('those who join are counted, a hundred at once too, and none stands there by address', async () => {
   const name = 'Hundred';
   const startTimeUtc = new Date().toISOString();
   const joins = await Promise.all(
     Array.from({ length: 100 }, (_, machine) =>
-      world.join({ name, startTimeUtc, email: `machine-${machine}@example.org` }),
+      joinAsDevice({ name, startTimeUtc, email: `machine-${machine}@example.org` }),
     ),
   );
   const ids = new Set(joins.map((join) => join.body.id));
