@@ -27,12 +27,20 @@ export class Disturbance {
     return Object.values(this.counts).reduce((sum, count) => sum + count, 0);
   }
 
-  /** Until it is over: pauses, then kills or stops one of the members, one at a time. */
+  /**
+   * Until it is over: pauses, then kills or stops one of the members, one at a time. Where starting anew takes long, it
+   * pauses longer, so that a busy machine has time left for what is disturbed.
+   */
   async among(members: readonly Member[], [shortest, longest]: readonly [number, number]): Promise<void> {
-    while (await this.pause(between(shortest, longest))) {
+    let startMs = 0;
+    while (await this.pause(between(shortest, longest) + 2 * startMs)) {
       const member = members[Math.floor(Math.random() * members.length)]!;
-      if (Math.random() < 0.5) await this.#kill(member);
-      else await this.#stop(member);
+      const startedAt = performance.now();
+      if (Math.random() < 0.5) await this.#stop(member);
+      else {
+        await this.#kill(member);
+        startMs = performance.now() - startedAt;
+      }
     }
   }
 
