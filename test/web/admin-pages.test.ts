@@ -191,11 +191,17 @@ describe.skipIf(program === null)('the pages for operators', () => {
     expect((await ask(api.url, 'GET', '/projects', { token })).status).toBe(401);
   });
 
-  test('an Instructor who knows the address is told that it is not for their role', async () => {
+  test('a person who knows the address of a page for other roles is told so and stays signed in', async () => {
     const tab = await browser.newPage();
     await signInAs(tab, `${api.url}/runners`, people.Instructor);
-    await tab.getByText('Your role does not allow this.').first().waitFor();
+    await tab.getByText('This page is not for your role').waitFor();
     await tab.close();
+    const other = await browser.newPage();
+    await signInAs(other, `${api.url}/reports`, people.Trainee);
+    await other.getByText('This page is not for your role').waitFor();
+    await other.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Dashboards' }).click();
+    await other.getByText('There are no dashboards yet').waitFor();
+    await other.close();
     expect(browser.offences).toEqual([]);
   });
 });

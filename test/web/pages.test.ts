@@ -133,7 +133,7 @@ describe.skipIf(program === null)('the pages of the sidebar', () => {
     } finally {
       await small.close();
     }
-  });
+  }, 120_000);
 
   test('never asks anything from outside and breaks no rule of the content security policy', () => {
     expect(browser.offences).toEqual([]);

@@ -1,3 +1,5 @@
+import type { Abilities } from './role.ts';
+
 /** The first segments of the addresses of the pages for operators. */
 const adminAreas = ['runners', 'templates', 'ingests', 'configuration', 'users', 'tokens'] as const;
 
@@ -5,4 +7,9 @@ export type AdminArea = (typeof adminAreas)[number];
 
 export function isAdminArea(area: string | undefined): area is AdminArea {
   return (adminAreas as readonly (string | undefined)[]).includes(area);
+}
+
+/** Whether a person with these abilities could do anything on a page for operators. */
+export function mayOpen(area: AdminArea, { operate, administrate }: Abilities): boolean {
+  return area === 'users' || area === 'tokens' ? administrate : operate;
 }

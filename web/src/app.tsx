@@ -2,13 +2,14 @@ import type { ComponentType } from 'preact';
 import { Component } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { AdminArea } from './admin-areas.ts';
-import { isAdminArea } from './admin-areas.ts';
+import { isAdminArea, mayOpen } from './admin-areas.ts';
 import { useAuth } from './hooks.ts';
 import { DashboardsPage } from './pages/dashboards.tsx';
 import { ReportsPage } from './pages/reports.tsx';
 import { SessionPageView } from './pages/session.tsx';
 import { SessionsPage } from './pages/sessions.tsx';
 import { PasswordPage, SignInPage } from './pages/sign-in.tsx';
+import { useAbilities } from './role.ts';
 import { useAddress } from './router.ts';
 import { Shell } from './shell.tsx';
 import { Empty, Notice, Placeholder } from './ui/notice.tsx';
@@ -31,13 +32,16 @@ export function App() {
 
 function Page() {
   const { path } = useAddress();
+  const may = useAbilities();
   const [, area, id, ...rest] = path.replace(/\/+$/, '').split('/');
   if (rest.length === 0) {
     if (id === undefined && (area === undefined || area === '' || area === 'sessions'))
       return <SessionsPage />;
     if (id === undefined && area === 'dashboards') return <DashboardsPage />;
-    if (id === undefined && area === 'reports') return <ReportsPage />;
-    if (id === undefined && isAdminArea(area)) return <AdminLoader key={area} area={area} />;
+    if (id === undefined && area === 'reports') return may.readReports ? <ReportsPage /> : <NotForRole />;
+    if (id === undefined && isAdminArea(area)) {
+      return mayOpen(area, may) ? <AdminLoader key={area} area={area} /> : <NotForRole />;
+    }
     if (area === 'sessions' && id !== undefined) {
       return <SessionPageView key={id} sessionId={decodeURIComponent(id)} />;
     }
@@ -49,6 +53,17 @@ function Page() {
     <Empty title="There is no such page">
       <p>
         The address may be mistyped. <a href="/">All sessions</a>
+      </p>
+    </Empty>
+  );
+}
+
+/** Asking would be refused, for some pages with the answer that ends a sign-in. */
+function NotForRole() {
+  return (
+    <Empty title="This page is not for your role">
+      <p>
+        An Administrator can change your role. <a href="/">All sessions</a>
       </p>
     </Empty>
   );

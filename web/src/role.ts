@@ -5,13 +5,17 @@ export interface Abilities {
   /** Sees the runs of nodes, has them tried again or cancelled, reprocesses. */
   operate: boolean;
   freeze: boolean;
+  readReports: boolean;
   administrate: boolean;
 }
 
 export function abilitiesOf(role: string): Abilities {
+  const operate = role === 'Administrator' || role === 'Developer';
+  const isStaff = operate || role === 'Instructor';
   return {
-    operate: role === 'Administrator' || role === 'Developer',
-    freeze: role === 'Administrator' || role === 'Developer' || role === 'Instructor',
+    operate,
+    freeze: isStaff,
+    readReports: isStaff,
     administrate: role === 'Administrator',
   };
 }
