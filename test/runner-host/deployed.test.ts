@@ -105,7 +105,8 @@ describe.concurrent('a deployed runner', () => {
   });
 
   test('whose token is revoked goes on with a new one', async () => {
-    write('revoked.mjs', tellingModule);
+    // Also what `defineRunner` takes may be exported as it is.
+    write('revoked.mjs', tellingModule.replace('defineRunner({\n', '({\n'));
     await publish('revoked', { entrypoint: 'revoked.mjs' });
     const session = await sessionOf('revoked');
     await work(session, 'one');
