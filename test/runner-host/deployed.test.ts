@@ -207,7 +207,7 @@ describe.concurrent('an entrypoint', () => {
   });
 
   test('that leads out of the folder is refused', async () => {
-    const outside = `${stage.folder}-outside`;
+    const outside = join(stage.folder, '../outside');
     mkdirSync(outside, { recursive: true });
     writeFileSync(join(outside, 'evil.mjs'), tellingModule);
     symlinkSync(join(outside, 'evil.mjs'), join(stage.folder, 'linked.mjs'));
@@ -237,7 +237,7 @@ describe.concurrent('an entrypoint', () => {
   });
 
   test('that comes to lead out of the folder later is not started', async () => {
-    const outside = `${stage.folder}-later`;
+    const outside = join(stage.folder, '../later');
     mkdirSync(outside, { recursive: true });
     writeFileSync(join(outside, 'evil.mjs'), tellingModule);
     expect((await publish('later', { entrypoint: 'later.mjs' })).status).toBe(200);

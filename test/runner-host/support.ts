@@ -1,5 +1,5 @@
 /** A platform with a folder of deployed runners, and hosts for them as processes of their own. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
@@ -32,7 +32,7 @@ export interface HostStage {
   readonly api: TestApi;
   /** A connection of the test's own. */
   readonly database: Database;
-  /** Of the modules; its name tells nothing. */
+  /** Of the modules; what lies beside it is removed with it. */
   readonly folder: string;
   readonly processes: TestProcesses;
   /** Writes a module of the folder. */
@@ -68,8 +68,10 @@ export default defineRunner({
 
 /** To be called at the top of a test file; all of it ends after the file's last test. */
 export async function hostStage(): Promise<HostStage> {
-  const folder = mkdtempSync(join(tmpdir(), 'sdp-deployed-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const around = mkdtempSync(join(tmpdir(), 'sdp-deployed-'));
+  afterAll(() => rmSync(around, { recursive: true, force: true }));
+  const folder = join(around, 'runners');
+  mkdirSync(folder);
   const platform = await testEnvironment();
   const api = await startTestApi({ ...platform.environment, SDK_RUNNERS_DIR: folder });
   const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 3 });
