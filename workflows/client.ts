@@ -93,16 +93,21 @@ export class WorkflowClient {
     if (effects.wake && awaited.length === 0) this.send(() => this.lookAgain(effects.session));
   }
 
-  /** Shows in the workflow's pending activity who holds the attempt, and what it says of its progress. */
+  /**
+   * Shows in the workflow's pending activity who holds the attempt.
+   * @param shown called when it is shown; not called while the workflow does not wait for the attempt
+   */
   showHolder(
     sessionId: string,
     runId: string,
     attempt: number,
     holder: Readonly<Record<string, unknown>>,
+    shown: () => void,
   ): void {
     this.send(async () => {
       try {
         await this.completions.heartbeat(activityOf(sessionId, runId, attempt), holder);
+        shown();
       } catch (error) {
         // Not waited for yet, or no more: there is nothing to show it in.
         if (!(error instanceof ActivityNotFoundError)) throw error;

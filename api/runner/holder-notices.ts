@@ -6,6 +6,9 @@ import type { ClaimedTask } from '../../store/claims.ts';
 import type { WorkflowClient } from '../../workflows/client.ts';
 
 const showAfterMs = 1_000;
+/** The workflow begins to wait for an attempt some seconds after the claim, later when it has much to do. */
+const longestPauseMs = 16_000;
+const maxTries = 15;
 
 export class HolderNotices {
   readonly #workflows: WorkflowClient;
@@ -17,11 +20,7 @@ export class HolderNotices {
 
   /** @param holder instance id and kind of runner: nothing personal, no token */
   taken(task: ClaimedTask, holder: { readonly instance: string; readonly kind: 'account' | 'runner' }): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(task.taskId);
-      this.#workflows.showHolder(task.sessionId, task.runId, task.attempt, holder);
-    }, showAfterMs).unref();
-    this.#timers.set(task.taskId, timer);
+    this.#showAfter(task, holder, showAfterMs, 1);
   }
 
   ended(taskId: string): void {
@@ -32,5 +31,20 @@ export class HolderNotices {
   close(): void {
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();
+  }
+
+  #showAfter(
+    task: ClaimedTask,
+    holder: Readonly<Record<string, string>>,
+    pauseMs: number,
+    tries: number,
+  ): void {
+    const timer = setTimeout(() => {
+      const { taskId, sessionId, runId, attempt } = task;
+      if (tries === maxTries) this.#timers.delete(taskId);
+      else this.#showAfter(task, holder, Math.min(pauseMs * 1.5, longestPauseMs), tries + 1);
+      this.#workflows.showHolder(sessionId, runId, attempt, holder, () => this.ended(taskId));
+    }, pauseMs).unref();
+    this.#timers.set(task.taskId, timer);
   }
 }
