@@ -226,13 +226,13 @@ function bodyOf(operation: Operation, world: World): fc.Arbitrary<Buffer | undef
 }
 
 /** An example with ids and names of things that exist here. */
-function filled(value: unknown, operation: Operation, world: World): unknown {
-  if (Array.isArray(value)) return value.map((item) => filled(item, operation, world));
+function filled(value: unknown, operation: Operation, world: World, isInside = false): unknown {
+  if (Array.isArray(value)) return value.map((item) => filled(item, operation, world, true));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, part]) => [
       key,
-      world.valueFor(operation, key) ?? filled(part, operation, world),
+      world.valueFor(operation, key, isInside) ?? filled(part, operation, world, true),
     ]),
   );
 }

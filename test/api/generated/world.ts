@@ -86,6 +86,8 @@ export class World {
     await this.#makeVictim();
     await this.#takeTask();
     await this.#makeDashboard();
+    await this.#makeStatic();
+    await this.#makeRunnerToken();
   }
 
   /** Makes good what an accepted call of this route did to the things above. */
@@ -96,25 +98,37 @@ export class World {
     else if (/Configuration$/.test(routeId)) await this.#makeEntry();
     else if (/DataSource$/.test(routeId)) await this.#makeDataSource();
     else if (routeId === 'importSessionTemplate') await this.#makeTemplate();
+    // A drained runner gets no tasks.
+    else if (routeId === 'drainRunner')
+      await this.#say('DELETE', `/api/v2/admin/runners/${this.known.runner}/drain`);
+    else if (/Static(Instance)?$/.test(routeId)) await this.#makeStatic();
+    else if (/RunnerToken$/.test(routeId)) await this.#makeRunnerToken();
+    else if (routeId === 'refreshToken') await this.#makeVictim();
     else if (/^revokeOfflineToken/.test(routeId)) await this.#makeOfflineToken();
     else if (/^(updateUser|deleteUser|revokeTokens|changePassword)$/.test(routeId)) await this.#makeVictim();
-    else if (/^(complete|fail|release|claim)Task$|TaskUpload$|NodeRuns?$|[dD]rain/.test(routeId))
+    else if (/^(complete|fail|release|claim)Task$|TaskUpload$|NodeRuns?$/.test(routeId))
       await this.#takeTask();
   }
 
   /** Values that stand for something here, for parameters of this name and for fields of bodies. */
-  valueFor({ method, path }: { readonly method: string; readonly path: string }, name: string): unknown {
+  valueFor(
+    { method, path }: { readonly method: string; readonly path: string },
+    name: string,
+    isInside = false,
+  ): unknown {
+    // A manifest names runner types and templates of its own.
+    if (path.includes('manifests')) return undefined;
     const plain = name.replaceAll('_', '').toLowerCase();
     const { known } = this;
     const isNew =
       method === 'POST' &&
-      /^\/(config|projects)$|\/(users|ingests|data-sources|session-templates)$/.test(path);
+      /^\/(config|projects)$|\/(users|ingests|data-sources|session-templates|statics|reports)$/.test(path);
     const named: Readonly<Record<string, unknown>> = {
       projectid: known.project,
       sessiontemplateid: known.template,
       defaultsessiontemplateid: known.template,
       sessionid: known.session,
-      nodeinstanceid: known.node,
+      nodeinstanceid: path.includes('/debug/') ? known.child : known.node,
       nodeoutputid: known.output,
       outputid: known.taskInput,
       inputid: known.taskInput,
@@ -127,6 +141,10 @@ export class World {
       email: isNew ? `made-${this.#next()}@example.org` : known.email,
       password: isNew ? 'a password of some length' : known.password,
       token: this.callers[2]?.token,
+      refreshtoken: known.refreshToken,
+      outcome: 'no-output',
+      code: isNew ? `made-${this.#next()}` : known.static,
+      key: isNew ? `made-${this.#next()}` : 'session-list',
       secretid: known.secret,
       inputnode: 'generated-input',
       nodetemplatename: undefined,
@@ -149,7 +167,7 @@ export class World {
     if (plain === 'id') return this.#idFor(path);
     if (plain !== 'name') return undefined;
     // Nodes of a template file have names of their own.
-    if (path.endsWith('/session-templates')) return undefined;
+    if (isInside) return undefined;
     if (isNew) return path === '/config' ? `PublicApi:Made:${this.#next()}` : `made-${this.#next()}`;
     if (path.startsWith('/config')) return known.entry;
     return path.includes('/data-sources') ? known.dataSource : undefined;
@@ -160,6 +178,8 @@ export class World {
     if (path.includes('/ingests')) return this.known.ingest;
     if (path.includes('/dimensions')) return this.known.dimension;
     if (/\/sessions?\//.test(path)) return this.known.session;
+    if (path.includes('/runner-tokens')) return this.known.runnerToken;
+    if (path.includes('/runners')) return this.known.runner;
     return path.includes('/node-runs') ? this.known.run : undefined;
   }
 
@@ -200,6 +220,7 @@ export class World {
     });
     this.known.session = body.id;
     this.known.node = body.nodeInstances[0].id;
+    this.known.child = body.nodeInstances[1].id;
     this.known.output = (await this.#upload()).body.id;
   }
 
@@ -244,7 +265,27 @@ export class World {
 
   async #makeVictim(): Promise<void> {
     const { userId, username, password, email } = await makePerson(this.#api.url, this.#admin, 'Instructor');
-    Object.assign(this.known, { user: userId, username, password, email });
+    const signIn = { username, password, rememberMe: true };
+    const { refreshToken } = (await this.#say('POST', '/api/authorization/token', signIn)).body;
+    Object.assign(this.known, { user: userId, username, password, email, refreshToken });
+  }
+
+  async #makeStatic(): Promise<void> {
+    const { body } = await this.#say('POST', '/api/v2/admin/statics', {
+      code: `generated-${this.#next()}`,
+      title: 'Generated',
+      sectionCode: 'generated',
+      sectionTitle: 'Generated',
+      scopeKind: 0,
+    });
+    this.known.static = body.code;
+  }
+
+  async #makeRunnerToken(): Promise<void> {
+    const json = { runnerTypes: [outside.runnerType] };
+    this.known.runnerToken = (await this.#say('POST', '/api/v2/admin/runner-tokens', json)).body.id;
+    const { runners } = (await this.#say('GET', '/api/v2/admin/runners')).body;
+    this.known.runner = runners[0]?.id ?? randomUUID();
   }
 
   /** A token that may be ended by the call. */
