@@ -10,13 +10,35 @@ export async function refuseWrites(database: pg.Client): Promise<void> {
     begin
       raise exception 'no room for %', new using detail = format('Failing row contains %s.', new);
     end $$`);
-  const { rows } = await database.query<{ name: string }>(tables);
-  for (const { name } of rows)
-    await database.query(
+  for (const name of await tableNames(database)) {
+    await persistently(
+      database,
       `create trigger refuse_row before insert or update on ${name} for each row execute function public.refuse_row()`,
     );
+  }
 }
 
+/** One table after the other: all at once would wait for writers that wait for it. */
 export async function takeWrites(database: pg.Client): Promise<void> {
-  await database.query('drop function public.refuse_row cascade');
+  for (const name of await tableNames(database)) {
+    await persistently(database, `drop trigger if exists refuse_row on ${name}`);
+  }
+  await database.query('drop function public.refuse_row');
+}
+
+async function tableNames(database: pg.Client): Promise<string[]> {
+  const { rows } = await database.query<{ name: string }>(tables);
+  return rows.map(({ name }) => name);
+}
+
+/** The platform writes meanwhile: who meets it in a deadlock, or waits too long for it, tries again. */
+async function persistently(database: pg.Client, statement: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await database.query(statement);
+      return;
+    } catch (error) {
+      if (tries === 20 || !['40P01', '55P03'].includes((error as { code?: string }).code ?? '')) throw error;
+    }
+  }
 }
