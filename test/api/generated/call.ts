@@ -4,6 +4,7 @@ import { decideAccess } from '../../../domain/access.ts';
 import { allRoutes, type Json, type Operation } from '../../support/openapi.ts';
 import { farText, hardValues, nearText } from './json-text.ts';
 import type { RawCall } from './raw-call.ts';
+import { valueFor } from './values.ts';
 import type { Caller, World } from './world.ts';
 
 export type GeneratedCall = RawCall & { readonly caller: Caller };
@@ -134,7 +135,7 @@ function pathOf(operation: Operation, parameters: readonly Json[], world: World)
   const forms = [operation.path, ...((operation.value['x-also-at'] ?? []) as string[])];
   const inPath = parameters.filter((one) => one.in === 'path');
   const values = inPath.map(({ name, example }) => {
-    const known = world.valueFor(operation, String(name)) ?? example;
+    const known = valueFor(world, operation, String(name)) ?? example;
     // A path of several segments keeps its slashes.
     const right = String(known).split('/').map(encodeURIComponent).join('/');
     return fc.oneof({ weight: 6, arbitrary: fc.constant(right) }, word);
@@ -149,7 +150,7 @@ function pathOf(operation: Operation, parameters: readonly Json[], world: World)
 function queryOf(operation: Operation, parameters: readonly Json[], world: World): fc.Arbitrary<string> {
   const known = parameters.filter((one) => one.in === 'query');
   const pairs = known.map(({ name, example, required }) => {
-    const right = String(world.valueFor(operation, String(name)) ?? example);
+    const right = String(valueFor(world, operation, String(name)) ?? example);
     const value = fc.oneof(
       { weight: 3, arbitrary: fc.constant(encodeURIComponent(right)) },
       word,
@@ -189,7 +190,7 @@ function headersOf(
   const own = parameters
     .filter((one) => one.in === 'header')
     .map(({ name, example, required }) => {
-      const right = String(world.valueFor(operation, String(name).toLowerCase()) ?? example);
+      const right = String(valueFor(world, operation, String(name).toLowerCase()) ?? example);
       const value = fc.oneof({ weight: required === true ? 6 : 2, arbitrary: fc.constant(right) }, text);
       return sometimes(required === true ? 95 : 30, value).map(
         (one) => [String(name).toLowerCase(), one] as const,
@@ -232,7 +233,7 @@ function filled(value: unknown, operation: Operation, world: World, isInside = f
   return Object.fromEntries(
     Object.entries(value).map(([key, part]) => [
       key,
-      world.valueFor(operation, key, isInside) ?? filled(part, operation, world, true),
+      valueFor(world, operation, key, isInside) ?? filled(part, operation, world, true),
     ]),
   );
 }

@@ -24,12 +24,12 @@ export type Caller = {
     | undefined;
 };
 
-const outside = { runnerType: 'generated-tools', nodeTemplate: 'generated-step' };
+export const outside = { runnerType: 'generated-tools', nodeTemplate: 'generated-step' };
 export const instanceId = 'generated-instance';
 
 export class World {
   readonly #api: TestApi;
-  readonly #platform: TestEnvironment;
+  readonly platform: TestEnvironment;
   #admin = '';
   callers: Caller[] = [];
   /** Ids by the name of what they are of. */
@@ -39,13 +39,13 @@ export class World {
 
   constructor(api: TestApi, platform: TestEnvironment) {
     this.#api = api;
-    this.#platform = platform;
+    this.platform = platform;
   }
 
   async make(): Promise<void> {
     await ship(this.#api.composed.services.database);
     const { url } = this.#api;
-    const people = await makePeople(url, this.#platform.administrator);
+    const people = await makePeople(url, this.platform.administrator);
     this.#admin = people.adminToken;
     this.#holder = people.Administrator;
     const pending = await makePerson(url, this.#admin, 'Administrator', {
@@ -74,7 +74,7 @@ export class World {
       runner(debug.body.token, ['debug:read']),
       { name: 'nobody', token: undefined, who: undefined },
       { name: 'garbage', token: 'hat_garbage', who: undefined },
-      { name: 'service', token: this.#platform.environment.AUTH_SERVICE_KEY, who: undefined },
+      { name: 'service', token: this.platform.environment.AUTH_SERVICE_KEY, who: undefined },
     ];
     await this.#makeProject();
     await this.#makeTemplate();
@@ -110,80 +110,8 @@ export class World {
       await this.#takeTask();
   }
 
-  /** Values that stand for something here, for parameters of this name and for fields of bodies. */
-  valueFor(
-    { method, path }: { readonly method: string; readonly path: string },
-    name: string,
-    isInside = false,
-  ): unknown {
-    // A manifest names runner types and templates of its own.
-    if (path.includes('manifests')) return undefined;
-    const plain = name.replaceAll('_', '').toLowerCase();
-    const { known } = this;
-    const isNew =
-      method === 'POST' &&
-      /^\/(config|projects)$|\/(users|ingests|data-sources|session-templates|statics|reports)$/.test(path);
-    const named: Readonly<Record<string, unknown>> = {
-      projectid: known.project,
-      sessiontemplateid: known.template,
-      defaultsessiontemplateid: known.template,
-      sessionid: known.session,
-      nodeinstanceid: path.includes('/debug/') ? known.child : known.node,
-      nodeoutputid: known.output,
-      outputid: known.taskInput,
-      inputid: known.taskInput,
-      taskid: known.task,
-      handle: known.upload,
-      n: 1,
-      userid: known.user,
-      ids: [known.user],
-      username: isNew ? `made-${this.#next()}` : known.username,
-      email: isNew ? `made-${this.#next()}@example.org` : known.email,
-      password: isNew ? 'a password of some length' : known.password,
-      token: this.callers[2]?.token,
-      refreshtoken: known.refreshToken,
-      outcome: 'no-output',
-      code: isNew ? `made-${this.#next()}` : known.static,
-      key: isNew ? `made-${this.#next()}` : 'session-list',
-      secretid: known.secret,
-      inputnode: 'generated-input',
-      nodetemplatename: undefined,
-      datasource: 'platform',
-      datasourcename: 'platform',
-      urlpath: isNew ? `made/path-${this.#next()}` : known.ingestPath,
-      instanceid: instanceId,
-      runnertypes: [outside.runnerType],
-      templates: [outside.nodeTemplate],
-      waitseconds: 0,
-      endpoint: this.#platform.s3.endpoint,
-      region: this.#platform.s3.region,
-      bucket: this.#platform.s3.bucket,
-      accesskeyid: this.#platform.s3.accessKeyId,
-      secretaccesskey: this.#platform.s3.secretAccessKey,
-      'x-platform-runner-instance': instanceId,
-      'x-ingest-secret': known.ingestSecret,
-    };
-    if (Object.hasOwn(named, plain)) return named[plain];
-    if (plain === 'id') return this.#idFor(path);
-    if (plain !== 'name') return undefined;
-    // Nodes of a template file have names of their own.
-    if (isInside) return undefined;
-    if (isNew) return path === '/config' ? `PublicApi:Made:${this.#next()}` : `made-${this.#next()}`;
-    if (path.startsWith('/config')) return known.entry;
-    return path.includes('/data-sources') ? known.dataSource : undefined;
-  }
-
-  #idFor(path: string): unknown {
-    if (path.includes('/projects')) return this.known.project;
-    if (path.includes('/ingests')) return this.known.ingest;
-    if (path.includes('/dimensions')) return this.known.dimension;
-    if (/\/sessions?\//.test(path)) return this.known.session;
-    if (path.includes('/runner-tokens')) return this.known.runnerToken;
-    if (path.includes('/runners')) return this.known.runner;
-    return path.includes('/node-runs') ? this.known.run : undefined;
-  }
-
-  #next(): number {
+  /** A number that was not given before. */
+  next(): number {
     this.#made += 1;
     return this.#made;
   }
@@ -197,7 +125,7 @@ export class World {
 
   async #makeProject(): Promise<void> {
     this.known.project = (
-      await this.#say('POST', '/projects', { Title: `Generated ${this.#next()}` })
+      await this.#say('POST', '/projects', { Title: `Generated ${this.next()}` })
     ).body.id;
   }
 
@@ -208,7 +136,7 @@ export class World {
       DefaultConfiguration: { dataSourceName: 'platform' },
       Parents: ['generated-input'],
     };
-    const file = templateFile(`Generated ${this.#next()}`, [inputNode('generated-input'), child]);
+    const file = templateFile(`Generated ${this.next()}`, [inputNode('generated-input'), child]);
     this.known.template = (await this.#say('POST', '/api/v2/admin/session-templates', file)).body.id;
   }
 
@@ -216,7 +144,7 @@ export class World {
     const { body } = await this.#say('POST', '/session', {
       ProjectId: this.known.project,
       SessionTemplateId: this.known.template,
-      Metadata: { vehicle: { speed: this.#next() }, tags: ['night'] },
+      Metadata: { vehicle: { speed: this.next() }, tags: ['night'] },
     });
     this.known.session = body.id;
     this.known.node = body.nodeInstances[0].id;
@@ -226,12 +154,12 @@ export class World {
 
   #upload(): Promise<Answer> {
     const path = `/api/v2/node-instance/${this.known.node}/outputs/data`;
-    return this.#say('POST', path, { rows: this.#next() });
+    return this.#say('POST', path, { rows: this.next() });
   }
 
   async #makeIngest(): Promise<void> {
     const { body } = await this.#say('POST', '/api/v2/admin/ingests', {
-      urlPath: `generated/ingest-${this.#next()}`,
+      urlPath: `generated/ingest-${this.next()}`,
       projectId: this.known.project,
       sessionTemplateId: this.known.template,
       inputNode: 'generated-input',
@@ -242,13 +170,13 @@ export class World {
   }
 
   async #makeEntry(): Promise<void> {
-    const name = `PublicApi:Generated:${this.#next()}`;
+    const name = `PublicApi:Generated:${this.next()}`;
     this.known.entry = (await this.#say('POST', '/config', { name, value: 'x' })).body.name;
   }
 
   async #makeDataSource(): Promise<void> {
-    const name = `generated-${this.#next()}`;
-    const { endpoint, region, bucket, accessKeyId, secretAccessKey } = this.#platform.s3;
+    const name = `generated-${this.next()}`;
+    const { endpoint, region, bucket, accessKeyId, secretAccessKey } = this.platform.s3;
     const json = { name, endpoint, region, bucket, accessKeyId, secretAccessKey };
     this.known.dataSource = (await this.#say('POST', '/api/v2/admin/data-sources', json)).body.name;
   }
@@ -272,7 +200,7 @@ export class World {
 
   async #makeStatic(): Promise<void> {
     const { body } = await this.#say('POST', '/api/v2/admin/statics', {
-      code: `generated-${this.#next()}`,
+      code: `generated-${this.next()}`,
       title: 'Generated',
       sectionCode: 'generated',
       sectionTitle: 'Generated',
