@@ -141,6 +141,11 @@ async function listening(child: Child): Promise<ApiProcess> {
   return Object.assign(child, { port: Number(port), url: `http://127.0.0.1:${port}` });
 }
 
+/** A module that ends its process soon after the test's own was killed outright, when nobody is left to end it. */
+const endWithParent = `data:text/javascript,${encodeURIComponent(
+  'const p = process.ppid; setInterval(() => { if (process.ppid !== p) process.exit(1); }, 1000).unref();',
+)}`;
+
 class Child implements TestProcess {
   readonly pid: number;
   readonly ended: Promise<NodeJS.Signals | number>;
@@ -156,7 +161,8 @@ class Child implements TestProcess {
     keptCharacters = keptLogCharacters,
   ) {
     this.#name = name;
-    const child = spawn(program, args, {
+    const isNode = program === process.execPath;
+    const child = spawn(program, isNode ? ['--import', endWithParent, ...args] : args, {
       cwd: checkout,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...environment },
