@@ -24,6 +24,8 @@ interface RunRow {
 }
 
 const slackMs = 5;
+/** A call without an answer takes effect within this time or never: longer than processes stop and statements take. */
+const latestEffectMs = 60_000;
 /** What the platform may answer, and what such an answer must say. */
 const expected: Readonly<Record<string, readonly string[]>> = {
   claim: ['200', '204'],
@@ -140,10 +142,11 @@ class Sorter implements Histories {
     }
   }
 
-  /** It was noted when it had been done. */
+  /** It was noted some time after it had been done. */
   takeProlonged(atMs: number): void {
+    const prolonged = { kind: 'prolonged', sentAt: atMs - 10_000, until: atMs } as const;
     for (const calls of this.byRun.values())
-      calls.push({ kind: 'prolonged', sentAt: atMs - 3_000, answeredAt: Number.POSITIVE_INFINITY });
+      calls.push({ ...prolonged, answeredAt: Number.POSITIVE_INFINITY });
   }
 
   takeRuns(runs: readonly RunRow[]): void {
@@ -182,10 +185,11 @@ class Sorter implements Histories {
     this.#add(runId, { kind: 'claim', taskId, instance, attempt, ...times(own), ...lease(own.answer) });
     const takenAt = isAnswered(own) ? times(own).answeredAt : claimedAtMs + slackMs;
     for (const call of this.#claimCalls.get(instance) ?? []) {
-      if (times(call).answeredAt < own.sent.sentAt) continue;
+      const { sentAt, answeredAt } = times(call);
+      if (Math.min(answeredAt, sentAt + latestEffectMs) < own.sent.sentAt) continue;
       // A claim of the very same run stands in its history as what it is.
       if (claimBy.get(call)?.runId !== runId) this.#addElsewhere(runId, call);
-      if (isAnswered(call) && call.sent.sentAt > takenAt) break;
+      if (isAnswered(call) && sentAt > takenAt) break;
     }
   }
 

@@ -201,7 +201,7 @@ describe('accepts', () => {
       'leases that were prolonged when the servers came back',
       [
         held,
-        { kind: 'prolonged', sentAt: 8_000, answeredAt: unknown },
+        { kind: 'prolonged', sentAt: 6_000, until: 8_000, answeredAt: unknown },
         beat(9_000, 9_010, 'T1', 'A', 'kept'),
       ],
     ],

@@ -51,8 +51,8 @@ export type LockCall = Sent &
         /** As the answer to a failure told. */
         readonly willRetry?: boolean;
       }
-    /** The servers were away, and leases that were alive then may have been given one lease more. */
-    | { readonly kind: 'prolonged' }
+    /** The servers were away, and until this time leases that were alive then may have been given one lease more. */
+    | { readonly kind: 'prolonged'; readonly until: number }
     /** What stands in the end: the run is done, in this attempt. */
     | { readonly kind: 'final'; readonly attempt: number }
   );
@@ -89,9 +89,12 @@ interface Lock {
 
 const initial: Lock = { done: false, attempt: 1, lost: 0, hold: null, ends: {}, now: 0 };
 
+/** States that are tried at the most; histories of real runs need some thousands. */
+const mostTried = 400_000;
+
 export type Verdict =
   | { readonly fits: true }
-  /** The calls of the longest order that fits, and those that find no place after it. */
+  /** The calls of the longest order found that fits, and those that find no place after it. */
   | { readonly fits: false; readonly ordered: readonly LockCall[]; readonly left: readonly LockCall[] };
 
 interface Search {
@@ -108,7 +111,7 @@ export function judge(history: readonly LockCall[], rules: LockRules): Verdict {
   const tried = new Set<string>();
   const open: Search[] = [{ lock: initial, order: [], placed: 0n }];
   let longest: readonly number[] = [];
-  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+  for (let at = open.pop(); at !== undefined && tried.size < mostTried; at = open.pop()) {
     const { placed } = at;
     if (at.order.length > longest.length) longest = at.order;
     const left = calls.map((_, index) => index).filter((index) => !(placed & (1n << BigInt(index))));
@@ -140,7 +143,10 @@ function placesNext(
     const call = calls[index]!;
     if (call.sentAt > horizon) break;
     const placed = at.placed | (1n << BigInt(index));
-    const next = step(at.lock, call, rules).map((lock) => ({ lock, order: [...at.order, index], placed }));
+    const next = step(at.lock, call, rules)
+      // What may never have been need not be placed where it does nothing.
+      .filter((lock) => call.answeredAt !== Infinity || !isSame({ ...lock, now: at.lock.now }, at.lock))
+      .map((lock) => ({ lock, order: [...at.order, index], placed }));
     // A call that fits and changes nothing may as well come at once: no other order can do what this one cannot.
     if (next.length === 1 && isSame(next[0]!.lock, at.lock)) return next;
     found.push(...next);
@@ -170,9 +176,8 @@ function step(lock: Lock, call: LockCall, rules: LockRules): Lock[] {
     case 'end':
       return ended(at, call, rules);
     case 'prolonged':
-      return at.hold === null
-        ? []
-        : [{ ...at, hold: { ...at.hold, renewedFrom: now, renewedTo: now + rules.leaseMs, over: false } }];
+      if (at.hold === null || now > call.until) return [];
+      return [{ ...at, hold: { ...at.hold, renewedFrom: now, renewedTo: call.until, over: false } }];
     case 'final':
       return silently(at, call, rules).filter(({ done, attempt }) => done && attempt === call.attempt);
   }

@@ -180,7 +180,10 @@ export function simulate(rules: LockRules, random: () => number, defect?: Defect
     if (goesOnAt + pauseMs < lengthMs) plan(goesOnAt + pauseMs, () => act(runner, goesOnAt + pauseMs));
   }
 
-  for (const runner of runners) plan(random() * 50, () => act(runner, random() * 50));
+  for (const runner of runners) {
+    const firstAt = random() * 50;
+    plan(firstAt, () => act(runner, firstAt));
+  }
   for (let at = reapEveryMs; at < lengthMs; at += reapEveryMs) plan(at, () => server.reap(at));
   while (events.length > 0) {
     events.sort((a, b) => b.at - a.at);
