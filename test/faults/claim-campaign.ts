@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { advanceSession } from '../../store/advance.ts';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../store/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Graph, makeGraph, outsideTemplate, upload } from '../support/graph.ts';
@@ -15,6 +15,7 @@ import { RecordReader } from './campaign-record.ts';
 import type { CampaignPlan } from './campaign-runner.ts';
 import { Disturbance, type Member } from './disturb.ts';
 import { judge, type LockCall, type LockRules } from './lock-history.ts';
+import { retriesNow } from './retries-now.ts';
 
 export const campaignRules: LockRules = { leaseMs: 2_000, maxAttempts: 4, maxLost: 3, slackMs: 5 };
 const templates = ['campaign-a', 'campaign-b'] as const;
@@ -98,7 +99,7 @@ class Campaign {
     ];
     // When one fails, the others end too.
     await Promise.all(parts.map((part) => part.finally(() => this.#over.abort())));
-    await this.#drain(graphs);
+    await this.#drain();
     const histories = await this.#histories();
     return this.#report(histories, (performance.now() - startedAt) / 1_000);
   }
@@ -154,16 +155,18 @@ class Campaign {
   }
 
   /** From now on the runners behave; they end when nothing is left to do. Retries wait no longer. */
-  async #drain(graphs: readonly Graph[]): Promise<void> {
+  async #drain(): Promise<void> {
     const { database } = this.#world;
     const runners = this.#runners.map(({ process }) => process);
     for (const runner of runners) runner.kill('SIGUSR2');
-    await database.query(`update node_run set due_at = clock_timestamp() where state = 'waiting'`);
-    for (const { sessionId } of graphs) await advanceSession(database, sessionId);
     await eventually(
       'all runs are done',
-      async () => (await database.query(`select 1 from node_run where state <> 'done' limit 1`)).length === 0,
-      90_000,
+      async () => {
+        await retriesNow(database);
+        await delay(100);
+        return (await database.query(`select 1 from node_run where state <> 'done' limit 1`)).length === 0;
+      },
+      180_000,
     );
     for (const runner of runners) runner.kill('SIGTERM');
     const codes = await Promise.all(runners.map(({ ended }) => ended));

@@ -3,13 +3,13 @@
  * then; then all settles, one more upload runs through every graph, and the database is looked over.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { advanceSession } from '../../store/advance.ts';
 import type { Database } from '../../store/database.ts';
 import { ask } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Graph, makeGraph, outsideTemplate } from '../support/graph.ts';
 import type { ApiProcess, TestProcess, TestProcesses } from '../support/processes.ts';
 import { Disturbance, type Member } from './disturb.ts';
+import { retriesNow } from './retries-now.ts';
 import { consumedTooOften, isQuiet, wrongFacts } from './soak-checks.ts';
 import type { SoakPlan } from './soak-runner.ts';
 
@@ -219,10 +219,7 @@ class Soak {
     await eventually(
       'all has settled',
       async () => {
-        const late = await database.query<{ sessionId: string }>(
-          `update node_run set due_at = clock_timestamp() where state = 'waiting' returning session_id as "sessionId"`,
-        );
-        for (const { sessionId } of late) await advanceSession(database, sessionId);
+        await retriesNow(database);
         await delay(100);
         return await isQuiet(database);
       },
