@@ -20,7 +20,13 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-const clock = async () => (await database.query<{ now: Date }>('select clock_timestamp() as now'))[0]!.now;
+/** The database's clock, up to the next millisecond: a Date holds no more, and what happened before must not lie behind it. */
+const clock = async () => {
+  const [row] = await database.query<{ now: Date }>(
+    "select date_trunc('milliseconds', clock_timestamp()) + interval '1 ms' as now",
+  );
+  return row!.now;
+};
 const makeCreator = (role: 'Administrator' | 'Developer' = 'Developer') => ({
   userId: randomUUID(),
   role,
