@@ -18,6 +18,8 @@ export const apiSettings = z.object({
   /** Address to listen on; absent: every interface. */
   HOST: z.string().optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  /** The address by which people reach the platform. With `https:` their browsers are bound to TLS for a year. */
+  PUBLIC_URL: z.url({ protocol: /^https?$/i, error: 'must be an http:// or https:// address' }).optional(),
   /** Address of a separate authentication service; absent: it runs inside this process. */
   AUTH_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
   /** Key of the one-way participant keys (`anon:...`). It must never change. */

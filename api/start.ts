@@ -52,6 +52,7 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
     log,
     shutdown: shutdown.signal,
     fallback: options.fallback ?? staticFiles(consoleFolder),
+    isBehindTls: settings.PUBLIC_URL?.startsWith('https:') === true,
   });
   // Before anybody is served: leases that nobody could renew are prolonged first.
   await services.runners.open();

@@ -29,3 +29,17 @@ export function isEndpointAllowed(endpoint: URL, allowlist: readonly string[]): 
     return isHost && (port === undefined || port === portOf);
   });
 }
+
+/**
+ * True for an address of the network link itself, in whatever spelling (`URL` has made one of them). Cloud machines
+ * give out their own credentials there to whoever asks; no object store is there. @param host with or without brackets
+ */
+export function isLinkLocal(host: string): boolean {
+  const address = host.toLowerCase().replace(/^\[|\]$/g, '');
+  return (
+    /^169\.254\.\d+\.\d+$/.test(address) ||
+    /^fe[89ab][0-9a-f]:/.test(address) ||
+    /^(::ffff:|64:ff9b::)(a9fe:|169\.254\.)/.test(address) ||
+    address === 'fd00:ec2::254'
+  );
+}

@@ -7,6 +7,7 @@ import { Problem } from '../domain/errors.ts';
 import { CallLife } from './call-life.ts';
 import type { Dispatcher, Outcome } from './dispatcher.ts';
 import { errorReply, toProblem } from './errors.ts';
+import { faultOf } from './framing.ts';
 import { readJsonBody } from './json-body.ts';
 import { requestIdFrom } from './request-id.ts';
 import type { Reply } from './route.ts';
@@ -21,31 +22,36 @@ export type AppOptions = {
   readonly log: Logger;
   readonly shutdown: AbortSignal;
   readonly fallback?: Fallback;
+  /** Whether people reach it over TLS, which something in front of it ends; their browsers are then bound to TLS. */
+  readonly isBehindTls?: boolean;
   /** Called after each request, for metrics. */
   readonly observe?: (routeId: string, status: number, seconds: number) => void;
 };
 
-const security = helmet({
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      defaultSrc: ["'self'"],
-      objectSrc: ["'none'"],
-      baseUri: ["'none'"],
-      formAction: ["'self'"],
-      frameAncestors: ["'none'"],
+const yearSeconds = 31_536_000;
+
+const securityHeaders = (isBehindTls: boolean) =>
+  helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'self'"],
+        objectSrc: ["'none'"],
+        baseUri: ["'none'"],
+        formAction: ["'self'"],
+        frameAncestors: ["'none'"],
+      },
     },
-  },
-  // TLS ends at whatever stands in front of us; it knows whether the whole host name may be bound to it.
-  strictTransportSecurity: false,
-  referrerPolicy: { policy: 'no-referrer' },
-});
+    // This host alone: what else lies below its name is not ours to bind.
+    strictTransportSecurity: isBehindTls ? { maxAge: yearSeconds, includeSubDomains: false } : false,
+    referrerPolicy: { policy: 'no-referrer' },
+  });
 
 export function createApp(options: AppOptions): Koa {
   const app = new Koa();
   app.silent = true;
   app.on('error', (error) => options.log.error({ err: error }, 'app error'));
-  app.use(security);
+  app.use(securityHeaders(options.isBehindTls === true));
   app.use(async (context) => {
     context.respond = false;
     await answer(context.req, context.res, options);
@@ -62,6 +68,8 @@ async function answer(
   const requestId = requestIdFrom(one(request.headers['x-request-id']));
   const log = options.log.child({ requestId });
   response.setHeader('x-request-id', requestId);
+  // Replies are made for one caller; those that may be kept say so themselves.
+  response.setHeader('cache-control', 'no-store');
   if (options.shutdown.aborted) response.setHeader('connection', 'close');
   const life = new CallLife(() => {
     if (response.headersSent) response.destroy();
@@ -104,8 +112,10 @@ async function findOutcome(
   options: AppOptions,
 ): Promise<Outcome> {
   const { log } = call;
-  if (!hasOneHost(request)) {
-    return { reply: errorReply(new Problem('malformedRequest'), 'common'), routeId: null, problem: null };
+  const fault = faultOf(request);
+  if (fault !== null) {
+    const reply = errorReply(new Problem(fault, { headers: { connection: 'close' } }), 'common');
+    return { reply, routeId: null, problem: null };
   }
   const outcome = await dispatchSocket(request, response, call, options);
   if (outcome.routeId !== null || options.fallback === undefined) return outcome;
@@ -117,13 +127,6 @@ async function findOutcome(
     log.error({ err: thrown }, 'static file failed');
     return { reply: errorReply(toProblem(thrown), 'common'), routeId: 'static', problem: null };
   }
-}
-
-/** What stands in front of us and we must mean the same host; HTTP/1.0 may name none. */
-function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
-  let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === 'host') hosts += 1;
-  return hosts === 1 || (hosts === 0 && httpVersion === '1.0');
 }
 
 async function dispatchSocket(

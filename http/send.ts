@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import type { Logger } from 'pino';
 import type { ByteSource, Reply } from './route.ts';
+import { watchReader } from './slow-reader.ts';
 
 const unreadBodyGraceSeconds = 10;
 
@@ -21,6 +22,7 @@ export async function sendReply(
   response.statusCode = reply.status;
   for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
   limitUnreadBody(request, response);
+  watchReader(response);
   const bare = request.method === 'HEAD' || reply.status === 204 || reply.status === 304;
   try {
     if (reply.stream !== undefined) await sendBytes(response, reply.stream, bare);

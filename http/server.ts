@@ -1,8 +1,15 @@
 /** A listening server with its limits, and its orderly end (decisions 8 and 14). */
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { limits } from '../domain/limits.ts';
 import { answerClientError, answerRaw } from './client-errors.ts';
+import { faultOf } from './framing.ts';
 import { rememberContinue } from './upload.ts';
 
 export type RunningServer = {
@@ -38,12 +45,16 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     // The app answers for a missing Host itself, with the common body.
     requireHostHeader: false,
   });
-  server.on('request', handler);
+  server.maxConnections = limits.connections;
+  const admitted: RequestListener = (request, response) => {
+    if (isAdmitted(request, response)) handler(request, response);
+  };
+  server.on('request', admitted);
   server.on('checkContinue', (request, response) => {
     rememberContinue(request);
-    handler(request, response);
+    admitted(request, response);
   });
-  server.on('checkExpectation', handler);
+  server.on('checkExpectation', admitted);
   server.on('clientError', answerClientError);
   server.on('connect', (_request, socket) => answerRaw(socket, 'methodNotAllowed', { allow: '' }));
   await new Promise<void>((resolve, reject) => {
@@ -68,6 +79,28 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
       return stopping;
     },
   };
+}
+
+const underWay = new WeakMap<Socket, number>();
+/** Whatever still comes there may be the rest of a body as somebody else reads it. */
+const faulty = new WeakSet<Socket>();
+
+/**
+ * Node begins every request that it has read, also those that were sent before the answer to the first: one connection
+ * could have thousands worked on at once. Nobody who means well sends so many ahead; the connection is cut.
+ */
+function isAdmitted(request: IncomingMessage, response: ServerResponse): boolean {
+  const { socket } = request;
+  if (faulty.has(socket)) return false;
+  if (faultOf(request) !== null) faulty.add(socket);
+  const count = (underWay.get(socket) ?? 0) + 1;
+  if (count > limits.requestsAtOncePerConnection) {
+    socket.destroy();
+    return false;
+  }
+  underWay.set(socket, count);
+  response.once('close', () => underWay.set(socket, (underWay.get(socket) ?? 1) - 1));
+  return true;
 }
 
 function stopServer(server: Server, shutdown: AbortController, graceSeconds: number): Promise<void> {

@@ -1,4 +1,6 @@
+import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
 import { S3Client } from '@aws-sdk/client-s3';
+import { isLinkLocal } from '../domain/endpoint.ts';
 import type { S3Access } from './data-sources.ts';
 
 const connectMs = 5_000;
@@ -12,6 +14,7 @@ export function openClient(access: S3Access): S3Client {
     maxSockets: Number.POSITIVE_INFINITY,
     maxFreeSockets: 32,
     timeout: silentMs,
+    lookup: lookupStore,
   };
   return new S3Client({
     ...(access.endpoint === '' ? {} : { endpoint: access.endpoint }),
@@ -30,6 +33,29 @@ export function openClient(access: S3Access): S3Client {
       httpAgent: agent,
       httpsAgent: agent,
     },
+  });
+}
+
+type LookedUp = (
+  error: NodeJS.ErrnoException | null,
+  address: string | LookupAddress[],
+  family?: number,
+) => void;
+
+/**
+ * The address of a store's host. A name that leads to the network link itself is as good as unknown, at whatever moment
+ * it comes to do so. @param ask other than the system's own, for tests
+ */
+export function lookupStore(
+  host: string,
+  options: LookupOptions,
+  done: LookedUp,
+  ask: (host: string, options: LookupOptions, done: LookedUp) => void = lookup,
+): void {
+  ask(host, options, (error, address, family) => {
+    const found = typeof address === 'string' ? [address] : (address ?? []).map((one) => one.address);
+    if (error !== null || !found.some(isLinkLocal)) done(error, address, family);
+    else done(Object.assign(new Error('The host is at a link-local address.'), { code: 'ENOTFOUND' }), '');
   });
 }
 

@@ -1,5 +1,5 @@
 /** Whether a data source can be used as it is described: asked before it is stored (decisions 4). */
-import { isEndpointAllowed, readEndpoint } from '../../domain/endpoint.ts';
+import { isEndpointAllowed, isLinkLocal, readEndpoint } from '../../domain/endpoint.ts';
 import { Problem } from '../../domain/errors.ts';
 import type { S3Access } from '../../store/data-sources.ts';
 import { ObjectStoreError, openObjectStore } from '../../store/objects.ts';
@@ -12,7 +12,11 @@ export async function requireReachable(
   allowlist: readonly string[] | undefined,
 ): Promise<void> {
   const endpoint = readEndpoint(access.endpoint);
-  if (endpoint === null || (allowlist !== undefined && !isEndpointAllowed(endpoint, allowlist))) {
+  if (
+    endpoint === null ||
+    isLinkLocal(endpoint.hostname) ||
+    (allowlist !== undefined && !isEndpointAllowed(endpoint, allowlist))
+  ) {
     throw new Problem('dataSourceUnreachable', {
       message: 'Data sources at this endpoint are not allowed in this installation.',
     });

@@ -24,7 +24,9 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
   strangerUrl = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
   const routes = [...dataSourceRoutes, ...nodeInstanceRoutes];
-  const allowlist = { DATA_SOURCE_ENDPOINT_ALLOWLIST: '127.0.0.1, localhost, nowhere.invalid' };
+  const allowlist = {
+    DATA_SOURCE_ENDPOINT_ALLOWLIST: '127.0.0.1, localhost, nowhere.invalid, 169.254.169.254',
+  };
   api = await startTestApi({ ...platform.environment, ...allowlist }, { routes });
   people = await makePeople(api.url, platform.administrator);
   await ship(api.composed.services.database);
@@ -104,6 +106,11 @@ describe('POST /api/v2/admin/data-sources', () => {
     [
       'an endpoint outside the allowlist',
       { endpoint: 'http://127.0.0.2:9000' },
+      'Data sources at this endpoint are not allowed in this installation.',
+    ],
+    [
+      'an address of the network link, where clouds keep credentials',
+      { endpoint: 'http://169.254.169.254' },
       'Data sources at this endpoint are not allowed in this installation.',
     ],
     [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isAllowlistEntry, isEndpointAllowed, readEndpoint } from '../../domain/endpoint.ts';
+import { isAllowlistEntry, isEndpointAllowed, isLinkLocal, readEndpoint } from '../../domain/endpoint.ts';
 
 test.each([
   'https://s3.example.org',
@@ -45,4 +45,26 @@ test('an allowlist covers what it names and nothing that only looks like it', ()
   expect(isEndpointAllowed(readEndpoint('http://x')!, [])).toBe(false);
   for (const entry of ['', 'a b', 'https://x/y', 'http://', '*', '*.*', 'x:y'])
     expect([entry, isAllowlistEntry(entry)]).toEqual([entry, false]);
+});
+
+test('addresses of the network link are noticed in every spelling, and no others', () => {
+  const ofLink = [
+    'http://169.254.169.254',
+    'http://0xa9.0xfe.0xa9.0xfe/',
+    'http://2852039166',
+    'http://0251.0376.0251.0376',
+    'http://[fe80::1]',
+    'http://[::ffff:169.254.169.254]',
+    'http://[64:ff9b::169.254.169.254]',
+    'http://[fd00:ec2::254]',
+  ];
+  for (const text of ofLink) expect([text, isLinkLocal(readEndpoint(text)!.hostname)]).toEqual([text, true]);
+  const others = [
+    'http://127.0.0.1',
+    'http://10.169.254.1',
+    'http://169.253.1.1',
+    'http://[fd00::1]',
+    'http://fe80.org',
+  ];
+  for (const text of others) expect([text, isLinkLocal(readEndpoint(text)!.hostname)]).toEqual([text, false]);
 });

@@ -9,6 +9,7 @@ import {
   updateDataSource,
 } from '../../store/data-sources.ts';
 import { Database } from '../../store/database.ts';
+import { lookupStore } from '../../store/object-client.ts';
 import { ObjectStores, objectSettings } from '../../store/objects.ts';
 import { SecretBox, SecretUnreadable } from '../../store/secrets.ts';
 import { testEnvironment } from '../support/stack.ts';
@@ -77,4 +78,22 @@ test('the data source of the platform shows where the environment places it, wit
   const moved = await ensurePlatformDataSource(database, { ...access, bucket: 'c' });
   expect([moved.id, moved.bucket]).toEqual([first.id, 'c']);
   expect(accessOf(first, access, secrets).secretAccessKey).toBe('a secret ü');
+});
+
+test('a host name that leads to the network link is as good as unknown, also when it came to do so later', async () => {
+  const leadsTo = (addresses: readonly string[], isList: boolean) =>
+    new Promise<string>((resolve) => {
+      const found = addresses.map((address) => ({ address, family: 4 }));
+      lookupStore(
+        'store.example.org',
+        { all: isList },
+        (error, address) => resolve(error === null ? JSON.stringify(address) : String(error.code)),
+        (_host, _options, done) => done(null, isList ? found : (addresses[0] ?? ''), 4),
+      );
+    });
+  for (const isList of [true, false]) {
+    expect(await leadsTo(['169.254.169.254'], isList)).toBe('ENOTFOUND');
+    expect(await leadsTo(['203.0.113.7'], isList)).toContain('203.0.113.7');
+  }
+  expect(await leadsTo(['203.0.113.7', 'fe80::1'], true)).toBe('ENOTFOUND');
 });
