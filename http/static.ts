@@ -1,9 +1,11 @@
 /** The built web console: its files for ever cacheable, its page for every address that only a browser asks for. */
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { constants, gzip } from 'node:zlib';
 import type { Fallback } from './app.ts';
 import { splitTarget } from './dispatcher.ts';
 import type { Reply } from './route.ts';
@@ -22,6 +24,10 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.map': 'application/json; charset=utf-8',
 };
 
+/** What is text gets shorter by two thirds. */
+const compressible = new Set(['.html', '.js', '.css', '.json', '.svg', '.txt', '.map']);
+const largestCompressedBytes = 4 * 1024 * 1024;
+
 /** Plain names only: no way up, no hidden files. */
 const filePath = /^(?:\/[\w-][\w.-]*)+$/;
 
@@ -30,12 +36,14 @@ const filePath = /^(?:\/[\w-][\w.-]*)+$/;
  * a browser navigates there (`Accept: text/html`), except below /api; else null.
  */
 export function staticFiles(folder: URL): Fallback {
+  const compressed = new CompressedFiles();
+  const reply = (path: string, request: IncomingMessage) => fileReply(folder, path, request, compressed);
   return async (request) => {
     const { path } = splitTarget(request.url ?? '/');
     if (path === '/api' || path.startsWith('/api/')) return null;
-    const file = path !== '/' && filePath.test(path) ? await fileReply(folder, path, request) : null;
+    const file = path !== '/' && filePath.test(path) ? await reply(path, request) : null;
     if (file !== null) return file;
-    return wantsPage(request) ? await fileReply(folder, '/index.html', request) : null;
+    return wantsPage(request) ? await reply('/index.html', request) : null;
   };
 }
 
@@ -43,20 +51,64 @@ function wantsPage(request: IncomingMessage): boolean {
   return (request.headers.accept ?? '').toLowerCase().includes('text/html');
 }
 
-async function fileReply(folder: URL, path: string, request: IncomingMessage): Promise<Reply | null> {
-  const type = mediaTypes[extname(path).toLowerCase()];
+/** Whether the caller takes gzip: named, or all of them, and not with a weight of nothing. */
+function takesGzip(request: IncomingMessage): boolean {
+  const weights = new Map<string, number>();
+  for (const part of String(request.headers['accept-encoding'] ?? '')
+    .toLowerCase()
+    .split(',')) {
+    const [name = '', ...parameters] = part.split(';').map((text) => text.trim());
+    const weight = parameters.find((text) => text.startsWith('q='));
+    weights.set(name, weight === undefined ? 1 : Number(weight.slice(2)));
+  }
+  return (weights.get('gzip') ?? weights.get('*') ?? 0) > 0;
+}
+
+/** Files as gzip, each made once and kept: a built console has few of them. */
+class CompressedFiles {
+  readonly #files = new Map<string, { readonly etag: string; readonly bytes: Promise<Buffer> }>();
+
+  of(name: string, etag: string): Promise<Buffer> {
+    const kept = this.#files.get(name);
+    if (kept?.etag === etag) return kept.bytes;
+    const bytes = readFile(name).then((plain) => compress(plain, { level: constants.Z_BEST_COMPRESSION }));
+    this.#files.set(name, { etag, bytes });
+    // A file that could not be read is read again the next time.
+    bytes.catch(() => this.#files.delete(name));
+    return bytes;
+  }
+}
+
+const compress = promisify(gzip);
+
+async function fileReply(
+  folder: URL,
+  path: string,
+  request: IncomingMessage,
+  compressed: CompressedFiles,
+): Promise<Reply | null> {
+  const extension = extname(path).toLowerCase();
+  const type = mediaTypes[extension];
   if (type === undefined) return null;
   const name = fileURLToPath(new URL(`.${path}`, folder));
   const info = await stat(name).catch(() => null);
   if (info === null || !info.isFile()) return null;
-  const etag = `"${info.size.toString(36)}-${Math.floor(info.mtimeMs).toString(36)}"`;
+  const mayCompress = compressible.has(extension) && info.size <= largestCompressedBytes;
+  const isGzip = mayCompress && takesGzip(request);
+  const version = `${info.size.toString(36)}-${Math.floor(info.mtimeMs).toString(36)}`;
+  const etag = `"${version}${isGzip ? '-gzip' : ''}"`;
   const headers = {
     'content-type': type,
     etag,
+    ...(mayCompress ? { vary: 'accept-encoding' } : {}),
     // Built assets carry a hash of their content in their name; the page names the newest of them.
     'cache-control': path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
   };
   if (request.headers['if-none-match'] === etag) return { status: 304, headers };
+  if (isGzip) {
+    const stream = await compressed.of(name, version);
+    return { status: 200, headers: { ...headers, 'content-encoding': 'gzip' }, stream };
+  }
   return {
     status: 200,
     headers: { ...headers, 'content-length': String(info.size) },

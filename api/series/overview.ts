@@ -1,9 +1,12 @@
 /**
  * The coarse level that the tabular conversion puts into a recording's file: of each block of rows and each channel of
- * numbers or truth values (as 0 and 1) the lowest, highest, first and last point. Little-endian Float64 at `offset`:
+ * numbers, truth values (as 0 and 1) or few texts (as their numbers, in the order of the texts) the lowest, highest,
+ * first and last point. Little-endian Float64 at `offset`:
  *
  * 1. `blocks` times: first time, last time, number of rows;
- * 2. for each column, `blocks` times: time and value of lowest, highest, first, last; NaN where all rows are empty.
+ * 2. for each column, `blocks` times: time and value of lowest, highest, first, last; NaN where all rows are empty;
+ * 3. for each column of texts: the texts as JSON, and of each change time, number of the text (NaN: empty), and 1 when
+ *    no row before has the same time, else 0.
  *
  * Whole blocks are put into buckets by their first time, so a bucket's extremes are those of its rows.
  */
@@ -15,7 +18,15 @@ type Overview = NonNullable<SeriesRecording['overview']>;
 
 const headNumbers = 3;
 const columnNumbers = 8;
+const changeNumbers = 3;
 const numberBytes = Float64Array.BYTES_PER_ELEMENT;
+
+/** The rows at which a text changes. */
+export interface Changes {
+  readonly texts: readonly string[];
+  /** Three for each change, see above. */
+  readonly numbers: Float64Array;
+}
 
 export class OverviewFile {
   readonly #file: FileHandle;
@@ -100,6 +111,43 @@ export class OverviewFile {
     }
     bucket?.addTo(list);
     return list;
+  }
+
+  /** The texts that the numbers of a column stand for. */
+  async texts(column: string): Promise<readonly string[]> {
+    const place = this.#textPlace(column);
+    if (place === null) throw new Error('The coarse level has no texts of this column.');
+    const numbers = await readNumbers(this.#file, place.offset, place.bytes / numberBytes);
+    return JSON.parse(Buffer.from(numbers.buffer).toString()) as string[];
+  }
+
+  /** Null when there are too many, or the file is older than they are. */
+  async changes(column: string): Promise<Changes | null> {
+    const place = this.#textPlace(column);
+    if (place === null || place.changes === null) return null;
+    const texts = await this.texts(column);
+    const at = place.offset + place.bytes;
+    return { texts, numbers: await readNumbers(this.#file, at, changeNumbers * place.changes) };
+  }
+
+  /** Times between which the first row of a range lies, and the last. */
+  firstAndLast(fromMs: number, toMs: number): { first: [number, number]; last: [number, number] } {
+    const end = this.#overview.blocks - 1;
+    let head = 0;
+    while (head < end && this.#to(head) < fromMs) head++;
+    let tail = end;
+    while (tail > 0 && this.#from(tail) > toMs) tail--;
+    return { first: [fromMs, this.#to(head)], last: [this.#from(tail), toMs] };
+  }
+
+  #textPlace(column: string): { offset: number; bytes: number; changes: number | null } | null {
+    const { offset, blocks, columns, texts = [] } = this.#overview;
+    let at = offset + numberBytes * blocks * (headNumbers + columnNumbers * columns.length);
+    for (const text of texts) {
+      if (text.column === column) return { ...text, offset: at };
+      at += text.bytes + numberBytes * changeNumbers * (text.changes ?? 0);
+    }
+    return null;
   }
 
   #from(block: number): number {

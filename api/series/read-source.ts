@@ -1,9 +1,18 @@
 /** The series of one recording: chooses between its rows, buckets of its rows, and its coarse level. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { OverviewFile } from './overview.ts';
+import { type Changes, OverviewFile } from './overview.ts';
 import { PointList, pointsPerBucket } from './points.ts';
 import type { ReadJob, ReadPoints } from './protocol.ts';
-import { type Channels, countRows, type Range, readBuckets, readChanges, readRows } from './scan.ts';
+import {
+  type Channels,
+  countRows,
+  edgeTimes,
+  type Range,
+  readBuckets,
+  readChanges,
+  readRows,
+} from './scan.ts';
+import { stateChanges } from './states.ts';
 
 /** Two buckets of the coarse reading are kept for the rows at the edges of the range. */
 const edgeBuckets = 2;
@@ -34,7 +43,11 @@ export async function readSource(
     const found = new Map<string, ReadPoints>();
     for (const channel of recording.time.sorted ? channels : []) {
       if (channel.type !== 'text') continue;
-      const changes = await readChanges(connection, path, channel, range, job.maxPoints);
+      const known = (await overview?.changes(channel.column)) ?? null;
+      const changes =
+        known === null || overview === null
+          ? await readChanges(connection, path, channel, range, job.maxPoints)
+          : await knownChanges(connection, overview, known, path, range, job.maxPoints);
       if (changes !== null) found.set(channel.id, changes);
     }
     const rest = channels.filter((channel) => !found.has(channel.id));
@@ -53,7 +66,7 @@ export async function readSource(
   }
 }
 
-/** Numbers and truth values from the coarse level, with rows at the edges; the others from the rows. */
+/** Numbers, truth values and states from the coarse level, with rows at the edges; the others from the rows. */
 async function readMixed(
   connection: DuckDBConnection,
   overview: OverviewFile,
@@ -79,7 +92,7 @@ async function readMixed(
     const end = behind[index];
     if (start !== undefined) list.append(start);
     const { points } = await overview.points(channel.column, blocks, buckets - edgeBuckets);
-    list.append(channel.type === 'boolean' ? asBooleans(points) : points);
+    list.append(await decoded(overview, channel, points));
     if (end !== undefined) list.append(end);
     found.set(channel.id, list.points);
   }
@@ -88,7 +101,29 @@ async function readMixed(
   return channels.map((channel) => found.get(channel.id) as ReadPoints);
 }
 
-/** The coarse level holds truth values as 0 and 1. */
-function asBooleans({ times, values }: ReadPoints): ReadPoints {
-  return { times, values: values.map((value) => (value === null ? null : value === 1)) };
+/** From numbers of the coarse level to what they stand for. */
+async function decoded(
+  overview: OverviewFile,
+  { column, type }: Channels[number],
+  { times, values }: ReadPoints,
+): Promise<ReadPoints> {
+  if (type === 'boolean')
+    return { times, values: values.map((value) => (value === null ? null : value === 1)) };
+  if (type !== 'text') return { times, values };
+  const texts = await overview.texts(column);
+  return { times, values: values.map((value) => (value === null ? null : (texts[Number(value)] ?? null))) };
+}
+
+/** Changes from the coarse level; of the rows only the first and the last are looked for. */
+async function knownChanges(
+  connection: DuckDBConnection,
+  overview: OverviewFile,
+  changes: Changes,
+  path: string,
+  range: Range,
+  maxPoints: number,
+): Promise<ReadPoints | null> {
+  const places = overview.firstAndLast(range.fromMs, range.toMs);
+  const [first, last] = await edgeTimes(connection, path, places);
+  return first === null || last === null ? null : stateChanges(changes, first, last, maxPoints);
 }

@@ -16,7 +16,16 @@ export interface SeriesRecording {
     column: string;
   }[];
   /** Where the coarse level lies in the file, see `overview.ts`. */
-  overview?: { offset: number; blocks: number; blockRows: number; columns: readonly string[] } | undefined;
+  overview?:
+    | {
+        offset: number;
+        blocks: number;
+        blockRows: number;
+        columns: readonly string[];
+        /** The columns of texts among them; bytes of the texts, and number of changes when they are there. */
+        texts?: readonly { column: string; bytes: number; changes: number | null }[] | undefined;
+      }
+    | undefined;
 }
 
 export interface Series {

@@ -23,6 +23,20 @@ export async function countRows(connection: DuckDBConnection, path: string, rang
   return Number(row?.[0] ?? 0);
 }
 
+/** Times of the first and the last row within two ranges; null where there is none. */
+export async function edgeTimes(
+  connection: DuckDBConnection,
+  path: string,
+  { first, last }: { readonly first: [number, number]; readonly last: [number, number] },
+): Promise<[number | null, number | null]> {
+  const time = async (edge: 'min' | 'max', [from, to]: [number, number]) => {
+    const sql = `SELECT ${edge}(t) FROM read_parquet($1) WHERE t >= $2 AND t <= $3`;
+    const [row] = await rowsOf(connection, sql, [path, from, to]);
+    return row?.[0] == null ? null : Number(row[0]);
+  };
+  return [await time('min', first), await time('max', last)];
+}
+
 /** Every row of a range, in the order of time. */
 export async function readRows(
   connection: DuckDBConnection,

@@ -19,6 +19,7 @@ import { migrate } from '../../store/migrate.ts';
 import { tokenOf } from '../support/api.ts';
 import { temporaryDataFolder } from '../support/global-setup.ts';
 import { makeGraph } from '../support/graph.ts';
+import { report } from './figures.ts';
 import { forgetPeak, memoryMebibytes } from './memory.ts';
 
 const { values } = parseArgs({
@@ -224,6 +225,21 @@ try {
     Object.entries(times).map(([name, all]) => [name, median(all)]),
   ) as Record<keyof typeof times, number>;
   const rate = (name: keyof typeof times) => `${(sizeBytes / mebibyte / middle[name]).toFixed(0)} MiB/s`;
+  const rates = (name: keyof typeof times) => times[name].map((took) => sizeBytes / mebibyte / took);
+  for (const [what, name, floor] of [
+    ['upload', 'upApi', 'upStore'],
+    ['upload, chunked', 'upApiChunked', 'upStore'],
+    ['download', 'downApi', 'downStore'],
+  ] as const) {
+    const straight = { name: 'straight at the store', values: rates(floor) };
+    report({
+      name: `${what} of ${values.mebibytes} MiB`,
+      unit: 'MiB/s',
+      values: rates(name),
+      floor: straight,
+    });
+    report({ name: `memory of the API meanwhile, ${what}`, unit: 'MiB', values: [peaks[name]] });
+  }
   console.log(
     `upload:   store ${rate('upStore')}, API ${rate('upApi')} (${(middle.upStore / middle.upApi).toFixed(2)} of it), API chunked ${rate('upApiChunked')}`,
   );
@@ -243,6 +259,13 @@ try {
     const took = await seconds(() =>
       Promise.all(Array.from({ length: many }, () => upload(bytes, isChunked))),
     );
+    const what = `${many} uploads at once of ${bytes} bytes, ${isChunked ? 'chunked' : 'declared'}`;
+    report({ name: what, unit: 's', values: [took] });
+    report({
+      name: `memory of the API meanwhile, ${what}`,
+      unit: 'MiB',
+      values: [memoryMebibytes(pid, 'VmHWM')],
+    });
     console.log(
       `${many} uploads at once of ${bytes} bytes, ${isChunked ? 'chunked' : 'declared'}: ${took.toFixed(1)} s, ` +
         `API memory at the most ${memoryMebibytes(pid, 'VmHWM')} MiB`,

@@ -10,6 +10,7 @@ import { randomUUID } from 'node:crypto';
 import { arriveAndClaim, claimNext } from '../../store/claims.ts';
 import { Database, type Queryable, type Tx } from '../../store/database.ts';
 import { cpuSeconds, tellCpu } from './cpu.ts';
+import { report } from './figures.ts';
 import { importTemplate, Runner, register } from './outside-runner.ts';
 import { BenchClient, startBenchPlatform, tell, tellMachine } from './platform.ts';
 import { queueRuns } from './queued-runs.ts';
@@ -73,8 +74,9 @@ async function tellWork(kind: string, client: BenchClient, snapshot?: Tx): Promi
   const { claimMs, completeMs } = await work(client, claims);
   clearInterval(alive);
   const seconds = (performance.now() - startedAt) / 1_000;
-  tell(`claim, ${kind}`, claimMs);
+  tell(`claim, ${kind}`, claimMs, { aim: { of: 'p99', most: 20 } });
   tell(`complete, ${kind}`, completeMs);
+  report({ name: `claims and completions, ${kind}`, unit: 'a second', values: [claimMs.length / seconds] });
   console.log(
     `    ${(claimMs.length / seconds).toFixed(0)} claims and completions a second, ${runners} runners`,
   );

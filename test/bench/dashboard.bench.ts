@@ -4,7 +4,7 @@
  * A csv of 1,000,000 rows and 10 channels: from the first byte sent to the first series of its dashboard.
  */
 import { type BenchPlatform, startBenchPlatform, tell, tellMachine } from './platform.ts';
-import { createSession, shippedTemplate } from './sessions.ts';
+import { createSession, dashboardOf, shippedTemplate } from './sessions.ts';
 
 const rows = 1_000_000;
 const rounds = 5;
@@ -34,42 +34,14 @@ function recording(): Buffer {
   return Buffer.from(lines.join('\n'));
 }
 
-interface Dimension {
-  readonly sources: ReadonlyArray<{ readonly channels: ReadonlyArray<{ readonly key: string }> }>;
-}
-
 async function uploadToSeries({ client }: BenchPlatform, body: Buffer): Promise<number> {
   const session = await createSession(client, await shippedTemplate(client), 'tabular-upload');
   const started = performance.now();
   await client.expect(201, 'POST', `/api/v2/node-instance/${session.inputId}/outputs/data`, body);
-  const url = await dashboardOf({ client }, session.id);
-  const dimension = await client.expect<Dimension>(
-    200,
-    'GET',
-    `/api/v2${url.replace('/dashboards/', '/dashboard/dimensions/')}`,
-  );
-  const channels = dimension.sources[0]!.channels.slice(0, 4).map(({ key }) => encodeURIComponent(key));
-  const path = `/api/v2${url.replace('/dashboards/', '/dashboard/dimensions/')}/series`;
-  await client.expect(200, 'GET', `${path}?channels=${channels.join(',')}&maxPoints=2000`);
+  const { path, channels } = await dashboardOf(client, session.id);
+  const keys = channels.slice(0, 4).map(({ key }) => encodeURIComponent(key));
+  await client.expect(200, 'GET', `${path}/series?channels=${keys.join(',')}&maxPoints=2000`);
   return performance.now() - started;
-}
-
-async function dashboardOf({ client }: Pick<BenchPlatform, 'client'>, sessionId: string): Promise<string> {
-  const until = Date.now() + 120_000;
-  while (Date.now() < until) {
-    const { nodeInstances } = await client.expect<{
-      nodeInstances: Array<{ state: string; statusDetails: string }>;
-    }>(200, 'GET', `/api/v2/session/${sessionId}/node-instances`);
-    if (nodeInstances.some(({ state }) => state === 'Failed')) throw new Error(JSON.stringify(nodeInstances));
-    if (nodeInstances.every(({ state }) => state === 'Succeeded')) break;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  const { dimensions } = await client.expect<{ dimensions: Array<{ url: string }> }>(
-    200,
-    'GET',
-    `/api/v2/sessions/${sessionId}`,
-  );
-  return dimensions[0]!.url;
 }
 
 tellMachine();

@@ -11,7 +11,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Database } from '../../store/database.ts';
 import { cpuSeconds, tellCpu } from './cpu.ts';
-import { BenchClient, quantile, startBenchPlatform, tell, tellMachine } from './platform.ts';
+import { quantile, report } from './figures.ts';
+import { BenchClient, startBenchPlatform, tell, tellMachine } from './platform.ts';
 import { shippedTemplate } from './sessions.ts';
 
 const connections = 32;
@@ -32,6 +33,7 @@ const database = await Database.open({ databaseUrl: platform.stack.environment.D
 const koa = spawn(process.execPath, [fileURLToPath(new URL('./hello.ts', import.meta.url))], {
   stdio: ['ignore', 'pipe', 'inherit'],
 });
+process.once('exit', () => koa.kill());
 const [port] = (await once(koa.stdout.setEncoding('utf8'), 'data')) as [string];
 const koaClient = new BenchClient(Number(port));
 try {
@@ -100,7 +102,14 @@ function tellKinds(kinds: readonly Kind[]): void {
   const rate = ({ perSecond }: Kind) => quantile(perSecond, 0.5);
   const hello = kinds[0]!;
   for (const kind of kinds) {
-    tell(kind.name, kind.tookMs);
+    const floor = kind === hello ? undefined : { name: hello.name, values: hello.tookMs };
+    tell(kind.name, kind.tookMs, { floor });
+    report({
+      name: `${kind.name}, ${connections} connections`,
+      unit: 'a second',
+      values: kind.perSecond,
+      floor: kind === hello ? undefined : { name: hello.name, values: hello.perSecond },
+    });
     console.log(
       `    ${rate(kind).toFixed(0)} a second (median of ${rounds} rounds), ${(rate(kind) / rate(hello)).toFixed(2)} of the hello`,
     );

@@ -53,7 +53,10 @@ try {
     }),
   );
   await Promise.all(standbys);
-  tell(`runner killed -> another holds the work, lease of ${leaseSeconds} s`, afterKillMs);
+  tell(`runner killed -> another holds the work, lease of ${leaseSeconds} s`, afterKillMs, {
+    floor: { name: 'the lease', values: [leaseSeconds * 1_000] },
+    aim: { of: 'worst', most: (leaseSeconds + 3) * 1_000 },
+  });
   tell('end of the lease -> another holds the work', afterLeaseMs);
   const worst = Math.max(...afterKillMs) / 1_000;
   console.log(`    worst ${worst.toFixed(1)} s; the aim is at most ${leaseSeconds + 3} s`);

@@ -9,9 +9,10 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { DeleteObjectsCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import { s3Client } from '../support/bucket.ts';
+import { quantile, report } from './figures.ts';
 import { forgetPeak, memoryMebibytes } from './memory.ts';
 import { importTemplate, register, upload } from './outside-runner.ts';
-import { quantile, startBenchPlatform, tellMachine } from './platform.ts';
+import { startBenchPlatform, tellMachine } from './platform.ts';
 import { createSession } from './sessions.ts';
 
 const mebibytes = Number(process.env.OUTPUT_MEBIBYTES ?? 5_120);
@@ -52,6 +53,16 @@ try {
       0.5,
     );
   const worst = (all: readonly Told[]) => Math.max(...all.map(({ peakMebibytes }) => peakMebibytes));
+  const rates = (all: readonly Told[]) => all.map(({ seconds }) => mebibytes / seconds);
+  report({
+    name: `output of ${mebibytes} MiB by kit and API`,
+    unit: 'MiB/s',
+    values: rates(kit),
+    floor: { name: 'straight to the store', values: rates(straight) },
+  });
+  const peaks = { runner: kit.map(({ peakMebibytes }) => peakMebibytes), API: apiPeaks };
+  for (const [process, values] of Object.entries(peaks))
+    report({ name: `memory of the ${process} meanwhile`, unit: 'MiB', values });
   console.log(
     `straight to the store: ${rate(straight).toFixed(0)} MiB/s, writer at most ${worst(straight)} MiB`,
   );

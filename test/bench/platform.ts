@@ -4,12 +4,18 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '../../local/migrate.ts';
+import { onEnd } from '../../local/parent.ts';
 import { platformProcesses } from '../../local/platform.ts';
 import { freePort } from '../../local/ports.ts';
 import { removeData, type Stack, startStack } from '../../local/stack.ts';
+import type { Supervised } from '../../local/supervised.ts';
 import { temporaryDataFolder } from '../support/global-setup.ts';
+import { type Finding, quantile, report } from './figures.ts';
 
 const password = 'password-of-the-benchmark';
+
+/** Who the platform of a benchmark belongs to. */
+export const benchAdministrator = { username: 'admin', password };
 
 export interface Answer<T> {
   readonly status: number;
@@ -99,6 +105,38 @@ export interface BenchPlatform {
 export async function startBenchPlatform(): Promise<BenchPlatform> {
   const dataDir = temporaryDataFolder();
   const stack = await startStack({ dataDir, log: () => {} });
+  const started: { processes: Supervised[]; client?: BenchClient } = { processes: [] };
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    stopped ??= stopAll(dataDir, stack, started.processes);
+    started.client?.close();
+    return stopped;
+  };
+  // Nothing stays behind of a benchmark that is stopped.
+  onEnd(() => void stop().finally(() => process.exit(1)));
+  // Waiting for the end of the command that started it keeps no benchmark alive.
+  process.channel?.unref();
+  try {
+    return await startOn(dataDir, stack, started, stop);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function stopAll(dataDir: string, stack: Stack, processes: readonly Supervised[]): Promise<void> {
+  await Promise.all(processes.map((child) => child.stop()));
+  await stack.stop();
+  await removeData(dataDir);
+  rmSync(dataDir, { recursive: true, force: true });
+}
+
+async function startOn(
+  dataDir: string,
+  stack: Stack,
+  started: { processes: Supervised[]; client?: BenchClient },
+  stop: () => Promise<void>,
+): Promise<BenchPlatform> {
   const port = await freePort();
   const tempDir = join(dataDir, 'temp');
   mkdirSync(tempDir, { recursive: true });
@@ -114,49 +152,45 @@ export async function startBenchPlatform(): Promise<BenchPlatform> {
   };
   await migrate(environment, join(dataDir, 'migrate.log'), password);
   const processes = platformProcesses({ environment, dataDir, port, log: () => {} });
+  started.processes = processes;
   await Promise.all(processes.map((child) => child.start()));
-  const anonymous = new BenchClient(port);
-  const { accessToken } = await anonymous.expect<{ accessToken: string }>(
-    200,
-    'POST',
-    '/api/authorization/token',
-    {
-      username: 'admin',
-      password,
-      rememberMe: false,
-    },
-  );
-  anonymous.close();
-  const client = new BenchClient(port, { authorization: `Bearer ${accessToken}` });
+  const token = await signIn(port);
+  const client = new BenchClient(port, { authorization: `Bearer ${token}` });
+  started.client = client;
   return {
     port,
     stack,
     client,
-    token: accessToken,
+    token,
     pid(name) {
       const index = ['api', 'worker', 'builtin'].indexOf(name);
       const pid = processes[index]?.pid;
       if (pid === undefined) throw new Error(`${name} does not run.`);
       return pid;
     },
-    async stop() {
-      client.close();
-      await Promise.all(processes.map((child) => child.stop()));
-      await stack.stop();
-      await removeData(dataDir);
-      rmSync(dataDir, { recursive: true, force: true });
-    },
+    stop,
   };
 }
 
-/** The `share` quantile (0 to 1) of values. */
-export function quantile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+async function signIn(port: number): Promise<string> {
+  const anonymous = new BenchClient(port);
+  const { accessToken } = await anonymous.expect<{ accessToken: string }>(
+    200,
+    'POST',
+    '/api/authorization/token',
+    { ...benchAdministrator, rememberMe: false },
+  );
+  anonymous.close();
+  return accessToken;
 }
 
-/** One line of a result, in milliseconds. */
-export function tell(what: string, valuesMs: readonly number[]): void {
+/** One line of a result, in milliseconds, and a row of the table of all benchmarks. */
+export function tell(
+  what: string,
+  valuesMs: readonly number[],
+  more: Pick<Finding, 'floor' | 'aim'> = {},
+): void {
+  report({ name: what, unit: 'ms', values: valuesMs, ...more });
   const shown = (share: number) => quantile(valuesMs, share).toFixed(1);
   console.log(
     `${what.padEnd(58)} p50 ${shown(0.5)} ms   p95 ${shown(0.95)} ms   p99 ${shown(0.99)} ms   ` +

@@ -7,6 +7,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { cpuSeconds, tellCpu } from './cpu.ts';
+import { report } from './figures.ts';
 import { importTemplate, Runner, register, upload } from './outside-runner.ts';
 import { type BenchPlatform, startBenchPlatform, tell, tellMachine } from './platform.ts';
 import { createSession, type Template } from './sessions.ts';
@@ -83,6 +84,7 @@ async function claimRate(platform: BenchPlatform): Promise<void> {
     );
     const seconds = (performance.now() - started) / 1_000;
     if (round === 0) continue;
+    report({ name: `claim + complete, ${runners} runners`, unit: 'a second', values: [done / seconds] });
     console.log(
       `claim + complete, ${String(runners).padStart(2)} runners, ${done} runs`.padEnd(58),
       `${(done / seconds).toFixed(0)} a second`,
@@ -99,6 +101,11 @@ async function throughput(platform: BenchPlatform): Promise<void> {
   // The first round warms up.
   await throughGraphs(platform, template, 4);
   const { total, seconds, before } = await throughGraphs(platform, template, 20);
+  report({
+    name: 'node runs through graphs, 8 runners, 20 sessions',
+    unit: 'a second',
+    values: [total / seconds],
+  });
   console.log(
     'node runs through graphs, 8 runners, 20 sessions'.padEnd(58),
     `${(total / seconds).toFixed(0)} a second`,

@@ -32,3 +32,38 @@ export async function createSession(
   );
   return { id, inputId: progress.nodeInstances.find(({ name }) => name === inputName)!.id };
 }
+
+/** A dashboard of a recording. */
+export interface Dashboard {
+  /** Path of its route. */
+  readonly path: string;
+  readonly channels: ReadonlyArray<{ readonly key: string; readonly name: string }>;
+}
+
+/** The first dashboard of a session, as soon as all nodes have succeeded. */
+export async function dashboardOf(
+  client: BenchClient,
+  sessionId: string,
+  waitSeconds = 120,
+): Promise<Dashboard> {
+  const until = Date.now() + waitSeconds * 1_000;
+  for (;;) {
+    const { nodeInstances } = await client.expect<{
+      nodeInstances: Array<{ state: string; statusDetails: string }>;
+    }>(200, 'GET', `/api/v2/session/${sessionId}/node-instances`);
+    if (nodeInstances.every(({ state }) => state === 'Succeeded')) break;
+    const isOver = nodeInstances.some(({ state }) => state === 'Failed') || Date.now() > until;
+    if (isOver) throw new Error(`There is no dashboard: ${JSON.stringify(nodeInstances)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const { dimensions } = await client.expect<{ dimensions: Array<{ url: string }> }>(
+    200,
+    'GET',
+    `/api/v2/sessions/${sessionId}`,
+  );
+  const path = `/api/v2${dimensions[0]!.url.replace('/dashboards/', '/dashboard/dimensions/')}`;
+  const { sources } = await client.expect<{
+    sources: ReadonlyArray<{ readonly channels: Dashboard['channels'] }>;
+  }>(200, 'GET', path);
+  return { path, channels: sources[0]!.channels };
+}

@@ -8,14 +8,8 @@
  * `npm run bench:shared -- <rounds>`; default 200 by offline tokens and a tenth of them by access token.
  */
 import { cpuSeconds, tellCpu } from './cpu.ts';
-import {
-  BenchClient,
-  type BenchPlatform,
-  quantile,
-  startBenchPlatform,
-  tell,
-  tellMachine,
-} from './platform.ts';
+import { quantile } from './figures.ts';
+import { BenchClient, type BenchPlatform, startBenchPlatform, tell, tellMachine } from './platform.ts';
 
 const machines = 100;
 const rounds = Number(process.argv[2] ?? 200);

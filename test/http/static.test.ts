@@ -1,8 +1,12 @@
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApi } from '../../api/start.ts';
 import type { RunningServer } from '../../http/server.ts';
@@ -11,6 +15,7 @@ import { ask, startTestApi, type TestApi } from '../support/api.ts';
 import { testEnvironment } from '../support/stack.ts';
 
 const platform = await testEnvironment();
+const longScript = 'shown();\n'.repeat(1_000);
 const folder = mkdtempSync(join(tmpdir(), 'console-'));
 let api: TestApi;
 let server: RunningServer;
@@ -18,6 +23,7 @@ beforeAll(async () => {
   mkdirSync(join(folder, 'dist/assets'), { recursive: true });
   writeFileSync(join(folder, 'dist/index.html'), '<!doctype html><title>console</title>');
   writeFileSync(join(folder, 'dist/assets/app-1a2b.js'), 'export {};');
+  writeFileSync(join(folder, 'dist/assets/long-3c4d.js'), longScript);
   writeFileSync(join(folder, 'secret.txt'), 'secret');
   writeFileSync(join(folder, 'dist/.hidden.txt'), 'secret');
   api = await startTestApi(platform.environment);
@@ -31,6 +37,13 @@ afterAll(async () => {
   await api.stop();
   rmSync(folder, { recursive: true });
 });
+
+/** As it comes over the line: `fetch` would unpack it. */
+async function request(url: string, options: { path: string; headers: Record<string, string> }) {
+  const sent = get(`${url}${options.path}`, { headers: options.headers });
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  return { status: response.statusCode, headers: response.headers, bytes: await buffer(response) };
+}
 
 const page = { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } };
 
@@ -69,6 +82,38 @@ describe('the console', () => {
     const again = await ask(server.url, 'GET', '/assets/app-1a2b.js', { headers: { 'if-none-match': etag } });
     expect(again.status).toBe(304);
     expect((await ask(server.url, 'GET', '/assets/gone-1a2b.js', page)).body).toContain('console');
+  });
+
+  test('is sent as gzip to whoever takes that, and as it is to everybody else', async () => {
+    const sent = async (accepts: string, more: Record<string, string> = {}) => {
+      const headers = { 'accept-encoding': accepts, ...more };
+      const answer = await request(server.url, { path: '/assets/long-3c4d.js', headers });
+      return { ...answer, encoding: answer.headers['content-encoding'], etag: answer.headers.etag ?? '' };
+    };
+    for (const accepts of ['gzip, deflate, br', '*', 'GZIP;q=0.5', 'br;q=1, gzip']) {
+      const { bytes, encoding, headers } = await sent(accepts);
+      expect([accepts, encoding, headers.vary]).toEqual([
+        accepts,
+        'gzip',
+        expect.stringMatching(/accept-encoding/i),
+      ]);
+      expect(gunzipSync(bytes).toString()).toBe(longScript);
+      expect([headers['content-length'], bytes.length < longScript.length / 5]).toEqual([
+        `${bytes.length}`,
+        true,
+      ]);
+    }
+    for (const accepts of ['', 'identity', 'br', 'gzip;q=0', '*;q=0', 'gzip;q=nonsense']) {
+      const { bytes, encoding, headers } = await sent(accepts);
+      expect([accepts, encoding, bytes.toString()]).toEqual([accepts, undefined, longScript]);
+      expect(headers.vary).toMatch(/accept-encoding/i);
+    }
+    const [zipped, plain] = [await sent('gzip'), await sent('identity')];
+    expect(zipped.etag).not.toBe(plain.etag);
+    expect((await sent('gzip', { 'if-none-match': zipped.etag })).status).toBe(304);
+    expect((await sent('identity', { 'if-none-match': zipped.etag })).status).toBe(200);
+    writeFileSync(join(folder, 'dist/assets/long-3c4d.js'), `${longScript}changed();`);
+    expect(gunzipSync((await sent('gzip')).bytes).toString()).toBe(`${longScript}changed();`);
   });
 
   test('gives out no file from elsewhere', async () => {

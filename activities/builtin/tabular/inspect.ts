@@ -7,10 +7,12 @@
  * extreme. Its form (little-endian Float64, no header; `description.overview` tells where):
  *
  * 1. `blocks` times: first time, last time, number of rows;
- * 2. for each column, `blocks` times: time and value of lowest, highest, first, last; NaN where all rows are empty.
+ * 2. for each column, `blocks` times: time and value of lowest, highest, first, last; NaN where all rows are empty;
+ * 3. texts and changes of the columns of texts, see `states.ts`.
  */
 import type { DuckDBVector } from '@duckdb/node-api';
 import type { Engine } from './engine.ts';
+import { Changes, findStates, type StateColumn, textPart } from './states.ts';
 
 export interface ColumnFacts {
   min: number;
@@ -27,7 +29,15 @@ export interface Inspection {
   isSorted: boolean;
   rowsWithoutTime: number;
   facts: Map<string, ColumnFacts>;
-  overview: { blocks: number; blockRows: number; parts: Float64Array[] } | null;
+  overview: Overview | null;
+}
+
+interface Overview {
+  blocks: number;
+  blockRows: number;
+  columns: readonly string[];
+  texts: readonly { column: string; bytes: number; changes: number | null }[];
+  parts: Float64Array[];
 }
 
 const smallestBlockRows = 512;
@@ -39,32 +49,68 @@ const numbersPerBlock = 8;
 /** Columns read together; the copies that JavaScript gets of a chunk of rows are bounded by it. */
 const columnsPerPass = 200;
 
-/** @param columns the numeric channels, generated names */
+/**
+ * @param columns the numeric channels, generated names
+ * @param texts the channels of texts
+ */
 export async function inspect(
   engine: Engine,
   path: string,
   columns: readonly string[],
+  texts: readonly string[],
   rowCount: number,
 ): Promise<Inspection> {
-  const bytesPerBlock = columns.length * numbersPerBlock * Float64Array.BYTES_PER_ELEMENT;
+  const isLong = rowCount >= overviewFromRows;
+  const states = isLong ? await findStates(engine, path, texts) : [];
+  const all = [...columns.map((column) => ({ column, sql: column })), ...states];
+  const bytesPerBlock = all.length * numbersPerBlock * Float64Array.BYTES_PER_ELEMENT;
   const blockRows = Math.max(smallestBlockRows, Math.ceil((rowCount * bytesPerBlock) / overviewBytes));
-  const blocks = rowCount >= overviewFromRows && columns.length > 0 ? Math.ceil(rowCount / blockRows) : 0;
+  const blocks = isLong && all.length > 0 ? Math.ceil(rowCount / blockRows) : 0;
+  const changes = states.map(() => new Changes(states.length));
   let whole: Inspection | null = null;
-  for (let from = 0; from === 0 || from < columns.length; from += columnsPerPass) {
-    const pass = new Pass(columns.slice(from, from + columnsPerPass), blocks, blockRows);
-    await run(engine, path, pass);
-    const part = pass.result();
-    if (whole === null) whole = part;
+  for (let from = 0; from === 0 || from < all.length; from += columnsPerPass) {
+    const part = all.slice(from, from + columnsPerPass);
+    const followed = part.map((_, index) => changes[from + index - columns.length]);
+    const pass = new Pass(
+      part.map(({ column }) => column),
+      followed,
+      blocks,
+      blockRows,
+    );
+    await run(
+      engine,
+      path,
+      part.map(({ sql }) => sql),
+      pass,
+    );
+    const found = pass.result();
+    if (whole === null) whole = found;
     else {
-      for (const [column, facts] of part.facts) whole.facts.set(column, facts);
-      whole.overview?.parts.push(...(part.overview?.parts.slice(1) ?? []));
+      for (const [column, facts] of found.facts) whole.facts.set(column, facts);
+      whole.overview?.parts.push(...(found.overview?.parts.slice(1) ?? []));
     }
   }
+  if (whole?.overview) addStates(whole.overview, columns, states, changes);
   return whole as Inspection;
 }
 
-async function run(engine: Engine, path: string, pass: Pass): Promise<void> {
-  const values = ['t', ...pass.columns].map((column) => `coalesce(CAST(${column} AS DOUBLE), 'nan'::DOUBLE)`);
+function addStates(
+  overview: Overview,
+  columns: readonly string[],
+  states: readonly StateColumn[],
+  changes: readonly Changes[],
+): void {
+  overview.columns = [...columns, ...states.map(({ column }) => column)];
+  overview.texts = states.map(({ column, texts }, index) => {
+    const text = textPart(texts);
+    const numbers = changes[index]?.numbers ?? null;
+    overview.parts.push(text, ...(numbers === null ? [] : [numbers]));
+    return { column, bytes: text.byteLength, changes: numbers === null ? null : numbers.length / 3 };
+  });
+}
+
+async function run(engine: Engine, path: string, columns: readonly string[], pass: Pass): Promise<void> {
+  const values = ['t', ...columns].map((column) => `coalesce(CAST(${column} AS DOUBLE), 'nan'::DOUBLE)`);
   const query = { sql: `SELECT ${values.join(', ')} FROM read_parquet($1)`, parameters: [path] };
   await engine.stream(query, async (result) => {
     for (;;) {
@@ -88,6 +134,7 @@ function doubles(vector: DuckDBVector): Float64Array {
 
 class Pass {
   readonly #columns: readonly string[];
+  readonly #changes: readonly (Changes | undefined)[];
   readonly #blockRows: number;
   readonly #times: Float64Array;
   readonly #blocks: Float64Array[];
@@ -100,8 +147,15 @@ class Pass {
   #isSorted = true;
   #rowsWithoutTime = 0;
 
-  constructor(columns: readonly string[], blocks: number, blockRows: number) {
+  /** @param changes of the columns that hold numbers of texts */
+  constructor(
+    columns: readonly string[],
+    changes: readonly (Changes | undefined)[],
+    blocks: number,
+    blockRows: number,
+  ) {
     this.#columns = columns;
+    this.#changes = changes;
     this.#hasOverview = blocks > 0;
     this.#blockRows = blockRows;
     this.#times = new Float64Array(3 * blocks);
@@ -115,13 +169,10 @@ class Pass {
     }));
   }
 
-  get columns(): readonly string[] {
-    return this.#columns;
-  }
-
   /** Takes a chunk of rows: the times and then each column, NaN where empty. */
   add(vectors: Float64Array[]): void {
     const [times, ...columns] = vectors as [Float64Array, ...Float64Array[]];
+    for (const [index, values] of columns.entries()) this.#changes[index]?.add(times, values, this.#previous);
     this.#addTimes(times);
     let start = 0;
     while (start < times.length) {
@@ -175,7 +226,13 @@ class Pass {
       rowsWithoutTime: this.#rowsWithoutTime,
       facts: new Map(this.#columns.map((column, index) => [column, this.#facts[index] as ColumnFacts])),
       overview: isUsable
-        ? { blocks, blockRows: this.#blockRows, parts: [this.#times, ...this.#blocks] }
+        ? {
+            blocks,
+            blockRows: this.#blockRows,
+            columns: this.#columns,
+            texts: [],
+            parts: [this.#times, ...this.#blocks],
+          }
         : null,
     };
   }

@@ -58,7 +58,14 @@ export const recordingDescriptionSchema = z.object({
   suggestedLayout: z.object({ version: z.literal(1), panels: z.array(panelSchema) }).optional(),
   /** Where the coarse level lies in the file, see `overview.ts`. Absent for short or unsorted recordings. */
   overview: z
-    .object({ offset: number, blocks: number, blockRows: number, columns: z.array(z.string()) })
+    .object({
+      offset: number,
+      blocks: number,
+      blockRows: number,
+      columns: z.array(z.string()),
+      /** The columns of texts among them, see `states.ts`; `changes` is null where there are too many. */
+      texts: z.array(z.object({ column: z.string(), bytes: number, changes: number.nullable() })).optional(),
+    })
     .optional(),
 });
 

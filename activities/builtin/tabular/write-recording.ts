@@ -92,7 +92,7 @@ class Writer {
 
   /** Reads the upload; repeats where the reader learned something that the file's start did not show. */
   async writeRows(): Promise<void> {
-    const { engine, source, time } = this.#settings;
+    const { source, time } = this.#settings;
     for (;;) {
       const rows = source.select(this.#plan);
       const t = this.#isNumberedLater ? '0' : time.milliseconds(`c${time.column ?? 0}`);
@@ -111,7 +111,7 @@ class Writer {
       }
     }
     if (this.#rowCount === 0) throw new NoTabularData('The file has no rows.');
-    this.#inspection = await inspect(engine, this.#path, this.#numeric(), this.#rowCount);
+    this.#inspection = await this.#inspect();
   }
 
   /** Writes the rows once more when they are not in the order of time, lack a time, or hold infinite numbers. */
@@ -138,7 +138,7 @@ class Writer {
     };
     if (seen.isSorted) this.#rowCount = await this.#copy(query);
     else await this.#copySorted(query, seen.rowCount);
-    this.#inspection = await inspect(this.#settings.engine, this.#path, this.#numeric(), this.#rowCount);
+    this.#inspection = await this.#inspect();
   }
 
   /** Rows that this machine cannot sort within its bounds stay as they are, and the description says so. */
@@ -184,6 +184,16 @@ class Writer {
     return this.#channels.filter(isNumeric).map((index) => `c${index}`);
   }
 
+  /** Channels of texts. */
+  #texts(): string[] {
+    const isText = (index: number) => this.#plan.readAs[index] === 'VARCHAR';
+    return this.#channels.filter(isText).map((index) => `c${index}`);
+  }
+
+  #inspect(): Promise<Inspection> {
+    return inspect(this.#settings.engine, this.#path, this.#numeric(), this.#texts(), this.#rowCount);
+  }
+
   /** @returns the number of rows written */
   async #copy(query: Query): Promise<number> {
     const [row] = await this.#settings.engine.rows({
@@ -223,7 +233,8 @@ class Writer {
             offset,
             blocks: seen.overview.blocks,
             blockRows: seen.overview.blockRows,
-            columns: this.#numeric(),
+            columns: [...seen.overview.columns],
+            ...(seen.overview.texts.length === 0 ? {} : { texts: [...seen.overview.texts] }),
           };
     return describeRecording({
       identity,

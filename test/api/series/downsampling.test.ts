@@ -84,8 +84,11 @@ function expectEnvelope(rows: readonly Row[], series: Series, maxPoints: number,
   }
 }
 
-const within = (rows: readonly Row[], fromMs: number, toMs: number) =>
-  rows.filter(({ time }) => time >= fromMs && time <= toMs);
+const within = <Timed extends { readonly time: number }>(
+  rows: readonly Timed[],
+  fromMs: number,
+  toMs: number,
+) => rows.filter(({ time }) => time >= fromMs && time <= toMs);
 
 describe('a reduced series', () => {
   test('keeps lowest and highest of every stretch, whatever the rows', async () => {
@@ -184,6 +187,47 @@ describe('a reduced series', () => {
       expect([many?.times[0], many?.times.at(-1)]).toEqual([fromMs, toMs]);
     }
   });
+
+  test('of states is the same with the coarse level as from the rows, and few texts reach lowest and highest', async () => {
+    const random = randomNumbers(3);
+    const names = ['on', '"off"', '', 'Zug', 'ärger', 'x'.repeat(1100)];
+    let [rare, often, time] = ['on', 'on', 0];
+    const rows = Array.from({ length: 60_000 }, () => {
+      if (random() < 0.003) rare = names[Math.floor(random() * names.length)] as string;
+      if (random() < 0.3) often = (names[Math.floor(random() * names.length)] as string) || 'off';
+      time += random() < 0.4 ? 0 : Math.floor(random() * 5);
+      return { time, rare, often };
+    });
+    const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+    const lines = rows.map((row) => `${row.time},${quoted(row.rare)},${quoted(row.often)},text ${random()}`);
+    const recorded = await bench.record(`time [ms],rare,often,free\n${lines.join('\n')}\n`);
+    expect(recorded.description.overview?.texts?.map(({ column }) => column)).toEqual(['c1', 'c2']);
+    const { overview: _, ...plain } = recorded.description;
+    const real = new Set(rows.map((row) => `${row.time} ${row.often.slice(0, 1024)}`));
+    for (let window = 0; window < 12; window++) {
+      const [a, b] = [random() * time, random() * time].sort((x, y) => x - y) as [number, number];
+      const [fromMs, toMs] = window === 0 ? [0, time] : [Math.floor(a), Math.floor(b)];
+      const request = { fromMs, toMs, maxPoints: window % 2 === 0 ? 400 : 60 };
+      const [source, rowsAlone] = [recorded, { ...recorded, description: plain }].map((one) =>
+        sourceOf(one, ['rare']),
+      );
+      const [fast] = await reader.read({ sources: [source!], ...request });
+      const [slow] = await reader.read({ sources: [rowsAlone!], ...request });
+      const insideRows = within(rows, fromMs, toMs);
+      const changes = insideRows.filter((row, index) => row.rare !== insideRows[index - 1]?.rare);
+      if (changes.length < request.maxPoints) expect(fast).toEqual(slow);
+      const [reduced] = await reader.read({ sources: [sourceOf(recorded, ['often'])], ...request });
+      const wrong = reduced?.times.filter(
+        (at, index) => reduced.values[index] !== null && !real.has(`${at} ${reduced.values[index]}`),
+      );
+      expect([wrong, (reduced?.times.length ?? 0) <= request.maxPoints]).toEqual([[], true]);
+      const texts = (list: readonly unknown[]) =>
+        list.filter((text) => typeof text === 'string' && text !== '').sort();
+      const inside = texts(insideRows.map((row) => row.often.slice(0, 1024)));
+      const shown = texts(reduced?.values ?? []);
+      expect([shown[0], shown.at(-1)]).toEqual([inside[0], inside.at(-1)]);
+    }
+  }, 60_000);
 
   test('breaks the line where a stretch has rows without any value', async () => {
     const rows = Array.from({ length: 1000 }, (_, time) => ({

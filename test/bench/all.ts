@@ -1,0 +1,122 @@
+/**
+ * All benchmarks, one after the other, into one table: `npm run bench` (about half an hour), or
+ * `npm run bench -- series report` for some, which leaves the rows of the others as they stand.
+ *
+ * Each benchmark is a process of its own with a platform of its own. One that fails leaves its old rows and makes the
+ * command fail in the end.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { onEnd } from '../../local/parent.ts';
+import { findPrograms } from '../../local/programs.ts';
+import type { Figure } from './figures.ts';
+import { type AreaRun, mergeTable } from './table.ts';
+
+/** In the order of the table. What stands behind a name makes a benchmark short enough for a row of many. */
+const benches: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  http: {},
+  claims: {},
+  runs: {},
+  leases: {},
+  shared: {},
+  query: {},
+  bytes: {},
+  output: { OUTPUT_MEBIBYTES: '2048' },
+  dashboard: {},
+  series: {},
+  report: {},
+  events: {},
+  console: {},
+};
+
+const documentFile = fileURLToPath(new URL('../../docs/benchmarks.md', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'sdp-bench-'));
+let running: ReturnType<typeof spawn> | undefined;
+let isEnding = false;
+
+async function main(asked: readonly string[]): Promise<number> {
+  const unknown = asked.filter((name) => !Object.hasOwn(benches, name));
+  if (unknown.length > 0) {
+    console.error(
+      `There is no benchmark ${unknown.join(', ')}. There are: ${Object.keys(benches).join(', ')}.`,
+    );
+    return 2;
+  }
+  const names = Object.keys(benches).filter((name) => asked.length === 0 || asked.includes(name));
+  const machine = await describeMachine();
+  mkdirSync(dirname(documentFile), { recursive: true });
+  const failed: string[] = [];
+  for (const name of names) {
+    if (isEnding) break;
+    console.log(`\n=== ${name} ===`);
+    const run = await runBench(name, machine);
+    if (run === undefined) failed.push(name);
+    else writeFileSync(documentFile, mergeTable(readDocument(), Object.keys(benches), [run]));
+  }
+  if (failed.length > 0) console.error(`\nFailed, their rows stay as they were: ${failed.join(', ')}`);
+  console.log(`\n${documentFile}`);
+  return failed.length > 0 || isEnding ? 1 : 0;
+}
+
+/** @returns undefined when the benchmark failed */
+async function runBench(area: string, machine: string): Promise<AreaRun | undefined> {
+  const file = join(folder, `${area}.jsonl`);
+  writeFileSync(file, '');
+  const measuredAt = new Date();
+  const load = loadavg().map((value) => value.toFixed(1));
+  const child = spawn(process.execPath, [fileURLToPath(new URL(`./${area}.bench.ts`, import.meta.url))], {
+    env: { ...process.env, ...benches[area], BENCH_FIGURES: file },
+    // Over the channel it notices when this process is killed outright.
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
+  running = child;
+  const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
+  running = undefined;
+  const figures = readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Figure);
+  if (code !== 0 || figures.length === 0) return undefined;
+  const tookSeconds = (Date.now() - measuredAt.getTime()) / 1_000;
+  return { area, measuredAt, load: load.join(' '), tookSeconds, machine, figures };
+}
+
+function readDocument(): string {
+  try {
+    return readFileSync(documentFile, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+async function describeMachine(): Promise<string> {
+  const { postgres, temporal } = await findPrograms({ postgres: false, temporal: false, objectStore: false });
+  const version = async (program: string, fallback: string) => {
+    const answer = await promisify(execFile)(program, ['--version']).catch(() => ({ stdout: '' }));
+    return /\d+(\.\d+)+/.exec(answer.stdout)?.[0] ?? fallback;
+  };
+  const [cpu] = cpus();
+  return [
+    `${cpus().length} x ${cpu?.model.trim()}`,
+    `${Math.round(totalmem() / 1024 ** 3)} GB`,
+    `Node ${process.versions.node}`,
+    `PostgreSQL ${await version(join(postgres?.folder ?? '', 'bin/postgres'), 'of DATABASE_URL')}`,
+    `Temporal ${await version(temporal ?? 'temporal', 'of TEMPORAL_ADDRESS')}`,
+  ].join(', ');
+}
+
+onEnd(() => {
+  isEnding = true;
+  running?.kill('SIGTERM');
+});
+// The channel is only for noticing its end.
+process.channel?.unref();
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

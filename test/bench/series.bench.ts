@@ -1,0 +1,182 @@
+/**
+ * How fast a chart of a long recording comes. Run: `npm run bench:series [-- --rows 10000000 --rounds 40]`.
+ *
+ * A Parquet file of ten million rows (28 hours at 100 Hz; eight numbers with rare spikes, a truth value, a state) goes
+ * through the upload route and the built-in nodes; then series of 2,000 points are asked for, of the whole range and of
+ * zooms to random places. The floor is DuckDB, asked for the least and greatest of each bucket of the uploaded file, on
+ * both processors, without the platform. The aim is a p95 under 300 ms.
+ */
+import { openAsBlob } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { report } from './figures.ts';
+import { type BenchPlatform, startBenchPlatform, tell, tellMachine } from './platform.ts';
+import { createSession, type Dashboard, dashboardOf, shippedTemplate } from './sessions.ts';
+
+const { values } = parseArgs({
+  options: {
+    rows: { type: 'string', default: '10000000' },
+    rounds: { type: 'string', default: '40' },
+    floors: { type: 'string', default: '5' },
+  },
+});
+const rows = Number(values.rows);
+const rounds = Number(values.rounds);
+const stepMs = 10;
+const startMs = Date.UTC(2026, 0, 1);
+const endMs = startMs + (rows - 1) * stepMs;
+const points = 2_000;
+const aim = { of: 'p95', most: 300 } as const;
+
+const four = ['speed', 'rpm', 'torque', 'temperature'];
+const eight = [...four, 'x', 'y', 'pitch', 'roll'];
+
+/** One kind of question; a zoom shows so much of the recording, each time somewhere else. */
+interface Kind {
+  readonly name: string;
+  readonly channels: readonly string[];
+  readonly share: number;
+}
+
+const kinds: readonly Kind[] = [
+  { name: 'full range, 4 channels', channels: four, share: 1 },
+  { name: 'full range, 8 channels', channels: eight, share: 1 },
+  { name: 'full range, truth value', channels: ['braking'], share: 1 },
+  { name: 'full range, state', channels: ['gear'], share: 1 },
+  { name: 'zoom to half, 4 channels', channels: four, share: 0.5 },
+  { name: 'zoom to a tenth, 4 channels', channels: four, share: 0.1 },
+  { name: 'zoom to a tenth, state', channels: ['gear'], share: 0.1 },
+  { name: 'zoom to 2 %, 4 channels', channels: four, share: 0.02 },
+  { name: 'zoom to 2 %, 8 channels', channels: eight, share: 0.02 },
+  { name: 'zoom to 0.1 %, 4 channels', channels: four, share: 0.001 },
+];
+
+interface Range {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+function rangeOf({ share }: Kind): Range {
+  const length = (endMs - startMs) * share;
+  const fromMs = Math.floor(startMs + Math.random() * (endMs - startMs - length));
+  return { fromMs, toMs: Math.floor(fromMs + length) };
+}
+
+const noise = (seed: number) => `(hash(i + ${seed * 1_000_003}) % 10000) / 10000.0`;
+
+async function writeRecording(path: string, connection: DuckDBConnection): Promise<void> {
+  const wave = (period: number, height: number, seed: number) =>
+    `round(${height} * sin(i / ${period}.0) + ${height / 10} * ${noise(seed)}, 3)`;
+  const spike = `CASE WHEN hash(i) % 1000003 = 7 THEN 10000.0 ELSE ${wave(1_000, 30, 1)} END`;
+  await connection.run(
+    `COPY (SELECT make_timestamp_ms(${startMs} + i * ${stepMs}) AS time, ${spike} AS speed,
+        800 + CAST(hash(i // 100) % 6000 AS DOUBLE) AS rpm, ${wave(3_000, 120, 2)} AS torque,
+        ${wave(90_000, 60, 3)} AS temperature, i / 10.0 AS x, -i / 10.0 AS y, ${wave(700, 1, 4)} AS pitch,
+        ${wave(500, 1, 5)} AS roll, hash(i // 300) % 5 = 0 AS braking,
+        'gear ' || (hash(i // 500) % 6) AS gear
+      FROM range(${rows}) r(i)) TO '${path}' (FORMAT parquet, COMPRESSION zstd)`,
+  );
+}
+
+async function upload(platform: BenchPlatform, path: string): Promise<Dashboard> {
+  const session = await createSession(
+    platform.client,
+    await shippedTemplate(platform.client),
+    'tabular-upload',
+  );
+  const { size } = await stat(path);
+  const startedAt = performance.now();
+  const answer = await fetch(
+    `http://127.0.0.1:${platform.port}/api/v2/node-instance/${session.inputId}/outputs/data`,
+    {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${platform.token}`,
+        'content-type': 'application/vnd.apache.parquet',
+      },
+      body: await openAsBlob(path),
+    },
+  );
+  if (answer.status !== 201) throw new Error(`upload: ${answer.status} ${await answer.text()}`);
+  const dashboard = await dashboardOf(platform.client, session.id, 900);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const name = `Parquet of ${rows} rows (${Math.round(size / 1024 ** 2)} MB): upload to dashboard`;
+  console.log(`${name.padEnd(58)} ${seconds.toFixed(1)} s`);
+  report({ name, unit: 's', values: [seconds] });
+  return dashboard;
+}
+
+async function ask({ client }: BenchPlatform, dashboard: Dashboard, kind: Kind): Promise<number> {
+  const keys = kind.channels.map((name) => {
+    const channel = dashboard.channels.find((each) => each.name === name);
+    if (channel === undefined) throw new Error(`The dashboard has no channel ${name}.`);
+    return encodeURIComponent(channel.key);
+  });
+  const { fromMs, toMs } = rangeOf(kind);
+  const bounds =
+    kind.share === 1 ? '' : `&from=${new Date(fromMs).toISOString()}&to=${new Date(toMs).toISOString()}`;
+  const startedAt = performance.now();
+  const { series } = await client.expect<{ series: ReadonlyArray<{ readonly times: readonly number[] }> }>(
+    200,
+    'GET',
+    `${dashboard.path}/series?channels=${keys.join(',')}&maxPoints=${points}${bounds}`,
+  );
+  const tookMs = performance.now() - startedAt;
+  if (series.some(({ times }) => times.length < 2 || times.length > points))
+    throw new Error(`${kind.name}: ${series.map(({ times }) => times.length).join(', ')} points`);
+  return tookMs;
+}
+
+async function times(count: number, work: () => Promise<number>): Promise<number[]> {
+  const took: number[] = [];
+  for (let round = 0; round < count; round++) took.push(await work());
+  return took;
+}
+
+/** Least and greatest of each bucket, straight from the uploaded file. */
+async function straight(connection: DuckDBConnection, path: string, kind: Kind): Promise<number> {
+  const { fromMs, toMs } = rangeOf(kind);
+  const width = Math.max(1, ((toMs - fromMs) / points) * 2);
+  const startedAt = performance.now();
+  await connection.runAndReadAll(
+    `SELECT CAST((epoch_ms(time) - ${fromMs}) // ${width} AS INTEGER) AS bucket,
+        ${kind.channels.map((name) => `min(${name}), max(${name})`).join(', ')}
+       FROM read_parquet('${path}')
+      WHERE time >= make_timestamp_ms(${fromMs}) AND time <= make_timestamp_ms(${toMs}) GROUP BY bucket`,
+  );
+  return performance.now() - startedAt;
+}
+
+tellMachine();
+const folder = await mkdtemp(join(tmpdir(), 'sdp-bench-'));
+const path = join(folder, 'recording.parquet');
+const duckdb = await DuckDBInstance.create(':memory:', { threads: '2', memory_limit: '1GiB' });
+const connection = await duckdb.connect();
+try {
+  await writeRecording(path, connection);
+  const platform = await startBenchPlatform();
+  try {
+    const dashboard = await upload(platform, path);
+    // The API has no copy of the recording yet.
+    tell('first series of the recording', [await ask(platform, dashboard, kinds[0]!)]);
+    for (const kind of kinds) {
+      await times(2, () => ask(platform, dashboard, kind));
+      const took = await times(rounds, () => ask(platform, dashboard, kind));
+      const floor = await times(Number(values.floors), () => straight(connection, path, kind));
+      tell(kind.name, took, { aim, floor: { name: 'DuckDB over the file', values: floor } });
+    }
+    const callers = await Promise.all(
+      Array.from({ length: 8 }, () => times(rounds / 4, () => ask(platform, dashboard, kinds.at(-3)!))),
+    );
+    tell(`${kinds.at(-3)!.name}, 8 callers at once`, callers.flat());
+  } finally {
+    await platform.stop();
+  }
+} finally {
+  connection.closeSync();
+  duckdb.closeSync();
+  await rm(folder, { recursive: true, force: true });
+}
