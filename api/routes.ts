@@ -23,6 +23,7 @@ import { sessionRoutes } from './sessions/routes.ts';
 import { staticRoutes } from './statics/routes.ts';
 import { userRoutes } from './user/routes.ts';
 import { platformUserRoutes } from './users/routes.ts';
+import { workflowUiRoutes } from './workflow-ui/routes.ts';
 
 export const routes: readonly ApiRoute[] = [
   ...healthRoutes,
@@ -37,6 +38,7 @@ export const routes: readonly ApiRoute[] = [
   ...scenarioRoutes,
   ...nodeInstanceRoutes,
   ...nodeRunRoutes,
+  ...workflowUiRoutes,
   ...ingestRoutes,
   ...configurationRoutes,
   ...dashboardRoutes,

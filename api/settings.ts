@@ -46,6 +46,10 @@ export const apiSettings = z.object({
     .refine((prefixes) => prefixes.every((prefix) => isConfigurationName(prefix.replace(/:$/, ''))), {
       error: 'must be configuration names, with commas between them',
     }),
+  /** Address of the Temporal UI as browsers reach it, for links to workflows; absent: no links. */
+  TEMPORAL_UI_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+    .optional(),
   /** Folder of the deployed runners' programs, which the runner host starts; absent: the host is off. */
   SDK_RUNNERS_DIR: z.string().optional(),
   /** `strict` turns a response that its route does not declare into a 500; for tests. */

@@ -67,6 +67,7 @@ export interface WorkflowClientLog {
 }
 
 export class WorkflowClient {
+  readonly namespace: string;
   private readonly connection: Connection;
   private readonly client: Client;
   private readonly completions: AsyncCompletionClient;
@@ -78,7 +79,8 @@ export class WorkflowClient {
 
   constructor(settings: TemporalSettings, log: WorkflowClientLog) {
     this.connection = Connection.lazy({ address: settings.TEMPORAL_ADDRESS });
-    const options = { connection: this.connection, namespace: settings.TEMPORAL_NAMESPACE };
+    this.namespace = settings.TEMPORAL_NAMESPACE;
+    const options = { connection: this.connection, namespace: this.namespace };
     this.client = new Client(options);
     this.completions = new AsyncCompletionClient(options);
     this.taskQueue = settings.TEMPORAL_TASK_QUEUE;

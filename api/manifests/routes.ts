@@ -12,6 +12,7 @@ import { findEntrypoint } from '../../store/runner-folder.ts';
 import { documentIssueSchema } from '../document-issue.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
+import { listManifests } from './list.ts';
 
 const manifestReplySchema = z
   .object({
@@ -213,4 +214,4 @@ const validate = defineRoute({
   },
 });
 
-export const manifestRoutes = [publish, validate];
+export const manifestRoutes = [listManifests, publish, validate];

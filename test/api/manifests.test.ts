@@ -46,6 +46,33 @@ const manifest = (
   })),
 });
 
+describe('the list of manifests', () => {
+  const list = (query = '', token = people.Developer.token) =>
+    ask(api.url, 'GET', `/api/v2/admin/runner-manifests${query}`, { token });
+
+  test('names every feature with what it registers, retired last, and gives the manifest that is asked for', async () => {
+    await publish(manifest('listing', '1.0.0', ['list-old', 'list-kept']));
+    const second = manifest('listing', '1.1.0', ['list-kept']);
+    await publish(second);
+    const answer = await list('?feature=listing');
+    expect(answer.status).toBe(200);
+    const feature = answer.body.find(({ name }: { name: string }) => name === 'listing');
+    expect(feature).toMatchObject({
+      version: '1.1.0',
+      runnerTypes: [{ name: 'listing-runner', runtime: 'external', entrypoint: null, retired: false }],
+      nodeTemplates: [
+        { name: 'list-kept', runnerType: 'listing-runner', type: 'Processing', retired: false },
+        { name: 'list-old', retired: true },
+      ],
+    });
+    // What is published again as it was given back changes nothing.
+    expect((await publish(feature.manifest)).body.published).toBe(true);
+    const bare = await list();
+    expect(bare.body.every((one: { manifest: unknown }) => one.manifest === null)).toBe(true);
+    expect((await list('', people.Instructor.token)).status).toBe(403);
+  });
+});
+
 describe('publishing a manifest', () => {
   test('registers all of it and answers with the names', async () => {
     const answer = await publish(manifest('vision', '1.0.0', ['find-birds', 'find-cars']));

@@ -1,0 +1,112 @@
+/** What is published, as operators see it (contract: Runner administration; decisions 10). */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { story } from '../../domain/examples.ts';
+import { type Manifest, manifestLimits } from '../../domain/manifest.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import { timestampOut } from '../../http/schemas.ts';
+import { listFeatures } from '../../store/features.ts';
+import { defineRoute } from '../route.ts';
+
+/** Features in one reply. */
+const mostFeatures = 1_000;
+
+const retired = () =>
+  z.boolean().meta({ description: 'No longer in the manifest: kept for what was made with it.' });
+
+const featureSchema = z
+  .object({
+    name: z.string(),
+    version: z.string(),
+    publishedAt: timestampOut(),
+    runnerTypes: z.array(
+      z.object({
+        name: z.string(),
+        runtime: z.enum(['sdk', 'external']),
+        entrypoint: z.string().nullable(),
+        description: z.string(),
+        retired: retired(),
+      }),
+    ),
+    nodeTemplates: z.array(
+      z.object({
+        name: z.string(),
+        runnerType: z.string(),
+        type: z.string(),
+        description: z.string(),
+        retired: retired(),
+      }),
+    ),
+    manifest: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .meta({
+        description: 'As it could be published again; of the feature that was asked for alone, else null.',
+      }),
+  })
+  .meta({
+    id: 'PublishedFeature',
+    example: {
+      name: 'lap-tools',
+      version: '1.0.0',
+      publishedAt: story.startedAt,
+      runnerTypes: [
+        { name: 'lap-tools', runtime: 'external', entrypoint: null, description: '', retired: false },
+      ],
+      nodeTemplates: [
+        {
+          name: 'lap-splitter',
+          runnerType: 'lap-tools',
+          type: 'Transform',
+          description: '',
+          retired: false,
+        },
+      ],
+      manifest: null,
+    },
+  });
+
+/** A stored manifest as it could be published again: what is absent is left out. */
+function writtenManifest({ feature, runnerTypes, nodeTemplates }: Manifest): Record<string, unknown> {
+  return {
+    manifestVersion: 1,
+    feature: { ...feature, ownershipType: 'ThirdParty' },
+    runnerTypes: runnerTypes.map(withoutNulls),
+    nodeTemplates: nodeTemplates.map(withoutNulls),
+  };
+}
+
+function withoutNulls(item: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null));
+}
+
+export const listManifests = defineRoute({
+  id: 'listRunnerManifests',
+  method: 'GET',
+  path: '/api/v2/admin/runner-manifests',
+  summary: 'The features that have published a manifest, by name',
+  description: `With their runner types and node templates, retired ones last; at most ${mostFeatures} features. What the platform brings itself is not listed.`,
+  tags: ['Runner administration'],
+  access: access.runnerManifests,
+  query: z.object({
+    feature: z
+      .string()
+      .max(manifestLimits.featureNameCharacters)
+      .optional()
+      .meta({ description: 'A feature whose manifest is wanted as well.', example: 'lap-tools' }),
+  }),
+  responses: { 200: { description: 'The features.', schema: z.array(featureSchema) } },
+  async handler({ query, services }) {
+    const rows = await listFeatures(services.database, mostFeatures, query.feature ?? null);
+    return {
+      status: 200,
+      body: rows.map(({ publishedAt, runnerTypes, nodeTemplates, manifest, ...row }) => ({
+        ...row,
+        publishedAt: formatTimestamp(publishedAt),
+        runnerTypes: [...runnerTypes],
+        nodeTemplates: [...nodeTemplates],
+        manifest: manifest === null ? null : writtenManifest(manifest),
+      })),
+    };
+  },
+});

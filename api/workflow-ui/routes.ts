@@ -1,0 +1,37 @@
+/** Where operators look at workflows: the console links each session to its own. */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { defineRoute } from '../route.ts';
+
+const workflowUiSchema = z
+  .object({
+    url: z
+      .string()
+      .nullable()
+      .meta({ description: "Address of Temporal's own pages; null where `TEMPORAL_UI_URL` is not set." }),
+    namespace: z.string(),
+  })
+  .meta({ id: 'WorkflowUi', example: { url: 'http://127.0.0.1:8233', namespace: 'default' } });
+
+const read = defineRoute({
+  id: 'getWorkflowUi',
+  method: 'GET',
+  path: '/api/v2/admin/workflow-ui',
+  summary: 'Where the Temporal UI shows the workflows of sessions',
+  description:
+    "The workflow of a session is `session-<id>` and that of a shared session's window `window-<id>`, in this namespace.",
+  tags: ['Sessions'],
+  access: access.admin,
+  responses: { 200: { description: 'Its address and the namespace.', schema: workflowUiSchema } },
+  async handler({ services: { settings, workflows } }) {
+    return {
+      status: 200,
+      body: {
+        url: settings.TEMPORAL_UI_URL?.replace(/\/+$/, '') ?? null,
+        namespace: workflows.namespace,
+      },
+    };
+  },
+});
+
+export const workflowUiRoutes = [read];
