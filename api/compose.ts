@@ -1,10 +1,10 @@
 /** Opens everything that the API works with, from the environment. Processes and tests compose alike. */
 import { authRoutes, openAuthService } from '../auth/service.ts';
 import { authSettings } from '../auth/settings.ts';
-import { type Environment, readSettings } from '../domain/settings.ts';
 import type { Dispatcher } from '../http/dispatcher.ts';
 import { createLog } from '../http/log.ts';
 import type { Route } from '../http/route.ts';
+import { type Environment, readSettings } from '../settings/read.ts';
 import { Database } from '../store/database.ts';
 import { ObjectStores, objectSettings, openObjectStore } from '../store/objects.ts';
 import { PendingObjects } from '../store/pending-objects.ts';

@@ -32,4 +32,6 @@ export type OpenServices = {
 export type Services = OpenServices & {
   /** The OpenAPI document of all routes that this server answers. */
   readonly reference: () => OpenApiDocument;
+  /** Aborted when this process begins to stop. */
+  readonly leaving: AbortSignal;
 };

@@ -17,15 +17,19 @@ export const apiSettings = z.object({
   PORT: wholeNumber(0, 65_535, 8080),
   /** Address to listen on; absent: every interface. */
   HOST: z.string().optional(),
+  SHUTDOWN_DELAY_SECONDS: wholeNumber(0, limits.shutdownDelayMaxSeconds, 0).meta({
+    description:
+      'How long the API goes on taking requests after SIGTERM while `/ready_check` says 503, so that balancers notice.',
+  }),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   /** The address by which people reach the platform. With `https:` their browsers are bound to TLS for a year. */
   PUBLIC_URL: z.url({ protocol: /^https?$/i, error: 'must be an http:// or https:// address' }).optional(),
   /** Address of a separate authentication service; absent: it runs inside this process. */
   AUTH_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
   /** Key of the one-way participant keys (`anon:...`). It must never change. */
-  PARTICIPANT_KEY: z.string().min(32, 'must hold at least 32 characters'),
+  PARTICIPANT_KEY: z.string().min(32, 'must hold at least 32 characters').meta({ secret: true }),
   /** The platform's own credential at the authentication service, which has the same one. */
-  AUTH_SERVICE_KEY: z.string().min(32, 'must hold at least 32 characters'),
+  AUTH_SERVICE_KEY: z.string().min(32, 'must hold at least 32 characters').meta({ secret: true }),
   /** Largest upload. */
   MAX_UPLOAD_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER, limits.uploadBytesDefault),
   /** Inputs that one task of an incremental node gets at the most. */

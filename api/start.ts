@@ -26,12 +26,14 @@ export type StartOptions = {
 export async function startApi(options: StartOptions): Promise<RunningServer> {
   const { settings, log } = options.services;
   let document: OpenApiDocument | null = null;
+  const leaving = new AbortController();
   const services: Services = {
     ...options.services,
     reference() {
       document ??= openApiDocument(dispatcher.routes, documentInfo);
       return document;
     },
+    leaving: leaving.signal,
   };
   const shutdown = new AbortController();
   const platform = createDispatcher(options.routes ?? allRoutes, {
@@ -51,6 +53,7 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
     dispatcher,
     log,
     shutdown: shutdown.signal,
+    leaving: leaving.signal,
     fallback: options.fallback ?? staticFiles(consoleFolder),
     isBehindTls: settings.PUBLIC_URL?.startsWith('https:') === true,
   });
@@ -59,6 +62,8 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
   return await listen(app.callback(), {
     port: settings.PORT,
     shutdown,
+    leaving,
+    leaveSeconds: settings.SHUTDOWN_DELAY_SECONDS,
     ...(settings.HOST === undefined ? {} : { host: settings.HOST }),
   });
 }

@@ -1,8 +1,8 @@
 /** The authentication service alone, for a platform that names it in `AUTH_URL`. */
-import { readSettings, SettingsError } from '../domain/settings.ts';
 import { createApp } from '../http/app.ts';
 import { createLog } from '../http/log.ts';
 import { listen, type RunningServer } from '../http/server.ts';
+import { readSettings, SettingsError } from '../settings/read.ts';
 import { openAuthService } from './service.ts';
 import { type AuthSettings, authServerSettings, authSettings } from './settings.ts';
 

@@ -6,7 +6,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { readSettings, SettingsError } from '../domain/settings.ts';
+import { readSettings, SettingsError } from '../settings/read.ts';
 import { hashPassword } from './passwords.ts';
 import { authMigrateSettings } from './settings.ts';
 

@@ -1,18 +1,18 @@
 /** Variables of the authentication service. */
 import { z } from 'zod';
+import { databaseAddress } from '../settings/database-address.ts';
 
-const secret = z.string().min(32, 'must hold at least 32 characters');
+const secret = z.string().min(32, 'must hold at least 32 characters').meta({ secret: true });
 
 export const authDatabaseSettings = z.object({
-  /** `postgres://user:password@host:port/database`; its tables stand in the schema `auth`. */
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }),
+  DATABASE_URL: databaseAddress('The database whose schema `auth` holds the tables of this service'),
 });
 
 export const authSettings = authDatabaseSettings.extend({
   /** Key of the digests under which tokens are stored. Changing it ends every token. */
   TOKEN_KEY: secret,
   /** The platform's own credential, for asking which users are active. Absent: nobody may ask. */
-  AUTH_SERVICE_KEY: secret.optional(),
+  AUTH_SERVICE_KEY: secret.optional().meta({ secret: true }),
   /** Proxies in front of this process whose X-Forwarded-For entries count, for rate limits; default none. */
   TRUSTED_PROXIES: z.coerce.number('must be a number').int().min(0).max(10).default(0),
 });
@@ -26,7 +26,8 @@ export const authMigrateSettings = authDatabaseSettings.extend({
     .string()
     .min(12, 'must hold 12 to 256 characters')
     .max(256, 'must hold 12 to 256 characters')
-    .optional(),
+    .optional()
+    .meta({ secret: true }),
 });
 
 export const authServerSettings = z.object({

@@ -23,6 +23,8 @@ export const limits = {
   slowReaderBytesPerSecond: 1 * kibibytes,
   slowReaderSeconds: 60,
   shutdownGraceSeconds: 30,
+  shutdownDelayMaxSeconds: 300,
+  balancerIdleSeconds: 3,
   requestIdCharacters: 128,
   smallestId: 1,
   largestId: Number.MAX_SAFE_INTEGER,

@@ -21,30 +21,101 @@ export class SettingsError extends Error {
   }
 }
 
+/** Gives the text of a file; throws when it cannot be read. */
+export type ReadFile = (path: string) => string;
+
+/** The name under which a secret variable's file is given. */
+export const fileVariable = (name: string): string => `${name}_FILE`;
+
+/** Names of the variables marked `.meta({ secret: true })`: each may stand in a file, named by {@link fileVariable}. */
+export function secretVariables(parts: Readonly<Record<string, SettingsPart>>): ReadonlySet<string> {
+  const names = Object.values(parts).flatMap((part) =>
+    Object.entries(part.shape).filter(([, schema]) => (schema as z.ZodType).meta()?.secret === true),
+  );
+  return new Set(names.map(([name]) => name));
+}
+
 /**
- * Parses the environment against each part's schema: `readSettings({ http: httpSettings, auth: authSettings }, env)`
- * gives `{ http, auth }`. An empty variable counts as absent. Throws `SettingsError` with every fault of every part.
+ * Parses the environment against each part's schema: `parseSettings({ http: httpSettings, auth: authSettings }, env)`
+ * gives `{ http, auth }`. An empty variable counts as absent. A secret may be given by a file instead, of which the
+ * end of the last line does not count. Throws `SettingsError` with every fault of every part.
  */
-export function readSettings<const Parts extends Readonly<Record<string, SettingsPart>>>(
+export function parseSettings<const Parts extends Readonly<Record<string, SettingsPart>>>(
   parts: Parts,
   environment: Environment,
+  readFile: ReadFile,
 ): SettingsOf<Parts> {
-  const present = Object.fromEntries(
+  const given = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   );
-  const lines = new Set<string>();
+  const { values, files, faults } = withFiles(given, secretVariables(parts), readFile);
+  const lines = new Set([...faults.values(), ...fileFaults(parts, values, readFile)]);
   const settings: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(parts)) {
-    const result = schema.safeParse(present);
+    const result = schema.safeParse(values);
     if (result.success) settings[name] = result.data;
     else
       for (const issue of result.error.issues) {
         const variable = issue.path.join('.');
+        // One that could not be read from its file has its line.
+        if (faults.has(variable)) continue;
+        const isMissing = values[variable] === undefined && issue.code !== 'custom';
         lines.add(
-          present[variable] === undefined ? `${variable} is required.` : `${variable}: ${issue.message}`,
+          isMissing ? `${variable} is required.` : `${files.get(variable) ?? variable}: ${issue.message}`,
         );
       }
   }
   if (lines.size > 0) throw new SettingsError([...lines]);
   return settings as SettingsOf<Parts>;
+}
+
+/** Files that a variable's own text names (`.meta({ files: (text) => paths })`) must be there too. */
+function fileFaults(
+  parts: Readonly<Record<string, SettingsPart>>,
+  values: Readonly<Record<string, string | undefined>>,
+  readFile: ReadFile,
+): string[] {
+  const fields = Object.values(parts).flatMap((part) => Object.entries(part.shape));
+  return fields.flatMap(([name, schema]) => {
+    const text = values[name];
+    const filesOf = (schema as z.ZodType).meta()?.files as ((text: string) => string[]) | undefined;
+    if (text === undefined || filesOf === undefined) return [];
+    return filesOf(text).flatMap((path) => {
+      try {
+        readFile(path);
+        return [];
+      } catch (error) {
+        return [`${name}: ${error instanceof Error ? error.message : String(error)}`];
+      }
+    });
+  });
+}
+
+/** The variables with those that stand in files; `files` and `faults` by the name of the variable. */
+function withFiles(
+  given: Readonly<Record<string, string | undefined>>,
+  secrets: ReadonlySet<string>,
+  readFile: ReadFile,
+) {
+  const values: Record<string, string | undefined> = { ...given };
+  const files = new Map<string, string>();
+  const faults = new Map<string, string>();
+  for (const name of secrets) {
+    const variable = fileVariable(name);
+    const path = given[variable];
+    if (path === undefined) continue;
+    files.set(name, variable);
+    if (given[name] !== undefined) {
+      faults.set(name, `${variable}: ${name} is given too; give one of them.`);
+      continue;
+    }
+    try {
+      const text = readFile(path).replace(/[\r\n]+$/, '');
+      if (text === '') faults.set(name, `${variable}: the file is empty.`);
+      else values[name] = text;
+    } catch (error) {
+      faults.set(name, `${variable}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  return { values, files, faults };
 }

@@ -21,6 +21,8 @@ export type AppOptions = {
   readonly dispatcher: Dispatcher;
   readonly log: Logger;
   readonly shutdown: AbortSignal;
+  /** Aborted when the server begins to leave: from then on every reply closes its connection. */
+  readonly leaving?: AbortSignal;
   readonly fallback?: Fallback;
   /** Whether people reach it over TLS, which something in front of it ends; their browsers are then bound to TLS. */
   readonly isBehindTls?: boolean;
@@ -70,11 +72,11 @@ async function answer(
   response.setHeader('x-request-id', requestId);
   // Replies are made for one caller; those that may be kept say so themselves.
   response.setHeader('cache-control', 'no-store');
-  if (options.shutdown.aborted) response.setHeader('connection', 'close');
   const life = new CallLife(() => {
     if (response.headersSent) response.destroy();
   });
   const outcome = await findOutcome(request, response, { requestId, log, life }, options);
+  if (options.leaving?.aborted === true || options.shutdown.aborted) closeAfter(response);
   let delivered = false;
   try {
     delivered = await sendReply(request, response, outcome.reply, log);
@@ -101,6 +103,10 @@ async function answer(
   };
   if (response.statusCode >= 500) log.error(line, 'request');
   else log.info(line, 'request');
+}
+
+function closeAfter(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('connection', 'close');
 }
 
 type CallParts = { readonly requestId: string; readonly log: Logger; readonly life: CallLife };

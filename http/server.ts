@@ -10,6 +10,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { limits } from '../domain/limits.ts';
 import { answerClientError, answerRaw } from './client-errors.ts';
 import { faultOf } from './framing.ts';
+import { stopGracefully } from './graceful-stop.ts';
 import { rememberContinue } from './upload.ts';
 
 export type RunningServer = {
@@ -18,8 +19,8 @@ export type RunningServer = {
   /** `http://127.0.0.1:<port>` for a server on every interface. */
   readonly url: string;
   /**
-   * Stops taking connections, tells `shutdown` listeners to answer what waits, lets requests in flight finish for
-   * `graceSeconds`, then cuts. Resolves when every connection is closed. Safe to call twice.
+   * Leaves, stops taking connections, tells `shutdown` listeners to answer what waits, lets requests in flight finish
+   * for `graceSeconds`, then cuts. Resolves when every connection is closed. Safe to call twice.
    */
   stop(graceSeconds?: number): Promise<void>;
 };
@@ -29,8 +30,11 @@ export type ListenOptions = {
   readonly port: number;
   /** Absent: every interface. */
   readonly host?: string;
-  /** Made aborted when `stop` begins. */
+  /** Made aborted when `stop` closes the port. */
   readonly shutdown: AbortController;
+  /** Made aborted when `stop` begins, `leaveSeconds` (default 0) earlier: see graceful-stop.ts. */
+  readonly leaving?: AbortController;
+  readonly leaveSeconds?: number;
 };
 
 /** Rejects with the listen error, for example `EADDRINUSE`. */
@@ -75,7 +79,8 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     port,
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     stop(graceSeconds = limits.shutdownGraceSeconds) {
-      stopping ??= stopServer(server, options.shutdown, graceSeconds);
+      const { shutdown, leaving = new AbortController(), leaveSeconds = 0 } = options;
+      stopping ??= stopGracefully(server, { shutdown, leaving, leaveSeconds, graceSeconds });
       return stopping;
     },
   };
@@ -101,18 +106,4 @@ function isAdmitted(request: IncomingMessage, response: ServerResponse): boolean
   underWay.set(socket, count);
   response.once('close', () => underWay.set(socket, (underWay.get(socket) ?? 1) - 1));
   return true;
-}
-
-function stopServer(server: Server, shutdown: AbortController, graceSeconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    const sweep = setInterval(() => server.closeIdleConnections(), 100);
-    const cut = setTimeout(() => server.closeAllConnections(), graceSeconds * 1000);
-    server.close(() => {
-      clearInterval(sweep);
-      clearTimeout(cut);
-      resolve();
-    });
-    server.closeIdleConnections();
-    shutdown.abort();
-  });
 }

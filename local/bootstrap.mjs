@@ -53,7 +53,9 @@ async function prepareServers(without) {
 /** What the person's own settings replace. */
 function replacedBySettings() {
   const settings = { postgres: 'DATABASE_URL', temporal: 'TEMPORAL_ADDRESS', objectStore: 'S3_ENDPOINT' };
-  return Object.keys(settings).filter((part) => process.env[settings[part]]);
+  return Object.keys(settings).filter(
+    (part) => process.env[settings[part]] || process.env[`${settings[part]}_FILE`],
+  );
 }
 
 function scriptFile(command) {

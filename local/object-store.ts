@@ -9,8 +9,11 @@ export interface ObjectStoreAccess {
   endpoint: string;
   region: string;
   bucket: string;
+  /** Empty, as the secret then is: by what this process may do without keys. */
   accessKeyId: string;
   secretAccessKey: string;
+  /** Default: true. */
+  forcePathStyle?: boolean;
 }
 
 /** What the object store of a stack is started with. */
@@ -70,8 +73,10 @@ export async function ensureBucket(access: ObjectStoreAccess): Promise<void> {
   const client = new S3Client({
     endpoint: access.endpoint,
     region: access.region,
-    forcePathStyle: true,
-    credentials: { accessKeyId: access.accessKeyId, secretAccessKey: access.secretAccessKey },
+    forcePathStyle: access.forcePathStyle ?? true,
+    ...(access.accessKeyId === ''
+      ? {}
+      : { credentials: { accessKeyId: access.accessKeyId, secretAccessKey: access.secretAccessKey } }),
   });
   const options = { abortSignal: AbortSignal.timeout(BUCKET_MILLISECONDS) };
   try {

@@ -2,7 +2,8 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { readSettings } from '../domain/settings.ts';
+import { databaseAddress } from '../settings/database-address.ts';
+import { readSettings } from '../settings/read.ts';
 import { DEFAULT_BUCKET, DEFAULT_REGION, type ObjectStoreAccess } from './object-store.ts';
 import type { ExternalServers } from './stack.ts';
 
@@ -19,7 +20,12 @@ const startSettings = z.object({
   /** Where everything is kept; relative to the folder the command is given in. */
   DATA_DIR: z.string().default(resolve(checkout, '.data')),
   /** The first administrator's password; without it one is made and shown once. */
-  ADMIN_PASSWORD: z.string().min(12, 'must have at least 12 characters').max(256).optional(),
+  ADMIN_PASSWORD: z
+    .string()
+    .min(12, 'must have at least 12 characters')
+    .max(256)
+    .optional()
+    .meta({ secret: true }),
   /** The address by which people reach the platform. */
   PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an address with http or https' }).optional(),
   /** Where data are put for a short time while they are worked on. */
@@ -33,10 +39,9 @@ const startSettings = z.object({
 });
 
 const databaseSettings = z.object({
-  DATABASE_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\/./, 'must begin with postgresql://')
-    .optional(),
+  DATABASE_URL: databaseAddress('A PostgreSQL of your own')
+    .optional()
+    .meta(databaseAddress('A PostgreSQL of your own').meta() ?? {}),
 });
 
 const temporalSettings = z.object({
@@ -52,8 +57,9 @@ const ownStore = z.object({
   S3_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an address with http or https' }),
   S3_REGION: z.string().default(DEFAULT_REGION),
   S3_BUCKET: z.string().default(DEFAULT_BUCKET),
-  S3_ACCESS_KEY_ID: z.string(),
-  S3_SECRET_ACCESS_KEY: z.string(),
+  S3_ACCESS_KEY_ID: z.string().default('').meta({ secret: true }),
+  S3_SECRET_ACCESS_KEY: z.string().default('').meta({ secret: true }),
+  S3_FORCE_PATH_STYLE: z.string().default('true'),
 });
 
 /** The settings of a start, read once. */
@@ -111,6 +117,7 @@ function accessOf(store: z.output<typeof ownStore>): ObjectStoreAccess {
     bucket: store.S3_BUCKET,
     accessKeyId: store.S3_ACCESS_KEY_ID,
     secretAccessKey: store.S3_SECRET_ACCESS_KEY,
+    forcePathStyle: ['true', '1'].includes(store.S3_FORCE_PATH_STYLE),
   };
 }
 

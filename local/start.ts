@@ -103,7 +103,8 @@ class Platform {
   #environment(stack: Stack): Record<string, string> {
     const { port, dataDir, publicUrl, sdkRunnersDir } = this.#settings;
     const own = Object.entries(process.env).filter(
-      ([name, value]) => value !== '' && name !== 'ADMIN_PASSWORD',
+      ([name, value]) =>
+        value !== '' && !/^ADMIN_PASSWORD(_FILE)?$/.test(name) && !isFileOf(stack.environment, name),
     );
     return {
       ...stack.environment,
@@ -130,6 +131,11 @@ class Platform {
     const signIn = administrator === undefined ? undefined : firstSignIn(administrator);
     say(readyBlock({ publicUrl, temporalUiUrl, dataDir, signIn }));
   }
+}
+
+/** What a file gave is in the environment already. */
+function isFileOf(environment: Record<string, string>, name: string): boolean {
+  return name.endsWith('_FILE') && environment[name.slice(0, -'_FILE'.length)] !== undefined;
 }
 
 function firstSignIn({ username, password }: FirstAdministrator): string {

@@ -34,6 +34,8 @@ export interface S3Access {
   readonly forcePathStyle: boolean;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
+  /** Signs in as this process may by itself (a role of the machine, ...), without keys: the platform's own store alone. */
+  readonly usesOwnIdentity?: boolean;
 }
 
 const columnNames = {

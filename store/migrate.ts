@@ -1,6 +1,6 @@
 /** Brings the database named by `DATABASE_URL` to the newest schema; waits while another process does the same. */
 import pg from 'pg';
-import { readSettings } from '../domain/settings.ts';
+import { readSettings } from '../settings/read.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import { Database } from './database.ts';
 import { databaseSettings } from './settings.ts';

@@ -4,34 +4,69 @@ import type { S3Access } from './data-sources.ts';
 
 const address = 'must be an address like https://s3.example.org';
 
-export const objectSettings = z.object({
-  /** The S3-compatible store of the data source `platform`. */
-  S3_ENDPOINT: z.url({ protocol: /^https?$/, error: address }),
-  S3_REGION: z.string().default('us-east-1'),
-  S3_BUCKET: z.string().default('platform'),
-  /** Put before every key, for a bucket that others use too. */
-  S3_PREFIX: z.string().default(''),
-  S3_ACCESS_KEY_ID: z.string(),
-  S3_SECRET_ACCESS_KEY: z.string(),
-  /** `true`: the bucket stands in the path; `false`: in the host name. */
+const objectVariables = z.object({
+  S3_ENDPOINT: z.url({ protocol: /^https?$/, error: address }).meta({
+    description: 'The S3-compatible store of the data source `platform`.',
+  }),
+  S3_REGION: z.string().default('us-east-1').meta({ description: 'Region of that store.' }),
+  S3_BUCKET: z.string().default('platform').meta({ description: 'Bucket in that store; it must be there.' }),
+  S3_PREFIX: z
+    .string()
+    .default('')
+    .meta({ description: 'Put before every key, for a bucket that others use too.' }),
+  S3_ACCESS_KEY_ID: z
+    .string()
+    .optional()
+    .meta({
+      secret: true,
+      description:
+        "Key of that store. Without it and its secret, Amazon's own ways to credentials are tried in turn: its " +
+        'variables and files, and the role of the container, the pod or the machine.',
+    }),
+  S3_SECRET_ACCESS_KEY: z.string().optional().meta({ secret: true, description: 'Secret of that key.' }),
   S3_FORCE_PATH_STYLE: z
     .enum(['true', 'false', '1', '0'], { error: 'must be true or false' })
     .default('true')
-    .transform((value) => value === 'true' || value === '1'),
-  /** Encrypts the keys of registered data sources; without it they cannot be read again. */
-  SECRETS_KEY: z.string().min(32, { error: 'must hold at least 32 characters' }),
+    .transform((value) => value === 'true' || value === '1')
+    .meta({ description: '`true`: the bucket stands in the path; `false`: in the host name.' }),
+  SECRETS_KEY: z.string().min(32, { error: 'must hold at least 32 characters' }).meta({
+    secret: true,
+    description: 'Encrypts the keys of registered data sources; without it they cannot be read again.',
+  }),
 });
+
+/** For processes that encrypt and use no store. */
+export const secretsKeySettings = objectVariables.pick({ SECRETS_KEY: true });
+
+const isGiven = (value: unknown) => typeof value === 'string';
+const pairs = [
+  ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'],
+  ['S3_SECRET_ACCESS_KEY', 'S3_ACCESS_KEY_ID'],
+] as const;
+
+export const objectSettings = pairs.reduce(
+  (schema, [missing, given]) =>
+    schema.refine((values) => isGiven(values[missing]) || !isGiven(values[given]), {
+      path: [missing],
+      error: `is required with ${given}`,
+      // Told beside the faults of other variables.
+      when: () => true,
+    }),
+  objectVariables,
+);
 export type ObjectVariables = z.output<typeof objectSettings>;
 
 /** Place and keys of the data source `platform`. */
 export function platformAccess(settings: ObjectVariables): S3Access {
+  const { S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = settings;
   return {
     endpoint: settings.S3_ENDPOINT,
     region: settings.S3_REGION,
     bucket: settings.S3_BUCKET,
     prefix: settings.S3_PREFIX,
     forcePathStyle: settings.S3_FORCE_PATH_STYLE,
-    accessKeyId: settings.S3_ACCESS_KEY_ID,
-    secretAccessKey: settings.S3_SECRET_ACCESS_KEY,
+    accessKeyId: accessKeyId ?? '',
+    secretAccessKey: secretAccessKey ?? '',
+    usesOwnIdentity: accessKeyId === undefined,
   };
 }

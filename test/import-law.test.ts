@@ -11,10 +11,13 @@ const checkout = fileURLToPath(new URL('../', import.meta.url));
  */
 const LAW: Record<string, readonly string[]> = {
   domain: [],
-  store: ['domain'],
+  // Reads variables and the files that they name: for the beginnings of processes.
+  settings: ['domain'],
+  store: ['domain', 'settings'],
   http: ['domain'],
   auth: [
     'http',
+    'settings',
     'domain/errors',
     'domain/examples',
     'domain/limits',
@@ -24,14 +27,23 @@ const LAW: Record<string, readonly string[]> = {
     'domain/token-format',
   ],
   activities: ['store', 'domain'],
-  api: ['http', 'store', 'domain', 'workflows/client', 'workflows/contract', 'workflows/settings', 'auth'],
+  api: [
+    'http',
+    'store',
+    'domain',
+    'settings',
+    'workflows/client',
+    'workflows/contract',
+    'workflows/settings',
+    'auth',
+  ],
   workflows: ['domain', 'types:activities'],
-  worker: ['activities', 'workflows', 'store', 'domain'],
+  worker: ['activities', 'workflows', 'store', 'domain', 'settings'],
   // They speak HTTP only.
   sdk: [],
   cli: [],
   web: [],
-  local: ['domain'],
+  local: ['domain', 'settings'],
 };
 
 /** The one place where the API calls the authentication service in process. */

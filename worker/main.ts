@@ -10,7 +10,7 @@ import { createIngestActivities } from '../activities/ingest.ts';
 import { createSessionActivities } from '../activities/session-graph.ts';
 import { createWindowActivities } from '../activities/window.ts';
 import { redacted } from '../domain/redact.ts';
-import { readSettings, SettingsError } from '../domain/settings.ts';
+import { readSettings, SettingsError } from '../settings/read.ts';
 import { ensureDefaultDataSource, ensurePlatformDataSource } from '../store/data-sources.ts';
 import { Database } from '../store/database.ts';
 import { ObjectStores, objectSettings } from '../store/objects.ts';
@@ -18,7 +18,7 @@ import { PendingObjects } from '../store/pending-objects.ts';
 import { databaseSettings } from '../store/settings.ts';
 import { ensureShipped } from '../store/shipped.ts';
 import { WorkflowClient } from '../workflows/client.ts';
-import { builtinQueueOf } from '../workflows/contract.ts';
+import { builtinQueueOf, searchAttributes } from '../workflows/contract.ts';
 import { temporalSettings } from '../workflows/settings.ts';
 import { workflowBundle } from './bundle.ts';
 import { healOnce } from './healer.ts';
@@ -72,7 +72,10 @@ export async function startWorker(
   const parts = { settings, database, objects, pending, workflows, log };
   const stopping = new AbortController();
   const connection = await connectTemporal(settings.temporal, log, stopping.signal);
-  await ensureNamespace(connection, settings.temporal.TEMPORAL_NAMESPACE);
+  const namespace = settings.temporal.TEMPORAL_NAMESPACE;
+  if (!(await ensureNamespace(connection, namespace))) {
+    log.warn({ namespace, searchAttributes }, 'Temporal lets us make neither; they must be there');
+  }
   const worker = await createWorker(parts, connection, queue);
   const loops = queue === 'workflows' ? startLoops(parts, connection) : [];
   const ended = worker.run().finally(async () => {
@@ -106,7 +109,8 @@ async function createWorker(
     );
     await ensureShipped(database, { tabularConfigurationSchema });
     await ensurePlatformDataSource(database, objects.platformAccess);
-    if (settings.worker.REGISTER_DEFAULT_DATA_SOURCE) {
+    // A registered data source has keys of its own, which the platform's own store may do without.
+    if (settings.worker.REGISTER_DEFAULT_DATA_SOURCE && !objects.platformAccess.usesOwnIdentity) {
       await ensureDefaultDataSource(database, objects.secrets, objects.platformAccess);
     }
     return Worker.create({
@@ -152,9 +156,9 @@ function startLoops(
     startSweeper(database, objects, log),
     startRunnerSweeper(database, log),
     startLoop('healer', 2_000, log, () => healOnce(database, workflows, log)),
-    startLoop('namespace', 60_000, log, () =>
-      ensureNamespace(connection, settings.temporal.TEMPORAL_NAMESPACE),
-    ),
+    startLoop('namespace', 60_000, log, async () => {
+      await ensureNamespace(connection, settings.temporal.TEMPORAL_NAMESPACE);
+    }),
   ];
 }
 
@@ -164,13 +168,20 @@ if (import.meta.main) {
     Runtime.install({ logger: quietRuntimeLogger(), shutdownSignals: [] });
     const running = await startWorker(process.env, values.queue === 'builtin' ? 'builtin' : 'workflows');
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void running.stop());
-    if (process.env.READY_FILE) writeFileSync(process.env.READY_FILE, `${process.pid}\n`);
+    if (process.env.READY_FILE) keepFresh(process.env.READY_FILE);
     await running.ended;
   } catch (error) {
     const lines = error instanceof SettingsError ? error.lines : [String(error)];
     for (const line of lines) process.stderr.write(`${line}\n`);
     process.exitCode = 1;
   }
+}
+
+/** A file that is there as soon as the worker takes tasks, and written anew as long as its event loop turns. */
+function keepFresh(file: string): void {
+  const write = () => writeFileSync(file, `${process.pid}\n`);
+  write();
+  setInterval(write, 10_000).unref();
 }
 
 /** Temporal's own log lines as ours: JSON, warnings and errors only. */

@@ -6,7 +6,10 @@ export const workerSettings = z.object({
     .enum(['debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
     .describe('Least severe line that is logged.'),
-  READY_FILE: z.string().optional().describe('File that the worker writes when it takes tasks.'),
+  READY_FILE: z
+    .string()
+    .optional()
+    .describe('File that the worker writes when it takes tasks, and every ten seconds from then on.'),
   REGISTER_DEFAULT_DATA_SOURCE: z
     .enum(['true', 'false'], { error: 'must be true or false' })
     .default('false')

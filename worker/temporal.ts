@@ -4,10 +4,10 @@ import { NativeConnection } from '@temporalio/worker';
 import Long from 'long';
 import type { Logger } from 'pino';
 import { searchAttributes } from '../workflows/contract.ts';
-import type { TemporalSettings } from '../workflows/settings.ts';
+import { type TemporalSettings, temporalConnection } from '../workflows/settings.ts';
 
-/** gRPC's ALREADY_EXISTS. */
-const alreadyExists = 6;
+/** Numbers of gRPC's outcomes. */
+const grpc = { alreadyExists: 6, permissionDenied: 7, unimplemented: 12 } as const;
 /** Temporal's numbers of search attribute types. */
 const attributeTypes = { KEYWORD: 2, INT: 3 } as const;
 
@@ -19,7 +19,7 @@ export async function connectTemporal(
 ): Promise<NativeConnection> {
   for (let tries = 1; ; tries++) {
     try {
-      return await NativeConnection.connect({ address: settings.TEMPORAL_ADDRESS });
+      return await NativeConnection.connect(temporalConnection(settings));
     } catch (error) {
       if (tries === 1)
         log.warn({ error: String(error), address: settings.TEMPORAL_ADDRESS }, 'waiting for Temporal');
@@ -28,15 +28,18 @@ export async function connectTemporal(
   }
 }
 
-/** Makes the namespace and the search attributes when they are missing; a wiped store gets them again. */
-export async function ensureNamespace(connection: NativeConnection, namespace: string): Promise<void> {
-  await ignoreExisting(() =>
+/**
+ * Makes the namespace and the search attributes when they are missing; a wiped store gets them again.
+ * @returns false where this identity may not make them (a managed Temporal): whoever may has to, once
+ */
+export async function ensureNamespace(connection: NativeConnection, namespace: string): Promise<boolean> {
+  const isNamespaceSeenTo = await tryToMake(() =>
     connection.workflowService.registerNamespace({
       namespace,
       workflowExecutionRetentionPeriod: { seconds: Long.fromNumber(7 * 24 * 3_600) },
     }),
   );
-  await ignoreExisting(() =>
+  const areAttributesSeenTo = await tryToMake(() =>
     connection.operatorService.addSearchAttributes({
       namespace,
       searchAttributes: Object.fromEntries(
@@ -44,12 +47,16 @@ export async function ensureNamespace(connection: NativeConnection, namespace: s
       ),
     }),
   );
+  return isNamespaceSeenTo && areAttributesSeenTo;
 }
 
-async function ignoreExisting(call: () => Promise<unknown>): Promise<void> {
+async function tryToMake(make: () => Promise<unknown>): Promise<boolean> {
   try {
-    await call();
+    await make();
   } catch (error) {
-    if ((error as { code?: number }).code !== alreadyExists) throw error;
+    const { code } = error as { code?: number };
+    if (code === grpc.permissionDenied || code === grpc.unimplemented) return false;
+    if (code !== grpc.alreadyExists) throw error;
   }
+  return true;
 }

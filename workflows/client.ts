@@ -25,7 +25,7 @@ import {
   windowWorkflowId,
   windowWorkflowType,
 } from './contract.ts';
-import type { TemporalSettings } from './settings.ts';
+import { type TemporalSettings, temporalConnection } from './settings.ts';
 
 /** What operators see of a session: nothing personal. */
 export interface SessionLabel {
@@ -78,7 +78,7 @@ export class WorkflowClient {
   private pausedUntilMs = 0;
 
   constructor(settings: TemporalSettings, log: WorkflowClientLog) {
-    this.connection = Connection.lazy({ address: settings.TEMPORAL_ADDRESS });
+    this.connection = Connection.lazy(temporalConnection(settings));
     this.namespace = settings.TEMPORAL_NAMESPACE;
     const options = { connection: this.connection, namespace: this.namespace };
     this.client = new Client(options);

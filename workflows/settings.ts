@@ -1,8 +1,18 @@
-/** How to reach Temporal: one address, a namespace, a queue. */
+/** How to reach Temporal: one address, a namespace, a queue, and how to sign in where that is asked for. */
 import { z } from 'zod';
 import { defaultTaskQueue } from './contract.ts';
 
-export const temporalSettings = z.object({
+const pem = (kind: string, description: string) =>
+  z
+    .string()
+    .regex(
+      new RegExp(`-----BEGIN [A-Z ]*${kind}-----`),
+      'must be PEM text; name a file by the variable with _FILE',
+    )
+    .optional()
+    .meta({ secret: true, description });
+
+const temporalVariables = z.object({
   TEMPORAL_ADDRESS: z.string().min(1).describe('host:port of the Temporal frontend.'),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default').describe('Namespace of the platform’s workflows.'),
   TEMPORAL_TASK_QUEUE: z
@@ -10,6 +20,81 @@ export const temporalSettings = z.object({
     .regex(/^[A-Za-z0-9._-]{1,100}$/, 'must be 1 to 100 letters, digits, dots, underscores or hyphens')
     .default(defaultTaskQueue)
     .describe('Task queue of the platform’s workflows; built-in nodes use the same name with “-builtin”.'),
+  TEMPORAL_TLS: z.enum(['true', 'false'], { error: 'must be true or false' }).optional().meta({
+    description:
+      'Whether Temporal is reached over TLS; absent: when an API key, a certificate or an authority is given.',
+  }),
+  TEMPORAL_TLS_CA: pem('CERTIFICATE', 'Certificate of an authority of your own for Temporal’s server.'),
+  TEMPORAL_TLS_SERVER_NAME: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ description: 'Name that the server’s certificate is for, where it is not that of the address.' }),
+  TEMPORAL_TLS_CERT: pem('CERTIFICATE', 'The platform’s own certificate, for a Temporal that asks for one.'),
+  TEMPORAL_TLS_KEY: pem('PRIVATE KEY', 'Key of that certificate.'),
+  TEMPORAL_API_KEY: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ secret: true, description: 'API key for Temporal, sent with every call.' }),
 });
+type Values = z.output<typeof temporalVariables>;
+
+const tlsVariables = [
+  'TEMPORAL_TLS_CA',
+  'TEMPORAL_TLS_SERVER_NAME',
+  'TEMPORAL_TLS_CERT',
+  'TEMPORAL_TLS_KEY',
+] as const satisfies readonly (keyof Values)[];
+
+/** Told beside the faults of other variables. */
+const always = { when: () => true };
+
+export const temporalSettings = temporalVariables
+  .refine((values) => !values.TEMPORAL_TLS_CERT || values.TEMPORAL_TLS_KEY, {
+    path: ['TEMPORAL_TLS_KEY'],
+    error: 'is required with TEMPORAL_TLS_CERT',
+    ...always,
+  })
+  .refine((values) => !values.TEMPORAL_TLS_KEY || values.TEMPORAL_TLS_CERT, {
+    path: ['TEMPORAL_TLS_CERT'],
+    error: 'is required with TEMPORAL_TLS_KEY',
+    ...always,
+  })
+  .refine((values) => values.TEMPORAL_TLS !== 'false' || !tlsVariables.some((name) => values[name]), {
+    path: ['TEMPORAL_TLS'],
+    error: `must not be false beside ${tlsVariables.join(', ')}`,
+    ...always,
+  });
 
 export type TemporalSettings = z.output<typeof temporalSettings>;
+
+/** Those of the settings that a connection is made by. */
+export type TemporalAccess = Pick<TemporalSettings, 'TEMPORAL_ADDRESS'> & Partial<TemporalSettings>;
+
+/** Options of a connection, the client's and the worker's alike. */
+export function temporalConnection(settings: TemporalAccess) {
+  const { TEMPORAL_API_KEY: apiKey, TEMPORAL_TLS: tls } = settings;
+  const isTls =
+    tls === undefined
+      ? apiKey !== undefined || tlsVariables.some((name) => settings[name] !== undefined)
+      : tls === 'true';
+  return {
+    address: settings.TEMPORAL_ADDRESS,
+    tls: isTls ? tlsOptions(settings) : false,
+    ...(apiKey === undefined ? {} : { apiKey }),
+  };
+}
+
+function tlsOptions(settings: TemporalAccess) {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const { TEMPORAL_TLS_CA: ca, TEMPORAL_TLS_SERVER_NAME: name } = settings;
+  const { TEMPORAL_TLS_CERT: crt, TEMPORAL_TLS_KEY: key } = settings;
+  return {
+    ...(ca === undefined ? {} : { serverRootCACertificate: bytes(ca) }),
+    ...(name === undefined ? {} : { serverNameOverride: name }),
+    ...(crt === undefined || key === undefined
+      ? {}
+      : { clientCertPair: { crt: bytes(crt), key: bytes(key) } }),
+  };
+}

@@ -41,6 +41,25 @@ export const health = defineRoute({
   },
 });
 
+export const readiness = defineRoute({
+  id: 'readinessCheck',
+  method: 'GET',
+  path: '/ready_check',
+  versions: 'as-listed',
+  summary: 'Whether this process takes requests',
+  description:
+    'For whoever balances between several APIs: 503 from the moment in which this one begins to stop. It asks no other ' +
+    'part, since one that is away is away for all APIs alike.',
+  tags: ['Health'],
+  access: access.open,
+  responses: { 200: { description: 'It does.', schema: healthSchema } },
+  errors: ['unavailable'],
+  async handler({ services }) {
+    if (services.leaving.aborted) throw new Problem('unavailable');
+    return { status: 200, body: { status: 'ok' } };
+  },
+});
+
 type Checked = { readonly at: number; readonly result: Promise<void> };
 const lastChecks = new WeakMap<Probe, Checked>();
 
@@ -72,4 +91,4 @@ async function withLimit(probe: Probe): Promise<void> {
   }
 }
 
-export const healthRoutes = [healthCheck, health];
+export const healthRoutes = [healthCheck, health, readiness];

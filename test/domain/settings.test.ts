@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { apiSettings } from '../../api/settings.ts';
 import { authSettings } from '../../auth/settings.ts';
-import { readSettings, SettingsError } from '../../domain/settings.ts';
+import { readSettings, SettingsError } from '../../settings/read.ts';
 
 const parts = { api: apiSettings, auth: authSettings };
 const good = {

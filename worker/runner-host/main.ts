@@ -3,7 +3,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import pino from 'pino';
 import { redacted } from '../../domain/redact.ts';
-import { type Environment, readSettings, SettingsError } from '../../domain/settings.ts';
+import { type Environment, readSettings, SettingsError } from '../../settings/read.ts';
 import { Database } from '../../store/database.ts';
 import { SecretBox } from '../../store/secrets.ts';
 import { databaseSettings } from '../../store/settings.ts';

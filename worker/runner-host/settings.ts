@@ -1,6 +1,6 @@
 /** Variables of the host of deployed runners, beside the database's. */
 import { z } from 'zod';
-import { objectSettings } from '../../store/object-settings.ts';
+import { secretsKeySettings } from '../../store/object-settings.ts';
 
 const wholeNumber = (min: number, max: number, initial: number) =>
   z.coerce
@@ -33,6 +33,6 @@ export const runnerHostSettings = z
     /** File that the host writes when it is at work. */
     READY_FILE: z.string().optional(),
   })
-  .extend(objectSettings.pick({ SECRETS_KEY: true }).shape);
+  .extend(secretsKeySettings.shape);
 
 export type RunnerHostSettings = z.output<typeof runnerHostSettings>;
