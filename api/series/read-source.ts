@@ -1,5 +1,6 @@
 /** The series of one recording: chooses between its rows, buckets of its rows, and its coarse level. */
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { readNumberBuckets } from './buckets.ts';
 import { type Changes, OverviewFile } from './overview.ts';
 import { PointList, pointsPerBucket } from './points.ts';
 import type { ReadJob, ReadPoints } from './protocol.ts';
@@ -8,9 +9,9 @@ import {
   countRows,
   edgeTimes,
   type Range,
-  readBuckets,
   readChanges,
   readRows,
+  readTextBuckets,
 } from './scan.ts';
 import { stateChanges } from './states.ts';
 
@@ -99,6 +100,28 @@ async function readMixed(
   const rest = fine.length === 0 ? [] : await readBuckets(connection, path, fine, range, buckets);
   for (const [index, channel] of fine.entries()) found.set(channel.id, rest[index] as ReadPoints);
   return channels.map((channel) => found.get(channel.id) as ReadPoints);
+}
+
+/** Buckets of the rows themselves, of channels of any type. */
+async function readBuckets(
+  connection: DuckDBConnection,
+  path: string,
+  channels: Channels,
+  range: Range,
+  buckets: number,
+): Promise<ReadPoints[]> {
+  const texts = channels.filter(({ type }) => type === 'text');
+  const numbers = channels.filter(({ type }) => type !== 'text');
+  const read = new Map<string, ReadPoints>();
+  for (const [some, reader] of [
+    [texts, readTextBuckets],
+    [numbers, readNumberBuckets],
+  ] as const) {
+    if (some.length === 0) continue;
+    const points = await reader(connection, path, some, range, buckets);
+    for (const [index, { id }] of some.entries()) read.set(id, points[index] as ReadPoints);
+  }
+  return channels.map(({ id }) => read.get(id) as ReadPoints);
 }
 
 /** From numbers of the coarse level to what they stand for. */

@@ -96,8 +96,8 @@ export async function readChanges(
 const firstOfChannel = 2;
 const numbersOfChannel = 8;
 
-/** First, lowest, highest and last row of each of `buckets` stretches of equal time. */
-export async function readBuckets(
+/** First, lowest, highest and last row of channels of texts in each of `buckets` stretches of equal time. */
+export async function readTextBuckets(
   connection: DuckDBConnection,
   path: string,
   channels: Channels,
@@ -138,7 +138,7 @@ export async function readBuckets(
 }
 
 /** SQL of a channel's value. The column names come from a description, so they are checked here once more. */
-function channelValue(channel: Channels[number]): string {
+export function channelValue(channel: Channels[number]): string {
   const { column, type } = channel;
   if (!/^c\d{1,5}$/.test(column)) throw new Error('The description names an impossible column.');
   if (type === 'text') return `left(${column}, ${textCharacters})`;
