@@ -1,4 +1,5 @@
 /** The one list of all routes of the platform. Each resource folder exports its own list. */
+import { auditRoutes } from './audit/routes.ts';
 import { configurationRoutes } from './configuration/routes.ts';
 import { dashboardRoutes } from './dashboards/routes.ts';
 import { dataSourceRoutes } from './data-sources/routes.ts';
@@ -49,5 +50,6 @@ export const routes: readonly ApiRoute[] = [
   ...docsRoutes,
   ...runnerTokenRoutes,
   ...runnerAdministrationRoutes,
+  ...auditRoutes,
   ...runnerRoutes,
 ];

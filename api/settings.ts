@@ -30,6 +30,10 @@ export const apiSettings = z.object({
   PARTICIPANT_KEY: z.string().min(32, 'must hold at least 32 characters').meta({ secret: true }),
   /** The platform's own credential at the authentication service, which has the same one. */
   AUTH_SERVICE_KEY: z.string().min(32, 'must hold at least 32 characters').meta({ secret: true }),
+  /** Proxies in front of this process whose X-Forwarded-For entries count, for the networks that the audit tells. */
+  TRUSTED_PROXIES: wholeNumber(0, 10, 0),
+  /** Bearer with which `/metrics` of the API may be read beside Administrators and Developers; absent: by them alone. */
+  METRICS_TOKEN: z.string().min(16, 'must hold at least 16 characters').optional().meta({ secret: true }),
   /** Largest upload. */
   MAX_UPLOAD_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER, limits.uploadBytesDefault),
   /** Inputs that one task of an incremental node gets at the most. */

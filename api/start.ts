@@ -6,6 +6,7 @@ import { type OpenApiDocument, openApiDocument } from '../http/openapi.ts';
 import { listen, type RunningServer } from '../http/server.ts';
 import { staticFiles } from '../http/static.ts';
 import { documentInfo } from './docs/info.ts';
+import { auditing } from './audit/around.ts';
 import type { ApiRoute } from './route.ts';
 import { routes as allRoutes } from './routes.ts';
 import type { OpenServices, Services } from './services.ts';
@@ -46,6 +47,7 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
         : await services.auth.identify(bearer, call.requestId);
     },
     responseChecks: settings.RESPONSE_CHECKS,
+    around: auditing(options.services),
     codedPrefixes: runnerPrefixes,
   });
   const dispatcher = withPrefix('/api/authorization', options.authDispatcher, platform);

@@ -4,6 +4,7 @@ import { Problem } from '../domain/errors.ts';
 import { createDispatcher, type Dispatcher } from '../http/dispatcher.ts';
 import { AuthDatabase } from './database.ts';
 import type { AuthCaller, AuthRoute } from './route.ts';
+import { listAuthAudit } from './routes/audit.ts';
 import { authHealth } from './routes/health.ts';
 import { offlineTokenRoutes } from './routes/offline-tokens.ts';
 import { changePassword } from './routes/password.ts';
@@ -20,6 +21,7 @@ export const authRoutes: readonly AuthRoute[] = [
   ...offlineTokenRoutes,
   ...userRoutes,
   changePassword,
+  listAuthAudit,
   authHealth,
 ];
 

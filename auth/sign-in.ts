@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Problem } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
+import { asUser, audit, type Origin } from './audit.ts';
 import type { AuthDatabase, Runner, Statement } from './database.ts';
 import { dummyHash, matchesHash, withHashingPlace } from './passwords.ts';
 import { countFailure, forgetFailures, guesserOf, refuseGuesser } from './sign-in-failures.ts';
@@ -42,6 +43,7 @@ export async function signIn(
     readonly password: string;
     readonly rememberMe: boolean;
     readonly address: string;
+    readonly origin: Origin;
   },
 ): Promise<SignedIn> {
   const guesser = guesserOf(key, attempt.username, attempt.address);
@@ -53,6 +55,8 @@ export async function signIn(
     const matches = await checkPassword(attempt.password, found?.passwordHash ?? dummyHash);
     if (found !== undefined && matches && found.isActive) return found;
     await countFailure(database, guesser);
+    // No more of them than the limit lets through.
+    await audit(database, 'signInRefused', null, { type: 'user', id: found?.id ?? null }, attempt.origin);
     throw new Problem('invalidCredentials');
   });
   await forgetFailures(database, guesser);
@@ -60,6 +64,7 @@ export async function signIn(
     const familyId = attempt.rememberMe ? randomUUID() : null;
     const issued = await issueBoth(tx, key, user.id, familyId, user.passwordHash);
     if (issued === null) throw new Problem('invalidCredentials');
+    await audit(tx, 'signIn', asUser(user.id, user.role), { type: 'user', id: user.id }, attempt.origin);
     return { user, ...issued };
   });
 }
@@ -72,19 +77,28 @@ async function checkPassword(password: string, hash: string): Promise<boolean> {
 }
 
 /** New tokens for a refresh token, which is thereby used up. Throws `unauthorized`; a used one ends its family. */
-export async function refresh(database: AuthDatabase, key: string, value: string): Promise<SignedIn> {
+export async function refresh(
+  database: AuthDatabase,
+  key: string,
+  value: string,
+  origin: Origin,
+): Promise<SignedIn> {
   const result = await database.transaction(async (tx) => {
     const token = await lockRefreshToken(tx, key, value);
     if (token === null) return null;
     if (token.replaced) {
       // Two hold this sign-in, and one of them is a thief.
       await endToken(tx, null, token.familyId);
+      const reuser = asUser(token.userId, null);
+      await audit(tx, 'refreshTokenReused', reuser, { type: 'user', id: token.userId }, origin);
       return null;
     }
     await markReplaced(tx, token.tokenId);
     const issued = await issueBoth(tx, key, token.userId, token.familyId, null);
     const user = issued === null ? null : await findUserWithHash(tx, token.userId);
-    return issued === null || user === null ? null : { user, ...issued };
+    if (issued === null || user === null) return null;
+    await audit(tx, 'refreshToken', asUser(user.id, user.role), { type: 'user', id: user.id }, origin);
+    return { user, ...issued };
   });
   if (result === null) throw new Problem('unauthorized', { message: 'The refresh token is not valid.' });
   return result;

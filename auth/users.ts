@@ -147,11 +147,13 @@ const deleteStatement: Statement = { name: 'user_delete', text: 'delete from aut
 /**
  * Changes what `change` names. Deactivating ends every token of the user. Throws `userNotFound`, `usernameTaken`,
  * `lastAdministrator`.
+ * @param within what else belongs to the same transaction
  */
 export async function updateUser(
   database: AuthDatabase,
   userId: string,
   change: UserChange,
+  within: (tx: Runner) => Promise<void>,
 ): Promise<UserRow> {
   return await orTaken(() =>
     database.transaction(async (tx) => {
@@ -165,17 +167,23 @@ export async function updateUser(
       const [row] = await tx.query<UserRow>(updateStatement, [userId, ...columnsOf(after)]);
       if (row === undefined) throw new Problem('userNotFound');
       if (before.isActive && !after.isActive) await endAllTokens(tx, userId);
+      await within(tx);
       return row;
     }),
   );
 }
 
 /** Removes a user with all tokens. Throws `userNotFound`, `lastAdministrator`. */
-export async function deleteUser(database: AuthDatabase, userId: string): Promise<void> {
+export async function deleteUser(
+  database: AuthDatabase,
+  userId: string,
+  within: (tx: Runner) => Promise<void>,
+): Promise<void> {
   await database.transaction(async (tx) => {
     const user = await lockUser(tx, userId);
     if (isActiveAdministrator(user)) await keepOneAdministrator(tx, userId);
     await tx.query(deleteStatement, [userId]);
+    await within(tx);
   });
 }
 

@@ -88,6 +88,8 @@ export const limits = {
   templateNodes: 500,
   sessionPageSizeDefault: 25,
   sessionPageSizeMax: 100,
+  auditPageDefault: 50,
+  auditPageMax: 500,
   nodeRunPageSizeDefault: 25,
   nodeRunPageSizeMax: 100,
   dimensionPageSize: 50,

@@ -1,4 +1,5 @@
-/** Whom a rate limit counts: the caller's network address, seen through as many proxies as the operator trusts. */
+/** The caller's network address, seen through as many proxies as the operator trusts: whom a rate limit counts. */
+import { isIP } from 'node:net';
 
 /**
  * The address that counts. Each trusted proxy appends the peer it saw to X-Forwarded-For, so with `trustedProxies`
@@ -9,18 +10,39 @@ export function clientAddress(
   forwardedFor: string | undefined,
   trustedProxies: number,
 ): string {
+  return networkOf(addressAt(remoteAddress, forwardedFor, trustedProxies));
+}
+
+/**
+ * The network that an audit keeps: coarse enough to be nobody's address, fine enough to tell a site or a provider. /24 of
+ * IPv4, /48 of IPv6; null for what is no address.
+ */
+export function clientNetwork(
+  remoteAddress: string,
+  forwardedFor: string | undefined,
+  trustedProxies: number,
+): string | null {
+  const address = plain(addressAt(remoteAddress, forwardedFor, trustedProxies));
+  if (isIP(address) === 4) return `${address.split('.').slice(0, 3).join('.')}.0/24`;
+  if (isIP(address) !== 6 || address.includes('.')) return null;
+  return `${networkOf(address).split(':').slice(0, 3).join(':')}::/48`;
+}
+
+function addressAt(remoteAddress: string, forwardedFor: string | undefined, trustedProxies: number): string {
   const chain = [...(forwardedFor ?? '').split(',').map((text) => text.trim()), remoteAddress].filter(
     Boolean,
   );
   const at = Math.max(0, chain.length - 1 - trustedProxies);
-  return networkOf(chain[at] ?? remoteAddress);
+  return chain[at] ?? remoteAddress;
 }
+
+const plain = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
 
 /** IPv4 as it is; of IPv6 the /64 that one customer holds. */
 function networkOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
-  if (!plain.includes(':')) return plain;
-  const [head = '', tail] = plain.split('::', 2);
+  const text = plain(address);
+  if (!text.includes(':')) return text;
+  const [head = '', tail] = text.split('::', 2);
   const front = head.split(':').filter(Boolean);
   const back = (tail ?? '').split(':').filter(Boolean);
   const zeros = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length);

@@ -38,9 +38,19 @@ export type Call = {
  */
 export type Identify = (bearer: string, call: Call) => Promise<Caller | null>;
 
+/** What is known of a call when its handler begins. */
+export type Handled = {
+  readonly call: Call;
+  readonly principal: Caller | null;
+  readonly params: unknown;
+  readonly body: unknown;
+};
+
 export type GuardOptions<Services> = {
   readonly services: Services;
   readonly identify: Identify;
+  /** Runs a handler, with what the service does around each of its routes; default: the handler alone. */
+  readonly around?: (route: Route, call: Handled, run: () => Promise<Reply>) => Promise<Reply>;
   /** `strict` (tests): a reply the route does not declare is a 500. `log`: it is sent and logged. */
   readonly responseChecks: 'strict' | 'log';
 };
@@ -82,19 +92,23 @@ async function callHandler<Services>(
   const body = await readBody(route, call);
   const { method, url, remoteAddress, requestId, log, shutdown } = call;
   const { signal } = call.life;
-  return await route.handler({
-    params,
-    query,
-    headers,
-    body,
-    principal,
-    services: options.services,
-    request: { method, url, headers: call.headers, remoteAddress, bearer },
-    requestId,
-    log,
-    signal,
-    shutdown,
-  });
+  const run = async () =>
+    await route.handler({
+      params,
+      query,
+      headers,
+      body,
+      principal,
+      services: options.services,
+      request: { method, url, headers: call.headers, remoteAddress, bearer },
+      requestId,
+      log,
+      signal,
+      shutdown,
+    });
+  const { around } = options;
+  if (around === undefined) return await run();
+  return await around(route as unknown as Route, { call, principal, params, body }, run);
 }
 
 /** A reply that nobody is to get. */

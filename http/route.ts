@@ -115,7 +115,7 @@ export type RouteContext<Params, Query, Headers, Body, Who, Services> = {
     /** Path and query as sent. */
     readonly url: string;
     readonly headers: Readonly<Record<string, string | undefined>>;
-    /** The peer's address, for rate limits only; never logged or stored. */
+    /** The peer's address, for rate limits; never logged or stored. An audit keeps its network alone. */
     readonly remoteAddress: string;
     /** The bearer token as sent, to pass on to the authentication service; null without one. */
     readonly bearer: string | null;

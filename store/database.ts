@@ -10,6 +10,7 @@ import type { Socket } from 'node:net';
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
 import { CompiledQuery, type Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
+import { auditStatement, isAuditPending, isWrite } from './audit-scope.ts';
 import { entities } from './entities.ts';
 import { migrationsList } from './migrations.ts';
 
@@ -147,6 +148,9 @@ export class Database implements Queryable {
   }
 
   async query<R = Row>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
+    // So that the audit entry of a call goes with it.
+    if (isAuditPending() && isWrite(statement))
+      return this.transaction((tx) => tx.query(statement, parameters));
     const result = await this.pool.query(statement, parameters as unknown[]);
     return result.rows as R[];
   }
@@ -191,7 +195,10 @@ export class Database implements Queryable {
     try {
       pipeline.ahead('begin');
       const result = await work(pipeline);
+      const audit = pipeline.hasWritten ? auditStatement() : undefined;
+      const entries = audit && pipeline.ahead(audit.text, audit.values);
       await pipeline.commit();
+      if (entries !== undefined) audit?.committed(await entries);
       return result;
     } catch (error) {
       // The first error is the one to tell; a connection that cannot roll back is not used again.
@@ -207,6 +214,7 @@ export class Database implements Queryable {
   /** By Kysely's own transactions, not its controlled ones: those never give back a connection that broke. */
   private async onceWithEntities<T>(work: (tx: EntityTx) => Promise<T>): Promise<T> {
     let first: { readonly error: unknown } | undefined;
+    let committed = () => {};
     const withEntities = async (trx: Transaction<unknown>) => {
       const em = this.orm.em.fork() as SqlEntityManager;
       em.setTransactionContext(trx);
@@ -229,6 +237,11 @@ export class Database implements Queryable {
       try {
         const result = await work(tx);
         await em.flush();
+        const audit = auditStatement();
+        if (audit !== undefined) {
+          const entries = await query(audit.text, audit.values);
+          committed = () => audit.committed(entries);
+        }
         return result;
       } catch (error) {
         first = { error };
@@ -236,7 +249,9 @@ export class Database implements Queryable {
       }
     };
     try {
-      return await this.kysely.transaction().execute(withEntities);
+      const result = await this.kysely.transaction().execute(withEntities);
+      committed();
+      return result;
     } catch (error) {
       // The first error is the one to tell; a broken connection cannot roll back and need not.
       throw first ? first.error : error;
@@ -252,6 +267,9 @@ export class Database implements Queryable {
 /** The statements of one transaction on one connection, in the order in which they were sent. */
 class Pipeline implements Tx {
   readonly isTransaction = true;
+  /** For an audited call alone. */
+  hasWritten = false;
+  private readonly isAudited = isAuditPending();
   private readonly client: pg.PoolClient;
   private readonly sentAhead: Array<Promise<unknown>> = [];
 
@@ -260,6 +278,7 @@ class Pipeline implements Tx {
   }
 
   async query<R>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
+    this.hasWritten ||= this.isAudited && isWrite(statement);
     const result = await this.client.query(statement, parameters as unknown[]);
     return result.rows as R[];
   }

@@ -1,6 +1,7 @@
 /** Managed ingests: upload URLs bound to a project, a session template and an input node (decisions 8). */
 import type { CreationBehaviour, IngestDataType } from '../domain/managed-ingest.ts';
 import type { Person } from '../domain/participant.ts';
+import { noteAudited } from './audit-scope.ts';
 import type { Database, Queryable, Tx } from './database.ts';
 
 export interface IngestRow {
@@ -181,6 +182,7 @@ async function write(database: Database, work: (tx: Tx) => Promise<number | Refu
     return await database.transaction(async (tx): Promise<IngestWrite> => {
       const id = await work(tx);
       if (typeof id !== 'number') return { outcome: id };
+      noteAudited(id);
       return { outcome: 'saved', ingest: (await findIngest(tx, id))! };
     });
   } catch (error) {

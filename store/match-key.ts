@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { unaudited } from './audit-scope.ts';
 import type { Database, Tx } from './database.ts';
 
 /** The key was busy for the whole time. */
@@ -57,7 +58,8 @@ export function withMatchKey<T>(
     });
     if (line !== undefined) return;
     own.set(keyText, waiting);
-    void serve(database, matchKeyLock(keyText), waiting, () => own.delete(keyText));
+    // Its transactions serve others too: each request's work carries its own audit entry.
+    void unaudited(() => serve(database, matchKeyLock(keyText), waiting, () => own.delete(keyText)));
   });
 }
 

@@ -10,6 +10,7 @@ import {
 import type { EntrypointPlaces } from '../domain/manifest-runner-types.ts';
 import type { KnownNodeTemplate, NodeTemplateType } from '../domain/template-file.ts';
 import { advisoryLocks } from './advisory-locks.ts';
+import { noteAudited } from './audit-scope.ts';
 import type { Database, Queryable, Tx } from './database.ts';
 
 export interface RegisteredNodeTemplate extends KnownNodeTemplate {
@@ -87,6 +88,7 @@ export async function publishManifest(
 /** Of what was sent only what a manifest has is kept: anything may stand beside it. */
 async function writeManifest(tx: Tx, manifest: Manifest, publishedBy: string): Promise<void> {
   const { feature, runnerTypes, nodeTemplates } = manifest;
+  noteAudited(feature.name);
   await tx.query(
     `insert into feature (name, version, manifest, published_by) values ($1, $2, $3::jsonb, $4)
      on conflict (name) do update

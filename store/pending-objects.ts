@@ -3,6 +3,7 @@
  * publishes it. What stays without a beat is swept. Buckets are never listed to clean up: they may hold other
  * people's files.
  */
+import { unaudited } from './audit-scope.ts';
 import { type DataSourceRow, findDataSource } from './data-sources.ts';
 import type { Queryable, Tx } from './database.ts';
 import type { ObjectStores } from './objects.ts';
@@ -56,6 +57,12 @@ export class PendingObjects {
    * @throws PendingNodeGone
    */
   async begin(objectKey: string, dataSourceId: number, nodeInstanceId?: number): Promise<void> {
+    await unaudited(() => this.#writeRow(objectKey, dataSourceId, nodeInstanceId));
+    this.#active.add(objectKey);
+    this.#timer ??= setInterval(() => unaudited(() => void this.#beat()), beatEveryMs).unref();
+  }
+
+  async #writeRow(objectKey: string, dataSourceId: number, nodeInstanceId?: number): Promise<void> {
     if (nodeInstanceId === undefined) {
       await this.#database.query('insert into pending_object (object_key, data_source_id) values ($1, $2)', [
         objectKey,
@@ -69,8 +76,6 @@ export class PendingObjects {
       );
       if (rows.length === 0) throw new PendingNodeGone(nodeInstanceId);
     }
-    this.#active.add(objectKey);
-    this.#timer ??= setInterval(() => void this.#beat(), beatEveryMs).unref();
   }
 
   /** Stops the beats: the object was published, or is left to the sweeper. */
@@ -89,10 +94,10 @@ export class PendingObjects {
     this.release(objectKey);
     try {
       await this.#stores.of(dataSource).abortUploads(objectKey);
-      const deletionId = await moveToDeletions(this.#database, objectKey);
+      const deletionId = await unaudited(() => moveToDeletions(this.#database, objectKey));
       if (deletionId === undefined) return;
       await this.#stores.of(dataSource).delete(objectKey);
-      await this.#database.query('delete from object_deletion where id = $1', [deletionId]);
+      await unaudited(() => this.#database.query('delete from object_deletion where id = $1', [deletionId]));
     } catch {
       // The row of one of the two tables stands, so the sweeper finds the object.
     }

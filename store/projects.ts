@@ -1,5 +1,6 @@
 /** Projects (contract: Project; decisions 4). */
 import { randomBytes } from 'node:crypto';
+import { noteAudited } from './audit-scope.ts';
 import type { Database, Queryable, Tx } from './database.ts';
 import { PlatformUser } from './entities/platform-user.ts';
 import { Project } from './entities/project.ts';
@@ -100,6 +101,7 @@ export async function createProject(
       retentionDays: fields.retentionDays ?? null,
     });
     await tx.em.flush();
+    noteAudited(project.id);
     return { outcome: 'saved', project: (await findProject(tx, project.id))! };
   });
 }

@@ -4,6 +4,8 @@
  * A node's uploads are published in the order of their rows' ids, whoever does it: a row leaves the queue in the
  * transaction that publishes it, under the session's lock, and always from the front of its node's queue.
  */
+import { noteAuditedSession } from './audit-scope.ts';
+import { currentTraceparent } from '../telemetry/trace.ts';
 import type { Database, Queryable, Tx } from './database.ts';
 import { failpoint } from './failpoint.ts';
 import { type NodeOutputRow, queueObjectDeletion } from './outputs.ts';
@@ -66,6 +68,7 @@ export async function queueUploadWithin(tx: Tx, upload: UploadedObject): Promise
   if (target.frozen) return { outcome: 'frozen' };
   await takePendingObject(tx, upload.objectKey);
   const [row] = await tx.query<{ id: number }>(
+  noteAuditedSession(target.sessionId);
     `insert into queued_upload
             (project_id, session_id, node_instance_id, data_source_id, object_key, output_identifier, content_type,
              content_encoding, size_bytes, sha256, etag, metadata)

@@ -1,5 +1,6 @@
 /** Report definitions (contract: Dashboard support; decisions 12). */
 import type { ReportColumn, ReportFilter } from '../domain/report.ts';
+import { noteAudited } from './audit-scope.ts';
 import type { Database, Queryable, Tx } from './database.ts';
 
 export interface ReportFields {
@@ -66,6 +67,7 @@ export async function createReport(
        values ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8) on conflict do nothing returning ${columns}`,
         [key, ...valuesOf(fields), setAsDefault],
       );
+      noteAudited(key);
       if (report !== undefined) return { outcome: 'saved', report };
       throw new Taken();
     })

@@ -2,6 +2,7 @@
 import type { Role, RunnerScope } from '../domain/access.ts';
 import { limits } from '../domain/limits.ts';
 import type { RunnerRuntime, TokenFacts } from '../domain/runner-token.ts';
+import { noteAudited } from './audit-scope.ts';
 import type { Database, Queryable, Tx } from './database.ts';
 import { newId } from './ids.ts';
 
@@ -157,6 +158,7 @@ export async function createRunnerToken(
         token.ttlHours,
       ],
     );
+    noteAudited(row!.id);
     return row!;
   });
 }

@@ -1,4 +1,5 @@
 /** Scenario instances of sessions (contract: Scenario instance; decisions 5). */
+import { noteAudited, noteAuditedSession } from './audit-scope.ts';
 import type { Database, Tx } from './database.ts';
 import { newId } from './ids.ts';
 
@@ -39,6 +40,7 @@ export async function saveScenario(
   return database.transaction(async (tx) => {
     const sessions = await tx.query('select 1 from session where id = $1 for key share', [sessionId]);
     if (sessions.length === 0) return { outcome: 'session-missing' };
+    noteAuditedSession(sessionId);
     const stored = fields.id === undefined ? undefined : await findLocked(tx, fields.id);
     if (stored === undefined) return insertScenario(tx, sessionId, fields);
     return stored.sessionId === sessionId
@@ -64,7 +66,10 @@ async function insertScenario(tx: Tx, sessionId: string, fields: ScenarioFields)
      on conflict (id) do nothing returning ${columns}`,
     [fields.id ?? newId(), sessionId, fields.simulationId ?? '', fields.scenarioName, from, to],
   );
-  if (row !== undefined) return { outcome: 'saved', scenario: row };
+  if (row !== undefined) {
+    noteAudited(row.id);
+    return { outcome: 'saved', scenario: row };
+  }
   // Another request has made it at the same moment.
   const other = await findLocked(tx, fields.id ?? '');
   if (other === undefined || other.sessionId !== sessionId) return { outcome: 'id-of-another-session' };
@@ -80,6 +85,7 @@ async function updateScenario(tx: Tx, stored: ScenarioRow, fields: ScenarioField
       where id = $1 returning ${columns}`,
     [stored.id, fields.simulationId ?? stored.simulationId, fields.scenarioName, from, to],
   );
+  noteAudited(stored.id);
   return { outcome: 'saved', scenario: row! };
 }
 

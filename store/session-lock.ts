@@ -4,6 +4,7 @@
  * Lock order, everywhere: match key, session, node, run, attempt, claim, runner instance, output.
  * `FOR NO KEY UPDATE`, because plain `FOR UPDATE` would block every insert that refers to the session.
  */
+import { noteAuditedSession } from './audit-scope.ts';
 import type { Tx } from './database.ts';
 
 /** What operators see of a session in the workflow engine: nothing personal. */
@@ -81,6 +82,7 @@ export async function lockSession(
   id: string | number,
 ): Promise<LockedSession | undefined> {
   const [row] = await tx.query<LockedSession>(lockStatements[by], [id]);
+  if (row !== undefined) noteAuditedSession(row.sessionId);
   return row;
 }
 

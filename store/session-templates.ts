@@ -1,5 +1,6 @@
 /** Session templates: graphs of nodes, stored for the whole environment (contract: Session template; decisions 4). */
 import { isSameTemplateGraph, type NodeTemplateType, type TemplateFile } from '../domain/template-file.ts';
+import { noteAudited } from './audit-scope.ts';
 import type { Database, Queryable, Tx } from './database.ts';
 
 export interface TemplateRow {
@@ -80,7 +81,10 @@ export async function importTemplateWithin(
   checked: CheckedRevisions,
 ): Promise<TemplateImport> {
   const created = await insertTemplate(tx, file, checked);
-  if (created !== null) return { outcome: 'created', id: created, name: file.name };
+  if (created !== null) {
+    noteAudited(created);
+    return { outcome: 'created', id: created, name: file.name };
+  }
   return updateTemplate(tx, file, checked);
 }
 
@@ -133,6 +137,7 @@ async function updateTemplate(
     [file.name],
   );
   if (stored === undefined) throw new Error('The session template was removed while it was imported.');
+  noteAudited(stored.id);
   if (!file.updateIfExists) return { outcome: 'exists' };
   const graph = (await templateNodes(tx, stored.id)).map((node) => ({
     name: node.name,

@@ -2,6 +2,7 @@
 import type { Person } from '../domain/participant.ts';
 import { type TimeWindow, windowOverAt } from '../domain/shared-session.ts';
 import type { JsonObject } from '../domain/text.ts';
+import { noteAuditedSession } from './audit-scope.ts';
 import type { Database, Queryable, Tx } from './database.ts';
 import { newId } from './ids.ts';
 import { findProject, type ProjectRow } from './projects.ts';
@@ -73,6 +74,7 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<Sessio
     const projects = await tx.query('select 1 from project where id = $1', [session.projectId]);
     return { outcome: projects.length === 0 ? 'project-missing' : 'template-missing' };
   }
+  noteAuditedSession(sessionId);
   await insertNodeInstances(tx, sessionId, session.sessionTemplateId);
   await tx.query(
     `insert into session_user_entry (session_id, identifier, created_at)

@@ -2,6 +2,7 @@
 import { limits } from '../domain/limits.ts';
 import type { Person } from '../domain/participant.ts';
 import { type MatchKey, matchKeyText, type TimeWindow, windowFrom } from '../domain/shared-session.ts';
+import { carryAudit, noteAuditedSession } from './audit-scope.ts';
 import type { Database, Tx } from './database.ts';
 import { keyBusy, withMatchKey } from './match-key.ts';
 import type { SessionLabel } from './session-lock.ts';
@@ -37,10 +38,14 @@ export async function joinOrOpen(database: Database, request: JoinRequest): Prom
   const waitMs = limits.sharedSessionWaitSeconds * 1_000;
   for (let tries = 1; ; tries++) {
     try {
-      const result = await withMatchKey(database, matchKeyText(request.key), waitMs, (tx) =>
-        joinOrOpenWithin(tx, request),
+      const audited = carryAudit(
+        (tx) => joinOrOpenWithin(tx, request),
+        ({ outcome }) => outcome !== 'frozen',
       );
-      return result === keyBusy ? { outcome: 'busy' } : result;
+      const result = await withMatchKey(database, matchKeyText(request.key), waitMs, audited.work);
+      if (result === keyBusy) return { outcome: 'busy' };
+      audited.committed();
+      return result;
     } catch (error) {
       if ((error as { code?: string }).code !== overlapCode) throw error;
       if (tries === triesAfterOverlap) return { outcome: 'busy' };
@@ -54,6 +59,7 @@ async function joinOrOpenWithin(tx: Tx, request: JoinRequest): Promise<JoinResul
   if (match === undefined) return open(tx, request, window);
   if (match.frozen) return { outcome: 'frozen' };
   const { sessionId, projectId, templateName, isNews } = match;
+  noteAuditedSession(sessionId);
   const tellWindow = isNews ? { sessionId, projectId, templateName } : undefined;
   return { outcome: 'joined', sessionId, tellWindow };
 }

@@ -1,4 +1,5 @@
 /** People as the platform knows them: an integer of its own beside the authentication service's GUID (decisions 4). */
+import { unaudited } from './audit-scope.ts';
 import type { Queryable } from './database.ts';
 
 export interface UserRow {
@@ -21,11 +22,13 @@ export async function ensureUser(
     [person.externalId],
   );
   if (known !== undefined && known.type === person.type) return known;
-  const [row] = await database.query<UserRow>(
-    `insert into platform_user (external_id, type) values ($1, $2)
-     on conflict (external_id) do update set type = excluded.type
-     returning ${userColumns}`,
-    [person.externalId, person.type],
+  const [row] = await unaudited(() =>
+    database.query<UserRow>(
+      `insert into platform_user (external_id, type) values ($1, $2)
+       on conflict (external_id) do update set type = excluded.type
+       returning ${userColumns}`,
+      [person.externalId, person.type],
+    ),
   );
   return row!;
 }

@@ -18,9 +18,12 @@ const LAW: Record<string, readonly string[]> = {
   auth: [
     'http',
     'settings',
+    'domain/audit',
+    'domain/audit-page',
     'domain/errors',
     'domain/examples',
     'domain/limits',
+    'domain/redact',
     'domain/access',
     'domain/settings',
     'domain/text',

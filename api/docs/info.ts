@@ -52,6 +52,8 @@ export const documentInfo: DocumentInfo = {
     { name: 'Configuration', description: 'Typed entries by name, public ones for everybody.' },
     { name: 'Runner', description: 'What runners call: claim tasks, read inputs, write outputs, report.' },
     { name: 'Runner administration', description: 'Tokens and manifests of runners.' },
+    { name: 'Audit', description: 'Who did what, when and from where.' },
+    { name: 'Retention', description: 'What is removed when it is old enough.' },
     { name: 'Reference', description: 'This description.' },
   ],
 };

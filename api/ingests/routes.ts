@@ -4,6 +4,7 @@ import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { coversContentType } from '../../domain/managed-ingest.ts';
 import { defaultSessionName } from '../../domain/session-name.ts';
+import { noteAuditActor, noteAudited } from '../../store/audit-scope.ts';
 import { findDataSource } from '../../store/data-sources.ts';
 import { feedIngest } from '../../store/feed-ingest.ts';
 import { findIngestByPath, type IngestRow } from '../../store/ingests.ts';
@@ -54,6 +55,8 @@ const ingest = defineRoute({
   async handler({ params, headers, body, request, services, signal }) {
     try {
       const found = await admitted(services, params.urlPath, headers['x-ingest-secret'], request.bearer);
+      noteAuditActor(found.id);
+      noteAudited(found.id);
       if (!coversContentType(found.ingestDataType, request.headers['content-type'])) {
         throw new Problem('unsupportedMediaType');
       }

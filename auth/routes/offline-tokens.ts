@@ -4,6 +4,7 @@ import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
 import { timestampOut, uuid } from '../../http/schemas.ts';
+import { audit, originOf } from '../audit.ts';
 import { defineRoute } from '../route.ts';
 import { endOfflineToken, issueToken, listOfflineTokens } from '../tokens.ts';
 
@@ -47,15 +48,15 @@ export const createOfflineToken = defineRoute({
   tags,
   access: access.offlineTokens,
   responses: { 200: { description: 'The token.', schema: offlineTokenSchema } },
-  async handler({ principal, services }) {
-    const token = await issueToken(
-      services.database,
-      services.settings.TOKEN_KEY,
-      'offline',
-      principal.user.id,
-      null,
-    );
-    if (token === null) throw new Problem('unauthorized');
+  async handler({ principal, services, request, requestId }) {
+    const { database, settings } = services;
+    const token = await database.transaction(async (tx) => {
+      const issued = await issueToken(tx, settings.TOKEN_KEY, 'offline', principal.user.id, null);
+      if (issued === null) throw new Problem('unauthorized');
+      const origin = originOf({ services, request, requestId });
+      await audit(tx, 'createOfflineToken', principal, { type: 'offlineToken', id: issued.id }, origin);
+      return issued;
+    });
     return {
       status: 200,
       body: { token: token.value, expiresAt: token.expiresAt.toISOString() },
@@ -101,8 +102,12 @@ export const deleteOfflineToken = defineRoute({
   responses: { 204: { description: 'Revoked.' } },
   errors: ['tokenNotFound'],
   refusals: { params: 'tokenNotFound' },
-  async handler({ params, services }) {
-    if (!(await endOfflineToken(services.database, params.secretId))) throw new Problem('tokenNotFound');
+  async handler({ params: { secretId }, principal, services, request, requestId }) {
+    await services.database.transaction(async (tx) => {
+      if (!(await endOfflineToken(tx, secretId))) throw new Problem('tokenNotFound');
+      const origin = originOf({ services, request, requestId });
+      await audit(tx, 'revokeOfflineToken', principal, { type: 'offlineToken', id: secretId }, origin);
+    });
     return { status: 204 };
   },
 });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { access } from '../../domain/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { clientAddress } from '../../http/client-address.ts';
+import { audit, originOf } from '../audit.ts';
 import { hashPassword, matchesHash, withHashingPlace } from '../passwords.ts';
 import { type AuthServices, defineRoute } from '../route.ts';
 import { findUserWithHash } from '../sign-in.ts';
@@ -49,7 +50,7 @@ export const changePassword = defineRoute({
   responses: { 204: { description: 'Changed.' } },
   errors: ['forbidden', 'passwordChangeRequired', 'userNotFound', 'wrongPassword', 'tooManyRequests'],
   refusals: { params: 'userNotFound' },
-  async handler({ params: { userId }, body, principal, services, request }) {
+  async handler({ params: { userId }, body, principal, services, request, requestId }) {
     const isSelf = userId === principal.user.id;
     if (!isSelf && principal.mustChangePassword) throw new Problem('passwordChangeRequired');
     const isAdministrator = principal.role === 'Administrator' && !principal.mustChangePassword;
@@ -67,6 +68,8 @@ export const changePassword = defineRoute({
     await services.database.transaction(async (tx) => {
       await storePassword(tx, userId, hash, forceChange);
       await endOtherSignIns(tx, userId, principal.tokenId);
+      const origin = originOf({ services, request, requestId });
+      await audit(tx, 'changePassword', principal, { type: 'user', id: userId }, origin);
     });
     return { status: 204 };
   },

@@ -6,6 +6,7 @@ import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { clientAddress } from '../../http/client-address.ts';
 import { nameText, timestampOut } from '../../http/schemas.ts';
+import { audit, originOf } from '../audit.ts';
 import { defineRoute } from '../route.ts';
 import { refresh, type SignedIn, signIn } from '../sign-in.ts';
 import { endAllTokens, endToken, findValidToken, holdUser, touchToken } from '../tokens.ts';
@@ -56,14 +57,18 @@ export const tokenRoute = defineRoute({
     }),
   responses: { 200: { description: 'The tokens and their user.', schema: signedInSchema } },
   errors: ['invalidCredentials', 'tooManyRequests'],
-  async handler({ body, services, request }) {
+  async handler({ body, services, request, requestId }) {
     const { settings, database } = services;
     const address = clientAddress(
       request.remoteAddress,
       request.headers['x-forwarded-for'],
       settings.TRUSTED_PROXIES,
     );
-    const signedIn = await signIn(database, settings.TOKEN_KEY, { ...body, address });
+    const signedIn = await signIn(database, settings.TOKEN_KEY, {
+      ...body,
+      address,
+      origin: originOf({ services, request, requestId }),
+    });
     return { status: 200, body: presentSignedIn(signedIn), headers: neverStored };
   },
 });
@@ -81,8 +86,10 @@ export const refreshRoute = defineRoute({
     .meta({ id: 'RefreshRequest', example: { refreshToken: 'hrf_...' } }),
   responses: { 200: { description: 'The tokens and their user.', schema: signedInSchema } },
   errors: ['unauthorized'],
-  async handler({ body, services }) {
-    const signedIn = await refresh(services.database, services.settings.TOKEN_KEY, body.refreshToken);
+  async handler({ body, services, request, requestId }) {
+    const { database, settings } = services;
+    const origin = originOf({ services, request, requestId });
+    const signedIn = await refresh(database, settings.TOKEN_KEY, body.refreshToken, origin);
     return { status: 200, body: presentSignedIn(signedIn), headers: neverStored };
   },
 });
@@ -96,10 +103,12 @@ export const logoutRoute = defineRoute({
   tags,
   access: access.signOut,
   responses: { 204: { description: 'Ended.' } },
-  async handler({ principal, services }) {
+  async handler({ principal, services, request, requestId }) {
     await services.database.transaction(async (tx) => {
       await holdUser(tx, principal.user.id);
       await endToken(tx, principal.tokenId, principal.familyId);
+      const origin = originOf({ services, request, requestId });
+      await audit(tx, 'signOut', principal, { type: 'user', id: principal.user.id }, origin);
     });
     return { status: 204 };
   },
@@ -125,12 +134,17 @@ export const revokeRoute = defineRoute({
     },
   },
   errors: ['forbidden', 'userNotFound'],
-  async handler({ body, principal, services }) {
+  async handler({ body, principal, services, request, requestId }) {
     const isSelf = usernameKey(body.username) === usernameKey(principal.user.username);
     if (!isSelf && principal.role !== 'Administrator') throw new Problem('forbidden');
     const user = await findUserByName(services.database, body.username);
     if (user === null) throw new Problem('userNotFound');
-    const revoked = await services.database.transaction((tx) => endAllTokens(tx, user.id));
+    const origin = originOf({ services, request, requestId });
+    const revoked = await services.database.transaction(async (tx) => {
+      const ended = await endAllTokens(tx, user.id);
+      await audit(tx, 'revokeTokens', principal, { type: 'user', id: user.id }, origin);
+      return ended;
+    });
     return { status: 200, body: { status: 'ok', username: user.username, revoked } };
   },
 });

@@ -6,6 +6,7 @@ import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { timestampOut, uuid } from '../../http/schemas.ts';
+import { audit, originOf } from '../audit.ts';
 import { hashPassword } from '../passwords.ts';
 import { type AuthCaller, defineRoute } from '../route.ts';
 import { presentUser, type UserRow, userSchema } from '../user-view.ts';
@@ -130,10 +131,16 @@ export const createUserRoute = defineRoute({
   body: newUserSchema,
   responses: { 201: { description: 'The user.', schema: userSchema } },
   errors: ['usernameTaken', 'tooManyRequests'],
-  async handler({ body, services }) {
+  async handler({ body, principal, services, request, requestId }) {
     const { password, forceChangePasswordNextSignin, ...rest } = body;
     const user = { ...rest, forceChangePassword: forceChangePasswordNextSignin };
-    const row = await createUser(services.database, user, await hashPassword(password));
+    const hash = await hashPassword(password);
+    const row = await services.database.transaction(async (tx) => {
+      const created = await createUser(tx, user, hash);
+      const origin = originOf({ services, request, requestId });
+      await audit(tx, 'createUser', principal, { type: 'user', id: created.id }, origin);
+      return created;
+    });
     return { status: 201, body: presentUser(row) };
   },
 });
@@ -155,10 +162,14 @@ export const updateUserRoute = defineRoute({
   responses: { 200: { description: 'The user.', schema: userSchema } },
   errors: ['userNotFound', 'usernameTaken', 'lastAdministrator'],
   refusals,
-  async handler({ params: { userId }, body, services }) {
+  async handler({ params: { userId }, body, principal, services, request, requestId }) {
     const { forceChangePasswordNextSignin, ...rest } = body;
     const change = { ...rest, forceChangePassword: forceChangePasswordNextSignin };
-    return { status: 200, body: presentUser(await updateUser(services.database, userId, change)) };
+    const origin = originOf({ services, request, requestId });
+    const row = await updateUser(services.database, userId, change, (tx) =>
+      audit(tx, 'updateUser', principal, { type: 'user', id: userId }, origin),
+    );
+    return { status: 200, body: presentUser(row) };
   },
 });
 
@@ -174,8 +185,11 @@ export const deleteUserRoute = defineRoute({
   responses: { 204: { description: 'Deleted.' } },
   errors: ['userNotFound', 'lastAdministrator'],
   refusals,
-  async handler({ params: { userId }, services }) {
-    await deleteUser(services.database, userId);
+  async handler({ params: { userId }, principal, services, request, requestId }) {
+    const origin = originOf({ services, request, requestId });
+    await deleteUser(services.database, userId, (tx) =>
+      audit(tx, 'deleteUser', principal, { type: 'user', id: userId }, origin),
+    );
     return { status: 204 };
   },
 });

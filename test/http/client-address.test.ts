@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { clientAddress } from '../../http/client-address.ts';
+import { clientAddress, clientNetwork } from '../../http/client-address.ts';
 
 describe('the address that a rate limit counts', () => {
   test('is the peer, whatever X-Forwarded-For says, unless proxies are trusted', () => {
@@ -16,5 +16,18 @@ describe('the address that a rate limit counts', () => {
     expect(clientAddress('2001:0DB8:0000:0001:ffff:1:2:3', undefined, 0)).toBe(first);
     expect(clientAddress('2001:db8:0:2::1', undefined, 0)).not.toBe(first);
     expect(clientAddress('::1', undefined, 0)).toBe('0:0:0:0');
+  });
+});
+
+describe('the network that an audit keeps', () => {
+  test('is a /24 or a /48, whatever stands in X-Forwarded-For', () => {
+    expect(clientNetwork('10.0.0.9', '1.2.3.4', 0)).toBe('10.0.0.0/24');
+    expect(clientNetwork('10.0.0.9', '6.6.6.6, 1.2.3.4', 1)).toBe('1.2.3.0/24');
+    expect(clientNetwork('::ffff:1.2.3.4', undefined, 0)).toBe('1.2.3.0/24');
+    expect(clientNetwork('2001:db8:7:1::1', undefined, 0)).toBe('2001:db8:7::/48');
+    expect(clientNetwork('::1', undefined, 0)).toBe('0:0:0::/48');
+    expect(clientNetwork('10.0.0.9', "x'; drop", 1)).toBeNull();
+    expect(clientNetwork('10.0.0.9', '::1.2.3.4', 1)).toBeNull();
+    expect(clientNetwork('', undefined, 0)).toBeNull();
   });
 });

@@ -1,0 +1,51 @@
+/** One audit entry for each acknowledged call of a route that writes (domain/audit.ts), written by store/audit-scope.ts. */
+import { auditRules } from '../../domain/audit.ts';
+import { clientNetwork } from '../../http/client-address.ts';
+import type { GuardOptions, Handled } from '../../http/guard.ts';
+import type { Reply } from '../../http/route.ts';
+import { type AuditedCall, runAudited } from '../../store/audit-scope.ts';
+import type { Principal } from '../auth-client.ts';
+import type { RunnerPrincipal } from '../runner-tokens/principal.ts';
+import type { OpenServices } from '../services.ts';
+
+type Around = NonNullable<GuardOptions<unknown>['around']>;
+type Who = Pick<AuditedCall, 'actorKind' | 'actorId' | 'actorRole'>;
+
+const isAcknowledged = (reply: Reply) => reply.status < 400;
+
+export function auditing({ database, settings }: Pick<OpenServices, 'database' | 'settings'>): Around {
+  return async function audited(route, handled, run) {
+    const rule = route.method === 'GET' ? undefined : auditRules[route.id];
+    if (rule === undefined || 'notHere' in rule) return await run();
+    const { remoteAddress, headers, requestId } = handled.call;
+    const call: AuditedCall = {
+      action: route.id,
+      ...whoOf(handled),
+      objectType: rule.object,
+      objectId: rule.from === undefined ? null : named(rule.from, handled),
+      requestId,
+      network: clientNetwork(remoteAddress, headers['x-forwarded-for'], settings.TRUSTED_PROXIES),
+    };
+    return await runAudited(database, call, run, isAcknowledged);
+  };
+}
+
+/** Open routes that write belong to managed ingests, which name themselves. */
+function whoOf({ principal }: Handled): Who {
+  if (principal === null) return { actorKind: 'ingest', actorId: null, actorRole: null };
+  const known = principal as unknown as Principal | RunnerPrincipal;
+  if (known.kind === 'runner') return { actorKind: 'runner', actorId: known.tokenId, actorRole: known.role };
+  const actorKind = known.kind === 'offline' ? 'device' : 'user';
+  return { actorKind, actorId: known.userId, actorRole: known.role };
+}
+
+function named(name: string, { params, body }: Handled): string | null {
+  const value = fieldOf(params, name) ?? fieldOf(body, name);
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
+}
+
+function fieldOf(source: unknown, name: string): unknown {
+  if (typeof source !== 'object' || source === null) return undefined;
+  const entry = Object.entries(source).find(([key]) => key.toLowerCase() === name.toLowerCase());
+  return entry?.[1];
+}

@@ -1,0 +1,27 @@
+/** Who wrote what, when and from where. */
+import { access } from '../../domain/access.ts';
+import { auditPageSchema, auditQuerySchema, presentAuditPage } from '../../http/audit-schema.ts';
+import { listAudit } from '../../store/audit.ts';
+import { defineRoute } from '../route.ts';
+
+const list = defineRoute({
+  id: 'listAudit',
+  method: 'GET',
+  path: '/api/v2/admin/audit',
+  summary: 'Who wrote what, when and from where, newest first',
+  description:
+    'One entry for each acknowledged write, committed together with it, and for each session that retention deleted. ' +
+    'Runners’ tasks tell who did what by themselves (runs, attempts, lineage). Entries are kept when what they tell of ' +
+    'is deleted. Users stand here by id, addresses by their network alone. Sign-ins and other events of tokens and ' +
+    'accounts: `GET /api/authorization/audit`.',
+  tags: ['Audit'],
+  access: access.adminOnly,
+  query: auditQuerySchema,
+  responses: { 200: { description: 'One page.', schema: auditPageSchema } },
+  async handler({ query: { cursor, limit, ...filter }, services }) {
+    const entries = await listAudit(services.database, filter, cursor ?? null, limit + 1);
+    return { status: 200, body: presentAuditPage(entries, limit) };
+  },
+});
+
+export const auditRoutes = [list];

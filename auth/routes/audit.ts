@@ -1,0 +1,24 @@
+/** What happened to tokens and accounts. */
+import { access } from '../../domain/access.ts';
+import { auditPageSchema, auditQuerySchema, presentAuditPage } from '../../http/audit-schema.ts';
+import { listAudit } from '../audit.ts';
+import { defineRoute } from '../route.ts';
+
+export const listAuthAudit = defineRoute({
+  id: 'listTokenAudit',
+  method: 'GET',
+  path: '/api/authorization/audit',
+  summary: 'What happened to tokens and accounts, newest first',
+  description:
+    'Sign-ins and refused ones (those that the limit on wrong passwords lets through), refreshed, reused and revoked ' +
+    'tokens, offline tokens, accounts and passwords. Entries are kept when their users are deleted; users stand here by ' +
+    'id, addresses by their network alone.',
+  tags: ['Audit'],
+  access: access.usersWrite,
+  query: auditQuerySchema,
+  responses: { 200: { description: 'One page.', schema: auditPageSchema } },
+  async handler({ query: { cursor, limit, ...filter }, services }) {
+    const entries = await listAudit(services.database, filter, cursor ?? null, limit + 1);
+    return { status: 200, body: presentAuditPage(entries, limit) };
+  },
+});
