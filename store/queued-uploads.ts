@@ -5,7 +5,6 @@
  * transaction that publishes it, under the session's lock, and always from the front of its node's queue.
  */
 import { noteAuditedSession } from './audit-scope.ts';
-import { currentTraceparent } from '../telemetry/trace.ts';
 import type { Database, Queryable, Tx } from './database.ts';
 import { failpoint } from './failpoint.ts';
 import { type NodeOutputRow, queueObjectDeletion } from './outputs.ts';
