@@ -1,6 +1,7 @@
 /**
- * Expressions of reports, in CEL. They cannot run for long: no loop inside a loop, patterns that are literals and do not
- * backtrack, few nodes; so the cost of one is at most its nodes times the longest list or text of its row.
+ * Expressions of reports, in CEL. They cannot run for long: no loop inside a loop, within a loop nothing but its own
+ * variable (others may be compared with it), patterns that are literals and do not backtrack, nothing that repeats a text
+ * or names a value, few nodes; so the cost of one is at most its nodes times the size of its row.
  */
 import { type ASTNode, Environment } from '@marcbachmann/cel-js';
 import { type LinearPattern, PatternError, readPattern } from './linear-pattern.ts';
@@ -85,33 +86,92 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
 }
 
+interface Pending {
+  readonly value: unknown;
+  /** True also for what a loop goes over: loops are not strung together either. */
+  readonly inLoop: boolean;
+  /** The variable of the loop in whose body it stands. */
+  readonly variable: string | null;
+}
+
+type Fault = { readonly reason: string; readonly position: number };
+
 /** Finds what could cost much; calls of `matches` become calls of ours. */
-function boundCost(root: ASTNode): { reason: string; position: number } | undefined {
-  const pending: Array<{ value: unknown; inLoop: boolean }> = [{ value: root, inLoop: false }];
+function boundCost(root: ASTNode): Fault | undefined {
+  const pending: Pending[] = [{ value: root, inLoop: false, variable: null }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const { value, inLoop } = next;
+    const { value, inLoop, variable } = next;
     if (Array.isArray(value)) {
-      for (const item of value) pending.push({ value: item, inLoop });
+      for (const item of value) pending.push({ ...next, value: item });
       continue;
     }
     if (!isNode(value)) continue;
-    const isCall = value.op === 'rcall' || value.op === 'call';
-    const call = isCall ? (value.args as unknown[]) : [];
+    const call = callOf(value);
     const isLoop = typeof call[0] === 'string' && loops.has(call[0]);
-    if (isLoop && inLoop) return { reason: 'a loop inside a loop', position: value.start };
-    if (call[0] === 'matches') {
-      const fault = patternFault(call);
-      if (fault !== undefined) return { reason: fault, position: value.start };
-      call[0] = linearMatches;
-    }
-    pending.push({ value: value.args, inLoop: inLoop || isLoop });
+    const reason =
+      isLoop && inLoop ? 'a loop inside a loop' : (callFault(call) ?? nameFault(value, variable));
+    if (reason !== undefined) return { reason, position: value.start };
+    if (call[0] === 'matches') call[0] = linearMatches;
+    if (isLoop) {
+      const [, over, body] = call;
+      const [declared] = Array.isArray(body) ? (body as unknown[]) : [];
+      const own = isNode(declared) && typeof declared.args === 'string' ? declared.args : '';
+      pending.push(
+        { value: over, inLoop: true, variable: null },
+        { value: body, inLoop: true, variable: own },
+      );
+    } else for (const operand of costlyOperands(value, variable)) pending.push({ ...next, value: operand });
   }
   return undefined;
 }
 
-function patternFault(call: readonly unknown[]): string | undefined {
+const callOf = ({ op, args }: Node) => (op === 'rcall' || op === 'call' ? (args as unknown[]) : []);
+
+function callFault(call: readonly unknown[]): string | undefined {
+  switch (call[0]) {
+    case 'matches':
+      return patternFault(call);
+    case 'bind':
+      return 'cel.bind is not available';
+    case 'join':
+      return isLiteral(lastArgument(call)) ? undefined : 'what join puts between must be a literal';
+    default:
+      return undefined;
+  }
+}
+
+const lastArgument = (call: readonly unknown[]): unknown => {
   const parameters = call.at(-1);
-  const pattern = Array.isArray(parameters) ? parameters.at(-1) : undefined;
+  return Array.isArray(parameters) ? parameters.at(-1) : undefined;
+};
+const isLiteral = (value: unknown) => value === undefined || (isNode(value) && value.op === 'value');
+
+/** A list of a thousand times a text of thousands is much: a loop reads what it goes over. */
+function nameFault({ op, args }: Node, variable: string | null): string | undefined {
+  return op !== 'id' || variable === null || args === variable
+    ? undefined
+    : `inside a loop '${String(args)}' can only be compared with '${variable}'`;
+}
+
+const comparisons = new Set(['==', '!=', '<', '<=', '>', '>=']);
+
+/** The operands of a node, without one from outside the loop that is compared with something of the loop. */
+function costlyOperands({ op, args }: Node, variable: string | null): readonly unknown[] {
+  if (!Array.isArray(args)) return [args];
+  if (variable === null || !comparisons.has(op)) return args;
+  const ofLoop = args.filter((operand) => rootOf(operand) === variable);
+  return ofLoop.length > 0 ? args.filter((operand) => rootOf(operand) === undefined) : args;
+}
+
+/** The name at the beginning of `a.b.c`; undefined for anything else. */
+function rootOf(value: unknown): string | undefined {
+  let at = value;
+  while (isNode(at) && at.op === '.' && Array.isArray(at.args)) [at] = at.args as unknown[];
+  return isNode(at) && at.op === 'id' && typeof at.args === 'string' ? at.args : undefined;
+}
+
+function patternFault(call: readonly unknown[]): string | undefined {
+  const pattern = lastArgument(call);
   if (!isNode(pattern) || pattern.op !== 'value' || typeof pattern.args !== 'string') {
     return 'the pattern of matches must be a literal';
   }

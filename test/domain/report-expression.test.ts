@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import type { ReportRow } from '../../domain/report.ts';
+import { celValue, compileExpression } from '../../domain/report-expression.ts';
+
+/** Metadata of the largest size that a session may have: a long list and a long text. */
+const metadata = celValue({
+  list: Array.from({ length: 8_000 }, (_, index) => index),
+  laps: [
+    { driver: 'A', time: 61, note: 'wet' },
+    { driver: 'B', time: 59, note: 'dry' },
+  ],
+  text: 'a'.repeat(30_000),
+}) as Record<string, unknown>;
+const row: ReportRow = {
+  dimension: {},
+  metadata,
+  scenarioInstance: {},
+  user: { name: 'B' },
+  dashboard: {},
+};
+/** Doubles a value again and again under new names. */
+const doubled = (times: number, seed: string) =>
+  Array.from(
+    { length: times },
+    (_, index) => `cel.bind(x${index}, ${index === 0 ? seed : `x${index - 1} + x${index - 1}`}, `,
+  )
+    .join('')
+    .concat(`size(x${times - 1})`, ')'.repeat(times));
+
+describe('an expression', () => {
+  test.each([
+    'list.all(x, text.matches("^(a|a)*$"))',
+    'list.map(x, metadata.list + metadata.list)',
+    'list.map(x, text.split(""))',
+    'text.split("").map(x, text + text)',
+    'list.filter(x, x in metadata.list)',
+    'list.all(x, metadata.list == metadata.list)',
+    'list.map(x, x == text.split("").size())',
+    'list.map(x, string(x)).join(text)',
+    'list.map(x, [x, x]).map(y, y + y).map(z, z + z)',
+    'list.map(x, metadata.list.map(y, y))',
+    'text.split("").join(text)',
+    doubled(10, 'metadata.list'),
+    doubled(10, 'text'),
+    Array(99).fill('text').join(' + '),
+    Array(99).fill('metadata.list').join(' + '),
+    'list.map(x, x + x + x + x + x)',
+    'text.matches("^(a+)+$")',
+    `"${'a'.repeat(1_900)}"`,
+  ])('costs little, however it is written, or is refused when the report is saved: %s', (written) => {
+    // `list` alone names a type of the language.
+    const compiled = compileExpression(written.replaceAll(/(?<![.\w])list\b/g, 'metadata.list'), 'metadata');
+    if (!compiled.ok) return expect(compiled.reason).not.toBe('');
+    const before = process.memoryUsage().rss;
+    const began = performance.now();
+    compiled.evaluate(row);
+    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
+  });
+
+  test('inside a loop reads what the loop goes over, and compares it with anything', () => {
+    const values: [string, unknown][] = [
+      ['laps.filter(l, l.driver == user.name)[0].note', 'dry'],
+      ['laps.exists(l, user.name == l.driver && l.time < 60)', true],
+      ['laps.map(l, l.time).size()', 2n],
+      ['laps.map(l, l.note.matches("^d") ? l.driver : "").join("")', 'B'],
+      ['laps.all(l, l.time > 0) ? user.name : "none"', 'B'],
+    ];
+    for (const [written, value] of values) {
+      const compiled = compileExpression(written, 'metadata');
+      expect([written, compiled.ok && compiled.evaluate(row)]).toEqual([written, value]);
+    }
+  });
+
+  test('that could cost much tells why and where', () => {
+    const refusals: [string, string, number][] = [
+      ['laps.map(l, user.name + l.driver)', "inside a loop 'user' can only be compared with 'l'", 12],
+      ['cel.bind(a, 1, a)', 'cel.bind is not available', 0],
+      ['laps.map(l, l.note).join(user.name)', 'what join puts between must be a literal', 0],
+      ['laps.map(l, laps.map(m, m))', 'a loop inside a loop', 12],
+    ];
+    for (const [written, reason, position] of refusals)
+      expect(compileExpression(written, 'metadata')).toEqual({ ok: false, reason, position });
+  });
+});
