@@ -147,14 +147,12 @@ try {
   });
 
   const before = cpuSeconds(platform);
-  const frozen = await rehearse(crowd, (round) => [
-    `"frozen":${round % 2 === 0}`,
-    () =>
-      database.query(
-        `update session set frozen_at = case when $2::boolean then clock_timestamp() end where id = $1`,
-        [session.id, round % 2 === 0],
-      ),
-  ]);
+  const freeze =
+    'update session set frozen_at = case when $2::boolean then clock_timestamp() end where id = $1';
+  const frozen = await rehearse(crowd, (round) => {
+    const isFrozen = round % 2 !== 0;
+    return [`"frozen":${isFrozen}`, () => database.query(freeze, [session.id, isFrozen])];
+  });
   tell(`commit -> last of ${listeners}`, frozen.lastMs, { aim, floor });
   tell(`commit -> half of ${listeners}`, frozen.middleMs);
   tellCpu(platform, before, rounds + 3);
