@@ -71,7 +71,10 @@ describe.skipIf(program === null)('the console', () => {
   });
 
   test('lists sessions page by page and finds one by a part of its name', async () => {
-    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Sessions' }).click();
+    await page
+      .getByRole('navigation', { name: 'Main' })
+      .getByRole('link', { name: 'Sessions', exact: true })
+      .click();
     await page.getByText('Page 1 of 2').waitFor();
     expect(await page.locator('tbody tr').count()).toBe(25);
     await picture(page, 'sessions');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Dashboard, DashboardChannel, DashboardSource } from '../../web/src/api-shapes.ts';
-import { readView, writeView } from '../../web/src/dashboard/address.ts';
+import { readView, type View, writeView } from '../../web/src/dashboard/address.ts';
 import { heights, valueAt } from '../../web/src/dashboard/curve.ts';
 import {
   channelsOf,
@@ -199,6 +199,9 @@ describe('the address of a dashboard', () => {
             span: { fromMs, toMs: fromMs + length },
             kind: 'relative' as const,
             clock: 'elapsed' as const,
+            sideBySide: true,
+            machines: channels,
+            beside: ['12', '7'],
           };
           expect(readView(new URLSearchParams(writeView(view)))).toEqual(view);
         },
@@ -206,16 +209,26 @@ describe('the address of a dashboard', () => {
     );
   });
 
+  const fresh: View = {
+    channels: null,
+    span: null,
+    kind: null,
+    clock: 'utc',
+    sideBySide: false,
+    machines: null,
+    beside: [],
+  };
+
   test('stays short for a fresh view and is readable for an ordinary one', () => {
-    expect(writeView({ channels: null, span: null, kind: null, clock: 'utc' })).toBe('');
-    expect(writeView({ channels: ['9:speed', '9:rpm'], span: null, kind: null, clock: 'local' })).toBe(
+    expect(writeView(fresh)).toBe('');
+    expect(writeView({ ...fresh, channels: ['9:speed', '9:rpm'], clock: 'local' })).toBe(
       '?channels=9:speed,9:rpm&clock=local',
     );
   });
 
   test('takes nonsense as nothing said', () => {
     const nonsense = new URLSearchParams('from=2026-02-31T99&to=x&time=soon&clock=sun&channels=%25zz');
-    expect(readView(nonsense)).toEqual({ channels: ['%zz'], span: null, kind: null, clock: 'utc' });
+    expect(readView(nonsense)).toEqual({ ...fresh, channels: ['%zz'] });
     const backwards = new URLSearchParams('from=2026-03-02T00:00:00Z&to=2026-03-01T00:00:00Z');
     expect(readView(backwards).span).toBeNull();
   });

@@ -60,7 +60,13 @@ describe.skipIf(program === null)('the pages of the sidebar', () => {
       return names;
     };
     expect(await shown('Trainee')).toEqual(['Sessions', 'Dashboards']);
-    expect(await shown('Instructor')).toEqual(['Sessions', 'Dashboards', 'Reports']);
+    expect(await shown('Instructor')).toEqual([
+      'Sessions',
+      'Shared sessions',
+      'Projects',
+      'Dashboards',
+      'Reports',
+    ]);
   });
 
   test('lists dashboards page by page, newest first, and those of some days alone', async () => {

@@ -4,19 +4,21 @@ import type {
   Account,
   AccountPage,
   ConfigurationEntry,
+  Feature,
   Ingest,
   IngestFields,
   MadeToken,
+  ManifestReply,
   NewRunnerToken,
   OfflineToken,
-  Project,
   RunnerPage,
   RunnerToken,
   SessionTemplate,
 } from './admin-shapes.ts';
-import { send, sendForJson } from './http.ts';
+import { ApiError, send, sendForJson } from './http.ts';
 
 export type * from './admin-shapes.ts';
+export { listProjects, listTemplates } from './api.ts';
 
 type Signal = AbortSignal | undefined;
 const admin = '/api/v2/admin';
@@ -29,6 +31,50 @@ export function listRunners(page: number, signal?: Signal): Promise<RunnerPage> 
 /** A drained runner finishes what it holds and gets nothing more. */
 export async function setDrained(runnerId: string, drained: boolean): Promise<void> {
   await send(`${admin}/runners/${runnerId}/drain`, { method: drained ? 'POST' : 'DELETE' });
+}
+
+export function listFeatures(signal?: Signal): Promise<Feature[]> {
+  return sendForJson(`${admin}/runner-manifests`, { signal });
+}
+
+/** The manifest that a feature published last; null when there is no such feature. */
+export async function readManifest(
+  feature: string,
+  signal?: Signal,
+): Promise<Record<string, unknown> | null> {
+  const path = `${admin}/runner-manifests?feature=${encodeURIComponent(feature)}`;
+  const features = await sendForJson<Feature[]>(path, { signal });
+  return features.find(({ name }) => name === feature)?.manifest ?? null;
+}
+
+/**
+ * Checks a manifest, and publishes it when `publish` is true. Faults and warnings come with the answer.
+ * @throws {ApiError} for every answer but that the manifest is good or faulty
+ */
+export async function sendManifest(manifest: unknown, publish: boolean): Promise<ManifestReply> {
+  const path = publish ? `${admin}/runner-manifests` : '/api/v2/runner/manifests/validate';
+  try {
+    return await sendForJson(path, { method: 'POST', body: manifest });
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 400 && isManifestReply(error.body)) return error.body;
+    throw error;
+  }
+}
+
+function isManifestReply(body: unknown): body is ManifestReply {
+  return typeof body === 'object' && body !== null && 'warnings' in body && 'errors' in body;
+}
+
+export interface ProjectFields {
+  Title: string;
+  Description: string;
+  DefaultSessionTemplateId: number | null;
+  QueuedIngestion: boolean;
+  RetentionDays: number | null;
+}
+
+export async function saveProject(id: number | null, body: ProjectFields): Promise<void> {
+  await send(id === null ? '/projects' : `/projects/${id}`, { method: id === null ? 'POST' : 'PUT', body });
 }
 
 export function listRunnerTokens(signal?: Signal): Promise<RunnerToken[]> {
@@ -55,10 +101,6 @@ export async function revokeOfflineToken(secretId: string): Promise<void> {
   await send(`${admin}/offline-tokens/${secretId}`, { method: 'DELETE' });
 }
 
-export function listTemplates(signal?: Signal): Promise<SessionTemplate[]> {
-  return sendForJson('/api/v2/session/session_templates', { signal });
-}
-
 /** With its nodes, which the list leaves out. */
 export function readTemplate(templateId: number, signal?: Signal): Promise<SessionTemplate> {
   return sendForJson(`/api/v2/session/session_templates/${templateId}`, { signal });
@@ -67,10 +109,6 @@ export function readTemplate(templateId: number, signal?: Signal): Promise<Sessi
 /** @throws {ApiError} 400 with every fault of the definition in its message. */
 export function importTemplate(definition: unknown): Promise<{ id: number; name: string }> {
   return sendForJson(`${admin}/session-templates`, { method: 'POST', body: definition });
-}
-
-export function listProjects(signal?: Signal): Promise<Project[]> {
-  return sendForJson('/projects', { signal });
 }
 
 export function listDataSources(signal?: Signal): Promise<{ name: string }[]> {

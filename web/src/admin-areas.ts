@@ -1,7 +1,16 @@
 import type { Abilities } from './role.ts';
 
 /** The first segments of the addresses of the pages for operators. */
-const adminAreas = ['runners', 'templates', 'ingests', 'configuration', 'users', 'tokens'] as const;
+const adminAreas = [
+  'runners',
+  'manifests',
+  'templates',
+  'ingests',
+  'configuration',
+  'users',
+  'tokens',
+  'project-list',
+] as const;
 
 export type AdminArea = (typeof adminAreas)[number];
 
@@ -10,6 +19,7 @@ export function isAdminArea(area: string | undefined): area is AdminArea {
 }
 
 /** Whether a person with these abilities could do anything on a page for operators. */
-export function mayOpen(area: AdminArea, { operate, administrate }: Abilities): boolean {
+export function mayOpen(area: AdminArea, { operate, administrate, changeProjects }: Abilities): boolean {
+  if (area === 'project-list') return changeProjects;
   return area === 'users' || area === 'tokens' ? administrate : operate;
 }

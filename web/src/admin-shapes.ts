@@ -21,8 +21,48 @@ export interface Runner {
   } | null;
 }
 
+/** A runner type of runtime `sdk`, whose processes the platform starts. */
+export interface DeployedRunner {
+  runnerType: string;
+  /** Null: the manifest names none, so nothing is started. */
+  entrypoint: string | null;
+  processes: {
+    number: number;
+    state: 'starting' | 'running' | 'waiting' | 'stopping' | 'silent';
+    message: string;
+    starts: number;
+    changedAt: string;
+  }[];
+}
+
+/** What a feature has published. */
+export interface Feature {
+  name: string;
+  version: string;
+  publishedAt: string;
+  runnerTypes: {
+    name: string;
+    runtime: 'sdk' | 'external';
+    entrypoint: string | null;
+    description: string;
+    retired: boolean;
+  }[];
+  nodeTemplates: { name: string; runnerType: string; type: string; description: string; retired: boolean }[];
+  /** Of the feature that was asked for alone. */
+  manifest: Record<string, unknown> | null;
+}
+
+export interface ManifestReply {
+  published: boolean;
+  runnerTypes: string[];
+  templates: string[];
+  errors: { path: string; message: string }[];
+  warnings: { path: string; message: string }[];
+}
+
 export interface RunnerPage {
   runners: Runner[];
+  deployed: DeployedRunner[];
   page: number;
   totalCount: number;
   totalPages: number;
@@ -80,7 +120,14 @@ export interface SessionTemplate {
 
 export interface Project {
   id: number;
+  hexId: string;
   title: string;
+  description: string;
+  icon: string;
+  defaultSessionTemplateId: number | null;
+  queuedIngestion: boolean;
+  retentionDays: number | null;
+  createdAt: string;
 }
 
 export interface IngestFields {

@@ -22,10 +22,32 @@ export interface SessionPage {
 
 export interface SessionListQuery {
   search: string;
+  /** Null: any. */
+  projectId: number | null;
+  sessionTemplateId: number | null;
   page: number;
   pageSize: number;
   sortBy: 'date' | 'name';
   sortOrder: 'asc' | 'desc';
+}
+
+/** A session as a query finds it. */
+export interface FoundSession {
+  id: string;
+  name: string;
+  email: string;
+  projectId: number;
+  sessionTemplateId: number;
+  simulationName: string | null;
+  createdAt: string;
+  metadataJson: string | null;
+}
+
+export interface FoundSessions {
+  sessions: FoundSession[];
+  totalCount: number;
+  limit: number;
+  offset: number;
 }
 
 export interface SessionDimension {
@@ -247,10 +269,40 @@ export interface ReportCatalog {
   defaultReport: string;
 }
 
+export interface ReportColumn {
+  columnKey: string;
+  name: string;
+  /** CEL over the row. */
+  expression: string;
+  type: string;
+  /** An Excel number format; empty: that of the type. */
+  format: string;
+  source: string;
+}
+
+export interface ReportFilter {
+  filterKey: string;
+  expression: string;
+  value: string | number | boolean | null;
+  source: string;
+}
+
 export interface ReportDefinition {
   key: string;
   name: string;
+  fileName: string;
   dimensionNameFilter: string;
-  columns: { columnKey: string; name: string; expression: string; type: string }[];
-  filters: { filterKey: string; expression: string; value: string | number | boolean | null }[];
+  isDefault: boolean;
+  columns: ReportColumn[];
+  filters: ReportFilter[];
+}
+
+export interface ReportFields {
+  key?: string;
+  name: string;
+  fileName?: string;
+  dimensionNameFilter: string;
+  setAsDefault: boolean;
+  columns: (ReportColumn & { order: number })[];
+  filters: ReportFilter[];
 }

@@ -1,16 +1,19 @@
 /** The routes of the platform that the console uses. Their shapes stand in `api-shapes.ts`. */
 
+import type { Project, SessionTemplate } from './admin-shapes.ts';
 import type {
   CatalogQuery,
   Dashboard,
   DimensionPage,
   Explanation,
+  FoundSessions,
   Lineage,
   Navigation,
   NodeOutput,
   NodeRun,
   ReportCatalog,
   ReportDefinition,
+  ReportFields,
   SeriesReply,
   Session,
   SessionListQuery,
@@ -30,7 +33,39 @@ export function listSessions(query: SessionListQuery, signal?: Signal): Promise<
     sortOrder: query.sortOrder,
   });
   if (query.search !== '') parameters.set('search', query.search);
+  if (query.projectId !== null) parameters.set('projectId', String(query.projectId));
+  if (query.sessionTemplateId !== null) parameters.set('sessionTemplateId', String(query.sessionTemplateId));
   return sendForJson(`/api/v2/session?${parameters}`, { signal });
+}
+
+/** @throws {ApiError} 400 with the place of what is wrong with the query. */
+export async function querySessions(
+  query: { filter: unknown; orderBy: { path: string; direction: string }[]; limit: number; offset: number },
+  signal?: Signal,
+): Promise<FoundSessions> {
+  const { filter, ...rest } = query;
+  const body = filter === null ? rest : query;
+  const path = '/api/sessions/query';
+  return (await sendForJson<{ template: FoundSessions }>(path, { method: 'POST', body, signal })).template;
+}
+
+export function listTemplates(signal?: Signal): Promise<SessionTemplate[]> {
+  return sendForJson('/api/v2/session/session_templates', { signal });
+}
+
+export function listProjects(signal?: Signal): Promise<Project[]> {
+  return sendForJson('/projects', { signal });
+}
+
+/** The id of the new session. */
+export async function createSession(body: {
+  Name: string;
+  ProjectId: number;
+  SessionTemplateId: number;
+}): Promise<string> {
+  const { Name, ...rest } = body;
+  const named = Name === '' ? rest : body;
+  return (await sendForJson<{ id: string }>('/session', { method: 'POST', body: named })).id;
 }
 
 export function readSession(sessionId: string, signal?: Signal): Promise<Session> {
@@ -46,6 +81,19 @@ export function openSessionEvents(
   const headers: Record<string, string> = { Accept: 'text/event-stream, application/json' };
   if (lastEventId !== null) headers['Last-Event-ID'] = lastEventId;
   return send(`/api/v2/sessions/${encodeURIComponent(sessionId)}/events`, { headers, signal });
+}
+
+/** Where operators look at workflows; `url` is null where the platform does not know. */
+export function readWorkflowUi(signal?: Signal): Promise<{ url: string | null; namespace: string }> {
+  return sendForJson('/api/v2/admin/workflow-ui', { signal });
+}
+
+/** @param closeAt ISO 8601; absent: now */
+export function closeSession(
+  sessionId: string,
+  body: { reason: string; closeAt?: string },
+): Promise<{ closedAt: string }> {
+  return sendForJson(`/api/v2/session/${encodeURIComponent(sessionId)}/close`, { method: 'POST', body });
 }
 
 export async function setFrozen(sessionId: string, frozen: boolean): Promise<void> {
@@ -113,15 +161,23 @@ export function readReport(key: string, signal?: Signal): Promise<ReportDefiniti
   return sendForJson(`/api/v2/dashboard/reports/${encodeURIComponent(key)}`, { signal });
 }
 
+/** @throws {ApiError} 400 with column key, position and reason for an expression that is none */
+export async function saveReport(key: string | null, body: ReportFields): Promise<void> {
+  const path = '/api/v2/dashboard/reports';
+  if (key === null) await send(path, { method: 'POST', body });
+  else await send(`${path}/${encodeURIComponent(key)}`, { method: 'PUT', body });
+}
+
 export function downloadReport(
   key: string,
   format: 'xlsx' | 'csv',
   range: { from: string; to: string },
+  signal?: Signal,
 ): Promise<Response> {
   const parameters = new URLSearchParams({ option: key, format });
   if (range.from !== '') parameters.set('from', range.from);
   if (range.to !== '') parameters.set('to', range.to);
-  return send(`/api/v2/dashboard/reports/download?${parameters}`, { headers: { Accept: '*/*' } });
+  return send(`/api/v2/dashboard/reports/download?${parameters}`, { headers: { Accept: '*/*' }, signal });
 }
 
 export function readDashboard(dimensionId: string, signal?: Signal): Promise<Dashboard> {

@@ -1,6 +1,4 @@
-import type { ComponentType } from 'preact';
 import { Component } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
 import type { AdminArea } from './admin-areas.ts';
 import { isAdminArea, mayOpen } from './admin-areas.ts';
 import { useAuth } from './hooks.ts';
@@ -12,6 +10,7 @@ import { PasswordPage, SignInPage } from './pages/sign-in.tsx';
 import { useAbilities } from './role.ts';
 import { useAddress } from './router.ts';
 import { Shell } from './shell.tsx';
+import { ReloadNotice, useModule } from './ui/lazy.tsx';
 import { Empty, Notice, Placeholder } from './ui/notice.tsx';
 
 /** The console: the sign-in form for strangers, else the page that stands at the present address. */
@@ -39,6 +38,8 @@ function Page() {
       return <SessionsPage />;
     if (id === undefined && area === 'dashboards') return <DashboardsPage />;
     if (id === undefined && area === 'reports') return may.readReports ? <ReportsPage /> : <NotForRole />;
+    if (id === undefined && area === 'shared-sessions')
+      return may.listSessions ? <SharedSessionsLoader /> : <NotForRole />;
     if (id === undefined && isAdminArea(area)) {
       return mayOpen(area, may) ? <AdminLoader key={area} area={area} /> : <NotForRole />;
     }
@@ -80,6 +81,17 @@ function DashboardLoader(props: { dimensionId: string }) {
   return <View dimensionId={props.dimensionId} />;
 }
 
+/** The timeline comes when it is opened. */
+function SharedSessionsLoader() {
+  const View = useModule(
+    () => import('./pages/shared-sessions.tsx'),
+    (module) => module.SharedSessionsPage,
+  );
+  if (View === 'failed') return <ReloadNotice />;
+  if (View === null) return <Placeholder rows={4} label="Loading the timeline" />;
+  return <View />;
+}
+
 /** The pages for operators, which most people never open, come together. */
 function AdminLoader(props: { area: AdminArea }) {
   const View = useModule(
@@ -89,35 +101,6 @@ function AdminLoader(props: { area: AdminArea }) {
   if (View === 'failed') return <ReloadNotice />;
   if (View === null) return <Placeholder rows={4} label="Loading the page" />;
   return <View />;
-}
-
-/** A component of a part of the console that is fetched when it is needed; null while it is on its way. */
-function useModule<Module, Props>(
-  load: () => Promise<Module>,
-  pick: (module: Module) => ComponentType<Props>,
-): ComponentType<Props> | 'failed' | null {
-  const [state, setState] = useState<{ View: ComponentType<Props> | 'failed' | null }>({ View: null });
-  useEffect(() => {
-    load()
-      .then((module) => setState({ View: pick(module) }))
-      .catch(() => setState({ View: 'failed' }));
-  }, []);
-  return state.View;
-}
-
-function ReloadNotice() {
-  return (
-    <Notice
-      tone="error"
-      action={
-        <button type="button" class="button button-small" onClick={() => window.location.reload()}>
-          Load again
-        </button>
-      }
-    >
-      This part of the console could not be loaded. The platform may have been updated meanwhile.
-    </Notice>
-  );
 }
 
 /** Keeps the frame of the console standing when a page fails in a way that nobody foresaw. */

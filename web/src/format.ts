@@ -65,6 +65,23 @@ export function formatValue(value: number): string {
   return Number(value.toFixed(Math.min(digits, 8))).toLocaleString('en-GB', { maximumFractionDigits: 8 });
 }
 
+/** How long something took: `420 ms`, `3.2 s`, `4 min 10 s`, `2 h 5 min`, `3 d 4 h`. */
+export function formatDuration(ms: number): string {
+  if (!(ms >= 0)) return '';
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  const units = [
+    { size: 86_400, name: 'd', below: 3600, belowName: 'h' },
+    { size: 3600, name: 'h', below: 60, belowName: 'min' },
+    { size: 60, name: 'min', below: 1, belowName: 's' },
+  ];
+  const unit = units.find(({ size }) => seconds >= size) ?? units[2]!;
+  const rest = Math.floor((seconds % unit.size) / unit.below);
+  const whole = `${Math.floor(seconds / unit.size)} ${unit.name}`;
+  return rest === 0 ? whole : `${whole} ${rest} ${unit.belowName}`;
+}
+
 /** Time since a start as `m:ss`, `h:mm:ss` or `2 d 03:04:05`; decimals as fine as `stepMs` asks for. */
 export function formatElapsed(ms: number, stepMs: number): string {
   const decimals = stepMs >= 1000 ? 0 : stepMs >= 100 ? 1 : stepMs >= 10 ? 2 : 3;

@@ -5,13 +5,30 @@ export class ApiError extends Error {
   readonly status: number;
   /** From the header Retry-After, else null. */
   readonly retryAfterSeconds: number | null;
+  /** What is wrong with a document that was sent, place by place. */
+  readonly faults: Fault[];
+  /** The whole body, where it is JSON. */
+  readonly body: unknown;
 
-  constructor(status: number, message: string, retryAfterSeconds: number | null = null) {
+  constructor(
+    status: number,
+    message: string,
+    retryAfterSeconds: number | null = null,
+    body: unknown = null,
+  ) {
     super(message);
     this.name = 'ApiError';
     this.status = status;
     this.retryAfterSeconds = retryAfterSeconds;
+    this.body = body;
+    this.faults = faultsIn(body);
   }
+}
+
+/** One fault of a document, at its JSON path. */
+export interface Fault {
+  path: string;
+  message: string;
 }
 
 export interface RequestOptions {
@@ -66,33 +83,40 @@ async function sendOnce(path: string, options: RequestOptions, token: string | n
 async function succeedOrThrow(response: Response): Promise<Response> {
   if (response.ok) return response;
   const retryAfter = Number(response.headers.get('Retry-After') ?? Number.NaN);
+  const text = await response.text().catch(() => '');
   throw new ApiError(
     response.status,
-    messageOf(response.status, await response.text().catch(() => '')),
+    messageOf(response.status, text),
     Number.isFinite(retryAfter) ? retryAfter : null,
+    jsonOrNull(text),
   );
+}
+
+function jsonOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not JSON: a proxy in between answered.
+    return null;
+  }
 }
 
 /** The platform's own message from a common error body, else a sentence for the status. */
 export function messageOf(status: number, bodyText: string): string {
-  try {
-    const body: unknown = JSON.parse(bodyText);
-    if (typeof body === 'object' && body !== null && 'message' in body && typeof body.message === 'string') {
-      return 'errors' in body ? [body.message, ...faultsOf(body.errors)].join(' ') : body.message;
-    }
-  } catch {
-    // Not JSON: a proxy in between answered. The status says enough.
+  const body = jsonOrNull(bodyText);
+  if (typeof body === 'object' && body !== null && 'message' in body && typeof body.message === 'string') {
+    const { message } = body;
+    // A message that names the place of its only fault says everything.
+    const others = faultsIn(body).filter((fault) => !message.includes(fault.message));
+    return [message, ...others.slice(0, 5).map(({ path, message }) => `${path}: ${message}`)].join(' ');
   }
   return `The platform answered with status ${status}.`;
 }
 
-/** What is wrong with a document, place by place; the first of many. */
-function faultsOf(errors: unknown): string[] {
+function faultsIn(body: unknown): Fault[] {
+  const errors = typeof body === 'object' && body !== null && 'errors' in body ? body.errors : null;
   if (!Array.isArray(errors)) return [];
-  return errors
-    .slice(0, 5)
-    .filter((fault): fault is { path: string; message: string } => typeof fault?.message === 'string')
-    .map(({ path, message }) => `${path}: ${message}`);
+  return errors.filter((fault): fault is Fault => typeof fault?.message === 'string');
 }
 
 /** What to tell a person about something that went wrong. */

@@ -10,6 +10,8 @@ import './styles/session.css';
 import './styles/node-panel.css';
 import './styles/forms.css';
 import './styles/pages.css';
+import './styles/query.css';
+import './styles/reports.css';
 
 const root = document.getElementById('app');
 if (root !== null) {

@@ -1,6 +1,8 @@
 import { readNavigation } from './api.ts';
 import type { Resource } from './hooks.ts';
 import { useResource } from './hooks.ts';
+import type { Abilities } from './role.ts';
+import { abilitiesOf } from './role.ts';
 import type { IconName } from './ui/icon.tsx';
 import { isIcon } from './ui/icon.tsx';
 
@@ -19,7 +21,31 @@ export interface NavigationSection {
 
 /** The parts of the console that the person's role sees. */
 export function useNavigation(role: string): Resource<NavigationSection[]> {
-  return useResource(role, async (signal) => (await readNavigation(signal)).sections);
+  return useResource(role, async (signal) =>
+    withOwnPages((await readNavigation(signal)).sections, abilitiesOf(role)),
+  );
+}
+
+/** Pages of the console that the platform's navigation does not name, each after the one that it belongs to. */
+export function withOwnPages(sections: NavigationSection[], may: Abilities): NavigationSection[] {
+  const own = [
+    {
+      after: 'sessions',
+      title: 'Shared sessions',
+      code: 'shared',
+      url: '/shared-sessions',
+      may: may.listSessions,
+    },
+    // `/projects` is a route of the platform itself.
+    { after: 'sessions', title: 'Projects', code: 'projects', url: '/project-list', may: may.changeProjects },
+    { after: 'runners', title: 'Manifests', code: 'manifests', url: '/manifests', may: may.operate },
+  ];
+  return sections.flatMap((section) => [
+    section,
+    ...own
+      .filter((page) => page.may && page.after === section.code)
+      .map(({ title, code, url }) => ({ title, code, items: [{ title, code, icon: code, url }] })),
+  ]);
 }
 
 /** System dashboards name icons of their own; those that the console lacks are drawn as a chart. */

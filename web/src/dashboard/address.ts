@@ -12,6 +12,12 @@ export interface View {
   span: TimeSpan | null;
   kind: TimeKind | null;
   clock: Clock;
+  /** True: a column for each machine. */
+  sideBySide: boolean;
+  /** Machines that stand side by side; null: the first few. */
+  machines: string[] | null;
+  /** Ids of further dashboards beside this one. */
+  beside: string[];
 }
 
 export function readView(query: URLSearchParams): View {
@@ -20,18 +26,27 @@ export function readView(query: URLSearchParams): View {
   const toMs = Date.parse(query.get('to') ?? '');
   const kind = query.get('time');
   const clock = query.get('clock');
+  const machines = query.get('machines');
   return {
-    channels:
-      channels === null
-        ? null
-        : channels
-            .split(',')
-            .filter((key) => key !== '')
-            .map(decodeKey),
+    channels: channels === null ? null : readKeys(channels),
     span: toMs > fromMs ? { fromMs, toMs } : null,
     kind: kind === 'absolute' || kind === 'relative' ? kind : null,
     clock: clock === 'local' || clock === 'elapsed' ? clock : 'utc',
+    sideBySide: query.get('arrange') === 'machines',
+    machines: machines === null ? null : readKeys(machines),
+    beside: readKeys(query.get('beside') ?? '')
+      .filter((id) => /^\d{1,15}$/.test(id))
+      .slice(0, mostBeside),
   };
+}
+
+const mostBeside = 11;
+
+function readKeys(text: string): string[] {
+  return text
+    .split(',')
+    .filter((key) => key !== '')
+    .map(decodeKey);
 }
 
 /** The query part for a view, with its question mark; empty for the view that a fresh dashboard shows. */
@@ -46,6 +61,9 @@ export function writeView(view: View): string {
   }
   if (view.kind !== null) parts.push(`time=${view.kind}`);
   if (view.clock !== 'utc') parts.push(`clock=${view.clock}`);
+  if (view.sideBySide) parts.push('arrange=machines');
+  if (view.machines !== null) parts.push(`machines=${view.machines.map(encodeKey).join(',')}`);
+  if (view.beside.length > 0) parts.push(`beside=${view.beside.join(',')}`);
   return parts.length === 0 ? '' : `?${parts.join('&')}`;
 }
 

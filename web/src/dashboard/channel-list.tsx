@@ -77,6 +77,8 @@ function Group(props: {
     if (all.current !== null) all.current.indeterminate = count > 0 && count < keys.length;
   }, [count, keys.length]);
   const shown = open || props.searching;
+  const names = group.channels.map(({ name }) => name);
+  const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index));
   return (
     <fieldset class="channel-group">
       <legend class="visually-hidden">{group.title}</legend>
@@ -110,7 +112,10 @@ function Group(props: {
                   checked={props.chosen.has(channel.key)}
                   onChange={(event) => props.set([channel.key], event.currentTarget.checked)}
                 />
-                <span class="channel-name">{channel.name}</span>
+                <span class="channel-name">
+                  {channel.name}
+                  {repeated.has(channel.name) && <span class="channel-source">{channel.sourceName}</span>}
+                </span>
                 <span class="faint">{channel.kind === 'text' ? 'text' : channel.unit}</span>
               </label>
             </li>

@@ -12,6 +12,8 @@ export interface ChartSettings {
   clock: Clock;
   syncKey: string;
   span: () => TimeSpan;
+  /** The values that the axis reaches at least; null: those of its own curves. */
+  scale: () => { min: number; max: number } | null;
   /** What the value axis says in words instead of numbers. */
   words: () => readonly string[] | null;
   /** Subtracted from every time on the axis; 0 for clock times. */
@@ -56,7 +58,12 @@ export function chartOptions(settings: ChartSettings): uPlot.Options {
         min: settings.span().fromMs - settings.originMs,
         max: settings.span().toMs - settings.originMs,
       },
-      y: { range: (_chart, min, max) => valueRange(settings.words(), min, max) },
+      y: {
+        range: (_chart, min, max) => {
+          const scale = settings.scale();
+          return valueRange(settings.words(), scale?.min ?? min, scale?.max ?? max);
+        },
+      },
     },
     axes: [
       {
@@ -193,7 +200,7 @@ function cursorHooks(settings: ChartSettings): uPlot.Hooks.Arrays {
 }
 
 /** uPlot names a pattern for each size of step; day and month stand the European way round, hours to 24. */
-function clockFormatter(pattern: string, withDays: () => boolean): (date: Date) => string {
+export function clockFormatter(pattern: string, withDays: () => boolean): (date: Date) => string {
   const pad = (value: number, length = 2) => String(value).padStart(length, '0');
   const day = (date: Date) => `${date.getDate()} ${months[date.getMonth()]}`;
   const minutes = (date: Date) => `${pad(date.getHours())}:${pad(date.getMinutes())}`;

@@ -18,6 +18,10 @@ const dashes = [[], [8, 4], [2, 4], [12, 4, 2, 4]];
 
 export interface ChartProps {
   panel: Panel;
+  /** Whose curves these are, where several machines stand side by side. */
+  lead?: string;
+  /** Values that the axis reaches at least, for charts that are compared. */
+  scale?: { min: number; max: number } | null;
   series: ReadonlyMap<string, ChannelSeries>;
   span: TimeSpan;
   originMs: number;
@@ -35,6 +39,7 @@ export interface ChartProps {
 /** One panel: its legend with the values at the cursor, and its curves. */
 export function Chart(props: ChartProps) {
   const { panel, group } = props;
+  const described = props.lead === undefined ? describe(panel) : `${props.lead}: ${describe(panel)}`;
   const frame = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const values = useRef(new Map<string, HTMLElement>());
@@ -63,6 +68,7 @@ export function Chart(props: ChartProps) {
       height: chartHeight,
       clock: props.clock,
       syncKey: group.syncKey,
+      scale: () => live.current.scale ?? null,
       words: () => axisWords(panel.channels, words.current),
       span: () => live.current.span,
       originMs: props.originMs,
@@ -97,11 +103,22 @@ export function Chart(props: ChartProps) {
       chart.setData(data, false);
       chart.setScale('x', { min: props.span.fromMs - props.originMs, max: props.span.toMs - props.originMs });
     });
-  }, [data, props.span.fromMs, props.span.toMs, props.originMs, props.clock, props.dark, identity]);
+  }, [
+    data,
+    props.span.fromMs,
+    props.span.toMs,
+    props.scale?.min,
+    props.scale?.max,
+    props.originMs,
+    props.clock,
+    props.dark,
+    identity,
+  ]);
 
   return (
-    <section class="chart" aria-label={describe(panel)} aria-busy={props.busy}>
+    <section class="chart" aria-label={described} aria-busy={props.busy}>
       <header class="chart-head">
+        {props.lead !== undefined && <span class="chart-lead">{props.lead}</span>}
         <h2>
           {panel.title}
           {panel.unit !== '' && <span class="chart-unit">{panel.unit}</span>}
@@ -146,7 +163,7 @@ export function Chart(props: ChartProps) {
         ref={frame}
         role="application"
         aria-roledescription="chart"
-        aria-label={`Curves of ${describe(panel)}. Arrow keys move the cursor, plus and minus zoom, Escape shows everything.`}
+        aria-label={`Curves of ${described}. Arrow keys move the cursor, plus and minus zoom, Escape shows everything.`}
         data-points={data[0]?.length ?? 0}
         onKeyDown={(event) => {
           if (group.key(event, live.current.span) && group.cursorMs !== null) {

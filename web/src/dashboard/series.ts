@@ -21,8 +21,12 @@ export interface SeriesState {
   retry: () => void;
 }
 
-/** The points of the channels within a span, fetched again at full resolution whenever the span changes. */
-export function useSeries(dimensionId: string, keys: readonly string[], span: TimeSpan | null): SeriesState {
+/** The points of the channels within a span, each from the dashboard that has it, fetched again at full resolution whenever the span changes. */
+export function useSeries(
+  dimensionOf: (key: string) => string,
+  keys: readonly string[],
+  span: TimeSpan | null,
+): SeriesState {
   const cache = useRef(new Map<string, ChannelSeries>());
   const [byKey, setByKey] = useState<ReadonlyMap<string, ChannelSeries>>(new Map());
   const [loading, setLoading] = useState(false);
@@ -44,7 +48,7 @@ export function useSeries(dimensionId: string, keys: readonly string[], span: Ti
     if (missing.length === 0) return;
     const controller = new AbortController();
     const timer = window.setTimeout(() => {
-      fetchAll(dimensionId, missing, span, controller.signal, (series) => {
+      fetchAll(dimensionOf, missing, span, controller.signal, (series) => {
         keep(cache.current, series, span);
         setByKey((before) => withSeries(before, series));
       })
@@ -60,24 +64,27 @@ export function useSeries(dimensionId: string, keys: readonly string[], span: Ti
       window.clearTimeout(timer);
       controller.abort();
     };
-  }, [dimensionId, wanted, round]);
+  }, [wanted, round]);
 
   return { byKey, loading, error, retry: () => setRound((before) => before + 1) };
 }
 
 async function fetchAll(
-  dimensionId: string,
+  dimensionOf: (key: string) => string,
   keys: string[],
   span: TimeSpan,
   signal: AbortSignal,
   arrived: (series: ChannelSeries[]) => void,
 ): Promise<void> {
-  const waiting: string[][] = [];
-  for (let start = 0; start < keys.length; start += channelsPerRequest) {
-    waiting.push(keys.slice(start, start + channelsPerRequest));
+  const waiting: { dimensionId: string; batch: string[] }[] = [];
+  for (const [dimensionId, own] of Map.groupBy(keys, dimensionOf)) {
+    for (let start = 0; start < own.length; start += channelsPerRequest) {
+      waiting.push({ dimensionId, batch: own.slice(start, start + channelsPerRequest) });
+    }
   }
   const work = async () => {
-    for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const { dimensionId, batch } = next;
       const reply = await readSeries(dimensionId, batch, span.fromMs, span.toMs, maxPoints, signal);
       signal.throwIfAborted();
       arrived(reply.series);

@@ -21,6 +21,9 @@ export interface ToolbarProps {
   onReset: () => void;
   onClock: (clock: Clock) => void;
   onKind: (kind: TimeKind) => void;
+  /** Null where there is nothing to stand side by side. */
+  sideBySide: boolean | null;
+  onSideBySide: (sideBySide: boolean) => void;
 }
 
 /** The shared time axis: what is shown, where the cursor is, and the ways to move. Stays in sight while scrolling. */
@@ -74,6 +77,17 @@ export function Toolbar(props: ToolbarProps) {
                 <option value="elapsed">Elapsed</option>
               </select>
             </label>
+          )}
+          {props.sideBySide !== null && (
+            <button
+              type="button"
+              class="button button-small"
+              aria-pressed={props.sideBySide}
+              onClick={() => props.onSideBySide(props.sideBySide !== true)}
+            >
+              <Icon name="columns" />
+              Side by side
+            </button>
           )}
           <CopyLink />
         </div>

@@ -1,11 +1,24 @@
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
 import type { Dashboard } from '../api.ts';
-import { readDashboard } from '../api.ts';
+import { readDashboard, readSession } from '../api.ts';
 import type { Clock, View } from '../dashboard/address.ts';
 import { readView, writeView } from '../dashboard/address.ts';
-import { ChannelList } from '../dashboard/channel-list.tsx';
+import { ChannelSide } from '../dashboard/channel-side.tsx';
 import { Chart } from '../dashboard/chart.tsx';
 import { ChartGroup } from '../dashboard/chart-group.ts';
+import { MachineChoice, MachineGrid } from '../dashboard/machine-grid.tsx';
+import {
+  dashboardsByOutput,
+  firstMachines,
+  machineNamer,
+  machineRows,
+  machinesOf,
+  measuresOf,
+  mergeDashboards,
+  namesakesOn,
+  outputOf,
+  withNamesakes,
+} from '../dashboard/machines.ts';
 import type { TimeSpan } from '../dashboard/model.ts';
 import { channelsOf, firstChoice, fullSpan, panelsFor, sourceName, timeKinds } from '../dashboard/model.ts';
 import { useSeries } from '../dashboard/series.ts';
@@ -21,7 +34,14 @@ import '../styles/dashboard.css';
 /** A dashboard: its channels as curves over one time axis. All that one chooses stands in the address. */
 export function DashboardPage(props: { dimensionId: string }) {
   const { dimensionId } = props;
+  const { query } = useAddress();
+  const { beside } = readView(query);
   const dashboard = useResource(dimensionId, (signal) => readDashboard(dimensionId, signal));
+  const others = useResource(
+    beside.join(','),
+    (signal) => Promise.all(beside.map((id) => readDashboard(id, signal))),
+    { keepWhileLoading: true },
+  );
   useTitle(dashboard.data?.title ?? 'Dashboard');
   if (dashboard.error instanceof ApiError && dashboard.error.status === 404) {
     return (
@@ -43,7 +63,25 @@ export function DashboardPage(props: { dimensionId: string }) {
       {dashboard.data !== null && (
         <>
           <DashboardHead dashboard={dashboard.data} />
-          <DashboardBody dashboard={dashboard.data} reload={dashboard.reload} />
+          {others.error !== null && (
+            <Failure
+              what="A dashboard beside this one could not be read."
+              error={others.error}
+              retry={others.reload}
+            />
+          )}
+          {others.data === null && others.error === null ? (
+            <Placeholder rows={3} label="Loading the dashboards beside it" />
+          ) : (
+            <DashboardBody
+              first={dashboard.data}
+              beside={others.data ?? []}
+              reload={() => {
+                dashboard.reload();
+                others.reload();
+              }}
+            />
+          )}
         </>
       )}
     </div>
@@ -80,8 +118,10 @@ function DashboardHead(props: { dashboard: Dashboard }) {
   );
 }
 
-function DashboardBody(props: { dashboard: Dashboard; reload: () => void }) {
-  const { dashboard } = props;
+function DashboardBody(props: { first: Dashboard; beside: Dashboard[]; reload: () => void }) {
+  const { first, beside } = props;
+  const dashboard = useMemo(() => mergeDashboards(first, beside), [first, beside]);
+  const byOutput = useMemo(() => dashboardsByOutput([first, ...beside]), [first, beside]);
   const { path, query } = useAddress();
   const dark = useDarkScheme();
   const view = readView(query);
@@ -93,14 +133,27 @@ function DashboardBody(props: { dashboard: Dashboard; reload: () => void }) {
   const suggested = useMemo(() => firstChoice(dashboard, channels, kind), [dashboard, channels, kind]);
 
   const offered = new Set(channels.map((channel) => channel.key));
-  const keys = (view.channels ?? suggested).filter((key) => offered.has(key));
+  const machineOf = useMemo(() => machineNamer(channels, byOutput), [channels, byOutput]);
+  const machines = useMemo(() => machinesOf(channels, machineOf), [channels, machineOf]);
+  const session = useResource(first.sessionId, (signal) => readSession(first.sessionId, signal));
+  const shownIds = new Set([first, ...beside].map(({ id }) => String(id)));
+  const others = session.data?.dimensions.filter(({ id }) => !shownIds.has(String(id))) ?? [];
+  const sideBySide = view.sideBySide || beside.length > 0;
+  const shown = new Set(view.machines ?? machines.slice(0, firstMachines).map(({ id }) => id));
+  const chosen = (view.channels ?? suggested).filter((key) => offered.has(key));
+  const keys = sideBySide
+    ? namesakesOn(channels, chosen, (channel) => shown.has(machineOf(channel).id))
+    : chosen;
+  // Side by side, a measure is chosen once for all machines.
+  const offeredChannels = sideBySide ? measuresOf(channels) : channels;
+  const listed = new Set(sideBySide ? withNamesakes(channels, chosen) : keys);
   const keysText = keys.join('\n');
   const panels = useMemo(
     () => panelsFor(dashboard, channels, new Set(keys)),
     [dashboard, channels, keysText],
   );
   const span = full === null || view.span === null ? full : clampSpan(view.span, full);
-  const series = useSeries(String(dashboard.id), keys, span);
+  const series = useSeries((key) => String(byOutput.get(outputOf(key))?.id ?? first.id), keys, span);
 
   const clock: Clock = kind === 'relative' ? 'elapsed' : view.clock;
   const originMs = clock !== 'elapsed' || kind === 'relative' ? 0 : (full?.fromMs ?? 0);
@@ -151,9 +204,31 @@ function DashboardBody(props: { dashboard: Dashboard; reload: () => void }) {
       </Empty>
     );
   }
+  const shownMachines = machines.filter(({ id }) => shown.has(id));
+  const removed = (key: string) => {
+    const measure = sideBySide ? withNamesakes(channels, [key]) : [key];
+    change({ channels: chosen.filter((other) => !measure.includes(other)) }, true);
+  };
+  const world = {
+    series: series.byKey,
+    span,
+    originMs,
+    clock,
+    dark,
+    group,
+    busy: series.loading,
+    onZoom: (next: TimeSpan) => setSpan(next, false),
+    onReset: reset,
+    onRemove: removed,
+    onSpeak: setSpoken,
+  };
   return (
     <div class="dashboard-body">
-      <ChannelSide channels={channels} keys={keys} onChange={(next) => change({ channels: next }, true)} />
+      <ChannelSide
+        channels={offeredChannels}
+        keys={offeredChannels.map(({ key }) => key).filter((key) => listed.has(key))}
+        onChange={(next) => change({ channels: next }, true)}
+      />
       <div class="charts">
         <Toolbar
           span={span}
@@ -170,28 +245,31 @@ function DashboardBody(props: { dashboard: Dashboard; reload: () => void }) {
           onReset={reset}
           onClock={(next) => change({ clock: next }, true)}
           onKind={(next) => change({ kind: next, span: null }, false)}
+          sideBySide={machines.length + others.length < 2 && !sideBySide ? null : sideBySide}
+          onSideBySide={(next) => change({ sideBySide: next, machines: null, beside: [] }, false)}
         />
         {series.error !== null && (
           <Failure what="The values could not be read." error={series.error} retry={series.retry} />
         )}
-        {panels.length === 0 && <Empty title="Choose a channel to draw it" />}
-        {panels.map((panel) => (
-          <Chart
-            key={panel.id}
-            panel={panel}
-            series={series.byKey}
-            span={span}
-            originMs={originMs}
-            clock={clock}
-            dark={dark}
-            group={group}
-            busy={series.loading}
-            onZoom={(next) => setSpan(next, false)}
-            onReset={reset}
-            onRemove={(key) => change({ channels: keys.filter((other) => other !== key) }, true)}
-            onSpeak={setSpoken}
-          />
-        ))}
+        {sideBySide && (
+          <>
+            <MachineChoice
+              machines={machines}
+              chosen={shown}
+              onChosen={(ids) => change({ machines: ids }, true)}
+              others={others}
+              dashboards={[...shownIds]}
+              onDashboards={(ids) => change({ beside: ids, sideBySide: true, machines: null }, false)}
+            />
+            <MachineGrid
+              rows={machineRows(panels, shownMachines, machineOf)}
+              machines={shownMachines}
+              world={world}
+            />
+          </>
+        )}
+        {!sideBySide && panels.length === 0 && <Empty title="Choose a channel to draw it" />}
+        {!sideBySide && panels.map((panel) => <Chart key={panel.id} {...world} panel={panel} />)}
         <p class="faint chart-help">
           Drag across a chart to zoom, double-click to see everything, hold Ctrl and turn the wheel to zoom at
           the pointer. On a focused chart: arrow keys, Shift and arrow keys, plus, minus, Escape.
@@ -201,29 +279,5 @@ function DashboardBody(props: { dashboard: Dashboard; reload: () => void }) {
         </div>
       </div>
     </div>
-  );
-}
-
-/** The list of channels: beside the charts where there is room, else behind a button above them. */
-function ChannelSide(props: {
-  channels: ReturnType<typeof channelsOf>;
-  keys: string[];
-  onChange: (keys: string[]) => void;
-}) {
-  const [open, setOpen] = useState(false);
-  const order = new Map(props.channels.map((channel, index) => [channel.key, index]));
-  return (
-    <aside class={open ? 'side side-open' : 'side'} aria-label="Channels">
-      <button type="button" class="button side-toggle" aria-expanded={open} onClick={() => setOpen(!open)}>
-        {open ? 'Hide channels' : `Choose channels (${props.keys.length} of ${props.channels.length})`}
-      </button>
-      <ChannelList
-        channels={props.channels}
-        chosen={new Set(props.keys)}
-        onChange={(chosen) =>
-          props.onChange([...chosen].sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0)))
-        }
-      />
-    </aside>
   );
 }

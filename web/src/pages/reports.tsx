@@ -3,6 +3,9 @@ import type { ReportCatalog, ReportDefinition } from '../api.ts';
 import { downloadReport, listReports, readReport } from '../api.ts';
 import { plural } from '../format.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
+import { ReportEditor } from '../reports/editor.tsx';
+import { ReportPreview } from '../reports/preview.tsx';
+import { useAbilities } from '../role.ts';
 import { attachmentName, saveAnswer } from '../save.ts';
 import { DateRange } from '../ui/date-range.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -13,11 +16,21 @@ export function ReportsPage() {
   useTitle('Reports');
   const catalog = useResource('reports', listReports);
   const [range, setRange] = useState({ from: '', to: '' });
+  const [edited, setEdited] = useState<{ key: string | null } | null>(null);
+  const { writeReports } = useAbilities();
   return (
     <div class="page">
       <div class="page-head">
         <h1>Reports</h1>
-        <DateRange {...range} onChange={(from, to) => setRange({ from, to })} />
+        <div class="actions">
+          <DateRange {...range} onChange={(from, to) => setRange({ from, to })} />
+          {writeReports && (
+            <button type="button" class="button button-primary" onClick={() => setEdited({ key: null })}>
+              <Icon name="plus" />
+              New report
+            </button>
+          )}
+        </div>
       </div>
       {catalog.error !== null && (
         <Failure what="The reports could not be listed." error={catalog.error} retry={catalog.reload} />
@@ -25,9 +38,7 @@ export function ReportsPage() {
       {catalog.data === null && catalog.error === null && <Placeholder rows={3} label="Loading reports" />}
       {catalog.data?.reports.length === 0 && (
         <Empty title="There are no reports yet">
-          <p>
-            A report is defined through the <a href="/docs">interface</a>.
-          </p>
+          <p>A report is a table over the dashboards of sessions, with columns of your own.</p>
         </Empty>
       )}
       {catalog.data !== null && catalog.data.reports.length > 0 && (
@@ -38,13 +49,19 @@ export function ReportsPage() {
               report={report}
               isDefault={report.key === catalog.data?.defaultReport}
               range={range}
+              onEdit={writeReports ? () => setEdited({ key: report.key }) : null}
             />
           ))}
         </ul>
       )}
+      {edited !== null && (
+        <ReportEditor reportKey={edited.key} saved={catalog.reload} onClose={() => setEdited(null)} />
+      )}
     </div>
   );
 }
+
+type Shown = 'rows' | 'columns' | null;
 
 /** The default one first, the others by name. */
 function inOrder({ reports, defaultReport }: ReportCatalog): ReportCatalog['reports'] {
@@ -56,10 +73,13 @@ function ReportCard(props: {
   report: { key: string; name: string };
   isDefault: boolean;
   range: { from: string; to: string };
+  /** Null for those who may not change it. */
+  onEdit: (() => void) | null;
 }) {
   const { report, isDefault, range } = props;
   const action = useAction();
-  const [open, setOpen] = useState(false);
+  const [shown, setShown] = useState<Shown>(null);
+  const toggle = (part: Shown) => setShown(shown === part ? null : part);
   const download = (format: 'xlsx' | 'csv') =>
     void action.run(async () => saveAnswer(await downloadReport(report.key, format, range), attachmentName));
   return (
@@ -88,16 +108,37 @@ function ReportCard(props: {
           ))}
           <button
             type="button"
-            class="button button-small button-quiet"
-            aria-expanded={open}
-            onClick={() => setOpen(!open)}
+            class="button button-small"
+            aria-label={`Preview of ${report.name}`}
+            aria-expanded={shown === 'rows'}
+            onClick={() => toggle('rows')}
           >
-            {open ? 'Hide columns' : 'Columns'}
+            <Icon name="table" />
+            Preview
           </button>
+          <button
+            type="button"
+            class="button button-small button-quiet"
+            aria-expanded={shown === 'columns'}
+            onClick={() => toggle('columns')}
+          >
+            {shown === 'columns' ? 'Hide columns' : 'Columns'}
+          </button>
+          {props.onEdit !== null && (
+            <button
+              type="button"
+              class="button button-small button-quiet"
+              aria-label={`Change ${report.name}`}
+              onClick={props.onEdit}
+            >
+              Change
+            </button>
+          )}
         </div>
       </div>
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
-      {open && <Definition reportKey={report.key} />}
+      {shown === 'rows' && <ReportPreview reportKey={report.key} range={range} />}
+      {shown === 'columns' && <Definition reportKey={report.key} />}
     </li>
   );
 }

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { DeployedRunners } from '../admin/deployed-runners.tsx';
 import { RunnerTokens } from '../admin/runner-tokens.tsx';
 import type { Runner } from '../admin-api.ts';
 import { listRunners, setDrained } from '../admin-api.ts';
@@ -43,6 +44,7 @@ export function RunnersPage() {
           />
         </>
       )}
+      {page !== null && page.deployed.length > 0 && <DeployedRunners deployed={page.deployed} />}
       <RunnerTokens />
     </div>
   );

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { NodeInstance, Session } from '../api.ts';
+import type { NodeInstance, Session, SessionDimension } from '../api.ts';
 import { readSession } from '../api.ts';
 import { formatDateTime } from '../format.ts';
 import { useResource, useTitle } from '../hooks.ts';
@@ -12,7 +12,9 @@ import { useSessionEvents } from '../session/follow.ts';
 import { SessionGraph } from '../session/graph.tsx';
 import { NodePanel } from '../session/node-panel.tsx';
 import { useUploads } from '../session/uploads.ts';
+import { sharedWindow } from '../shared/model.ts';
 import { Icon } from '../ui/icon.tsx';
+import { ReloadNotice, useModule } from '../ui/lazy.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 
@@ -36,9 +38,10 @@ export function SessionPageView(props: { sessionId: string }) {
     };
   }, []);
 
-  // A dashboard appears when a node ends, so the session is read again then.
+  // A dashboard appears when a node ends, so the session is read again then; and when somebody joins or closes.
+  const windowKey = JSON.stringify(followed.window);
   const ended = nodes?.map((node) => `${node.id}:${node.currentOutputId}:${isUnderWay(node.state)}`);
-  const endedKey = ended?.join(' ') ?? '';
+  const endedKey = ended === undefined ? '' : `${ended.join(' ')} ${windowKey}`;
   const [seenKey, setSeenKey] = useState('');
   useEffect(() => {
     if (endedKey === '' || endedKey === seenKey) return;
@@ -71,8 +74,18 @@ export function SessionPageView(props: { sessionId: string }) {
         />
       )}
       {session.data !== null && <DashboardLinks session={session.data} />}
+      {session.data !== null && sharedWindow(session.data) !== null && (
+        <WindowLoader session={session.data} />
+      )}
       {nodes === null && failure === null && <Placeholder rows={4} label="Loading the session" />}
-      {nodes !== null && <GraphAndPanel nodes={nodes} followed={followed} uploads={uploads} />}
+      {nodes !== null && (
+        <GraphAndPanel
+          nodes={nodes}
+          followed={followed}
+          dimensions={session.data?.dimensions ?? []}
+          uploads={uploads}
+        />
+      )}
     </div>
   );
 }
@@ -95,7 +108,9 @@ function SessionHead(props: { session: Session | null; sessionId: string; follow
       </nav>
       <div class="page-head">
         <h1>{session?.name ?? 'Session'}</h1>
-        {followed.nodes !== null && <SessionActions sessionId={props.sessionId} followed={followed} />}
+        {followed.nodes !== null && (
+          <SessionActions sessionId={props.sessionId} session={session} followed={followed} />
+        )}
       </div>
       <p class="faint meta">
         {facts
@@ -134,6 +149,17 @@ function Summary(props: { nodes: NodeInstance[]; followed: Followed }) {
   );
 }
 
+/** A shared session's window and participants; the timeline comes when there is one. */
+function WindowLoader(props: { session: Session }) {
+  const View = useModule(
+    () => import('../shared/session-window.tsx'),
+    (module) => module.SessionWindowPart,
+  );
+  if (View === 'failed') return <ReloadNotice />;
+  if (View === null) return <Placeholder rows={1} label="Loading the window" />;
+  return <View session={props.session} />;
+}
+
 function DashboardLinks(props: { session: Session }) {
   const { dimensions } = props.session;
   if (dimensions.length === 0) return null;
@@ -158,6 +184,7 @@ function DashboardLinks(props: { session: Session }) {
 function GraphAndPanel(props: {
   nodes: NodeInstance[];
   followed: Followed;
+  dimensions: SessionDimension[];
   uploads: ReturnType<typeof useUploads>;
 }) {
   const { nodes, followed, uploads } = props;
@@ -183,6 +210,7 @@ function GraphAndPanel(props: {
           round={followed.round}
           frozen={followed.window?.frozen === true}
           uploads={uploads}
+          dimensions={props.dimensions}
           onSelect={select}
         />
       )}

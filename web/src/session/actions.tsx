@@ -1,15 +1,43 @@
 import { useState } from 'preact/hooks';
-import { retryFailed, setFrozen } from '../api.ts';
+import type { Session } from '../api.ts';
+import { readWorkflowUi, retryFailed, setFrozen } from '../api.ts';
 import { plural } from '../format.ts';
-import { useAction } from '../hooks.ts';
+import { useAction, useResource } from '../hooks.ts';
 import { useAbilities } from '../role.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Notice } from '../ui/notice.tsx';
+import { CloseForm, useMayClose } from './close-form.tsx';
 import type { Followed } from './follow.ts';
 
+/** Opens the session's workflow in Temporal's own pages, where the platform knows their address. */
+function WorkflowLink({ sessionId }: { sessionId: string }) {
+  const ui = useResource('workflow-ui', readWorkflowUi);
+  if (ui.data === null || ui.data.url === null) return null;
+  const { url, namespace } = ui.data;
+  return (
+    <a
+      class="button button-small"
+      href={`${url}/namespaces/${encodeURIComponent(namespace)}/workflows/session-${sessionId}`}
+      target="_blank"
+      rel="noreferrer"
+      title="The session's workflow in the Temporal UI, in a new tab"
+    >
+      <Icon name="branch" />
+      Workflow
+    </a>
+  );
+}
+
 /** What can be done with the session as a whole. That it was done is seen by its live events. */
-export function SessionActions(props: { sessionId: string; followed: Followed }) {
-  const { sessionId, followed } = props;
+export function SessionActions(props: {
+  sessionId: string;
+  /** Null until it is read. */
+  session: Session | null;
+  followed: Followed;
+}) {
+  const { sessionId, session, followed } = props;
+  const mayClose = useMayClose(session);
+  const [closing, setClosing] = useState(false);
   const { freeze, operate } = useAbilities();
   const action = useAction();
   const [said, setSaid] = useState('');
@@ -24,6 +52,7 @@ export function SessionActions(props: { sessionId: string; followed: Followed })
   return (
     <div class="session-actions">
       <div class="actions">
+        {operate && <WorkflowLink sessionId={sessionId} />}
         {operate && failed > 0 && !frozen && (
           <button
             type="button"
@@ -47,7 +76,16 @@ export function SessionActions(props: { sessionId: string; followed: Followed })
             {frozen ? 'Unfreeze' : 'Freeze'}
           </button>
         )}
+        {mayClose && followed.window?.status === 'open' && (
+          <button type="button" class="button button-small" onClick={() => setClosing(true)}>
+            <Icon name="check" />
+            Close
+          </button>
+        )}
       </div>
+      {closing && session !== null && (
+        <CloseForm session={session} onClose={() => setClosing(false)} closed={setSaid} />
+      )}
       <p class="faint" role="status">
         {said}
       </p>

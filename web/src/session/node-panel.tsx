@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import type { NodeInstance } from '../api.ts';
+import type { NodeInstance, SessionDimension } from '../api.ts';
 import { explainNode } from '../api.ts';
 import { formatAgo, formatDateTime, formatTimesIn } from '../format.ts';
 import { useResource, useSettled } from '../hooks.ts';
@@ -21,6 +21,7 @@ export function NodePanel(props: {
   round: number;
   frozen: boolean;
   uploads: Uploads;
+  dimensions: SessionDimension[];
   onSelect: (nodeInstanceId: number) => void;
 }) {
   const { node, frozen } = props;
@@ -51,7 +52,12 @@ export function NodePanel(props: {
       {isInput && frozen && <p class="faint">The session is frozen and takes no uploads.</p>}
       {isInput && !frozen && <UploadArea nodeInstanceId={node.id} uploads={props.uploads} />}
       {operate && <LastRun key={`run-${node.id}`} node={node} round={round} frozen={frozen} />}
-      <Outputs key={`outputs-${node.id}`} node={node} onSelect={props.onSelect} />
+      <Outputs
+        key={`outputs-${node.id}`}
+        node={node}
+        dimensions={props.dimensions}
+        onSelect={props.onSelect}
+      />
     </section>
   );
 }

@@ -1,18 +1,24 @@
 import { useState } from 'preact/hooks';
-import type { NodeInstance, NodeOutput } from '../api.ts';
+import type { NodeInstance, NodeOutput, SessionDimension } from '../api.ts';
 import { listOutputs, readOutputData } from '../api.ts';
 import { formatAgo, formatBytes, formatDateTime, plural } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
 import { ApiError } from '../http.ts';
 import { saveAnswer } from '../save.ts';
 import { Icon } from '../ui/icon.tsx';
+import { ReloadNotice, useModule } from '../ui/lazy.tsx';
 import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
 import { LineageFacts } from './lineage.tsx';
 
 const shownOutputs = 20;
 
 /** The node's outputs, newest first, each with its bytes and with where it comes from. */
-export function Outputs(props: { node: NodeInstance; onSelect: (nodeInstanceId: number) => void }) {
+export function Outputs(props: {
+  node: NodeInstance;
+  /** The session's dashboards, which can draw its recordings. */
+  dimensions: SessionDimension[];
+  onSelect: (nodeInstanceId: number) => void;
+}) {
   const { node } = props;
   // Read anew whenever the node has something newer.
   const list = useResource(
@@ -38,6 +44,7 @@ export function Outputs(props: { node: NodeInstance; onSelect: (nodeInstanceId: 
               key={output.id}
               output={output}
               newest={output.id === node.currentOutputId}
+              dimensions={props.dimensions}
               onSelect={props.onSelect}
             />
           ))}
@@ -62,10 +69,16 @@ async function outputsOrNone(nodeInstanceId: number, signal: AbortSignal): Promi
   }
 }
 
-function OutputItem(props: { output: NodeOutput; newest: boolean; onSelect: (id: number) => void }) {
+function OutputItem(props: {
+  output: NodeOutput;
+  newest: boolean;
+  dimensions: SessionDimension[];
+  onSelect: (id: number) => void;
+}) {
   const { output } = props;
   const download = useAction();
   const [open, setOpen] = useState(false);
+  const [looking, setLooking] = useState(false);
   const name = outputName(output);
   const facts = [
     typeof output.sizeBytes === 'number' ? formatBytes(output.sizeBytes) : null,
@@ -92,6 +105,15 @@ function OutputItem(props: { output: NodeOutput; newest: boolean; onSelect: (id:
         <button
           type="button"
           class="button button-icon"
+          aria-label={`Look into ${name}`}
+          title="Look into it"
+          onClick={() => setLooking(true)}
+        >
+          <Icon name="eye" />
+        </button>
+        <button
+          type="button"
+          class="button button-icon"
           aria-label={`Where ${name} comes from`}
           aria-expanded={open}
           title="Where it comes from"
@@ -113,9 +135,33 @@ function OutputItem(props: { output: NodeOutput; newest: boolean; onSelect: (id:
         </button>
       </div>
       {download.problem !== null && <Notice tone="error">{download.problem}</Notice>}
+      {looking && (
+        <PreviewLoader
+          output={output}
+          name={name}
+          dimensions={props.dimensions}
+          onClose={() => setLooking(false)}
+        />
+      )}
       {open && <LineageFacts outputId={output.id} onSelect={props.onSelect} />}
     </li>
   );
+}
+
+/** Tables and charts of outputs come when somebody wants to look into one. */
+function PreviewLoader(props: {
+  output: NodeOutput;
+  name: string;
+  dimensions: SessionDimension[];
+  onClose: () => void;
+}) {
+  const View = useModule(
+    () => import('../preview/preview.tsx'),
+    (module) => module.OutputPreview,
+  );
+  if (View === 'failed') return <ReloadNotice />;
+  if (View === null) return <Placeholder rows={1} label="Loading" />;
+  return <View {...props} />;
 }
 
 /** The name of the file that was uploaded, where that is known. */

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { NodeInstance, NodeRun, RunAttempt } from '../api.ts';
 import { changeRun, readLastRun, reprocessNode } from '../api.ts';
-import { formatAgo, formatDateTime } from '../format.ts';
+import { formatAgo, formatDateTime, formatDuration } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -123,6 +123,10 @@ function Attempts(props: { run: NodeRun }) {
 function AttemptItem(props: { attempt: RunAttempt; run: NodeRun }) {
   const { attempt, run } = props;
   const at = attempt.endedAt ?? attempt.startedAt;
+  const took =
+    attempt.startedAt !== null && attempt.endedAt !== null
+      ? `took ${formatDuration(Date.parse(attempt.endedAt) - Date.parse(attempt.startedAt))}`
+      : null;
   const isBad = attempt.outcome === 'failed' || attempt.outcome === 'lost';
   return (
     <li class={isBad ? 'attempt attempt-failed' : 'attempt'}>
@@ -137,6 +141,12 @@ function AttemptItem(props: { attempt: RunAttempt; run: NodeRun }) {
             {formatAgo(at, Date.now())}
           </time>
         </>
+      )}
+      {took !== null && <span class="attempt-took">{took}</span>}
+      {attempt.nextAttemptAt !== null && run.state === 'waiting' && attempt.number === run.attempt && (
+        <div class="faint">
+          next attempt <time dateTime={attempt.nextAttemptAt}>{formatDateTime(attempt.nextAttemptAt)}</time>
+        </div>
       )}
       {(attempt.reason !== '' || attempt.category !== null) && (
         <div class="attempt-reason">

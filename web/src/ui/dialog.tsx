@@ -5,7 +5,13 @@ import { Icon } from './icon.tsx';
 import { Notice } from './notice.tsx';
 
 /** A window over the page. The browser keeps the focus inside, and gives it back when the window closes. */
-export function Dialog(props: { title: string; onClose: () => void; children: ComponentChildren }) {
+export function Dialog(props: {
+  title: string;
+  /** As wide as the window has room, for tables and documents. */
+  wide?: boolean;
+  onClose: () => void;
+  children: ComponentChildren;
+}) {
   const element = useRef<HTMLDialogElement>(null);
   const title = useId();
   useEffect(() => {
@@ -15,7 +21,7 @@ export function Dialog(props: { title: string; onClose: () => void; children: Co
   return (
     <dialog
       ref={element}
-      class="dialog"
+      class={props.wide === true ? 'dialog dialog-wide' : 'dialog'}
       aria-labelledby={title}
       onCancel={(event) => {
         event.preventDefault();

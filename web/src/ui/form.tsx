@@ -41,7 +41,7 @@ export function Form(props: {
 export function TextField(props: {
   label: string;
   hint?: string;
-  type?: 'text' | 'email' | 'number' | 'password';
+  type?: 'text' | 'email' | 'number' | 'password' | 'datetime-local';
   required?: boolean;
   autocomplete?: 'off' | 'new-password';
   value: string;

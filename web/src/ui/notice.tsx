@@ -4,18 +4,20 @@ import { Icon } from './icon.tsx';
 
 /** A sentence that stands out: an error, or something worth knowing. Errors are announced at once. */
 export function Notice(props: {
-  tone: 'error' | 'info';
+  tone: 'error' | 'info' | 'done';
   children: ComponentChildren;
   action?: ComponentChildren;
 }) {
   return (
     <div class={`notice notice-${props.tone}`} role={props.tone === 'error' ? 'alert' : 'status'}>
-      <Icon name={props.tone === 'error' ? 'warning' : 'clock'} />
+      <Icon name={signs[props.tone]} />
       <div class="notice-text">{props.children}</div>
       {props.action}
     </div>
   );
 }
+
+const signs = { error: 'warning', info: 'info', done: 'check' } as const;
 
 /** An error said plainly, with a way to try again. */
 export function Failure(props: { error: Error; retry?: () => void; what: string }) {

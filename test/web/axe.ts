@@ -1,0 +1,44 @@
+/** Accessibility of a page as axe sees it, and the looks in which every page is drawn. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+export interface Look {
+  readonly name: string;
+  readonly colorScheme: 'light' | 'dark';
+  readonly width: number;
+}
+
+/** Both colour schemes on a desk, and the smallest phone that is still sold. */
+export const looks: readonly Look[] = [
+  { name: 'light', colorScheme: 'light', width: 1440 },
+  { name: 'dark', colorScheme: 'dark', width: 1440 },
+  { name: 'phone', colorScheme: 'light', width: 360 },
+];
+
+export async function wear(page: Page, look: Look): Promise<void> {
+  await page.emulateMedia({ colorScheme: look.colorScheme, reducedMotion: 'reduce' });
+  await page.setViewportSize({ width: look.width, height: 900 });
+}
+
+interface Violation {
+  id: string;
+  help: string;
+  nodes: { html: string; failureSummary?: string }[];
+}
+
+/** What axe finds wrong by WCAG 2.2 A and AA and by good practice: one line for each element. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  if ((await page.evaluate('typeof window.axe')) === 'undefined') await page.evaluate(axeSource);
+  const violations = (await page.evaluate(`axe.run(document, {
+    runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+    resultTypes: ['violations'],
+  }).then(({ violations }) => violations)`)) as Violation[];
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes
+      .slice(0, 3)
+      .map((node) => `${id}: ${help}\n  ${node.html.slice(0, 160)}\n  ${node.failureSummary ?? ''}`),
+  );
+}

@@ -1,0 +1,99 @@
+import type { DeployedRunner } from '../admin-api.ts';
+import { formatAgo, formatDateTime, plural } from '../format.ts';
+import type { IconName } from '../ui/icon.tsx';
+import { Icon } from '../ui/icon.tsx';
+
+type Process = DeployedRunner['processes'][number];
+
+const looks: Record<Process['state'], { tone: string; label: string; icon: IconName }> = {
+  starting: { tone: 'working', label: 'Starting', icon: 'spinner' },
+  running: { tone: 'done', label: 'Running', icon: 'check' },
+  waiting: { tone: 'waiting', label: 'Down, starts again by itself', icon: 'clock' },
+  stopping: { tone: 'paused', label: 'Stopping', icon: 'pause' },
+  silent: { tone: 'failed', label: 'Not heard of', icon: 'warning' },
+};
+
+/** The runner types that the platform itself runs, with their processes. */
+export function DeployedRunners({ deployed }: { deployed: DeployedRunner[] }) {
+  return (
+    <section class="page" aria-label="Run by the platform">
+      <div class="part-head">
+        <h2>Run by the platform</h2>
+        <span class="faint">{plural(deployed.length, 'runner type', 'runner types')}</span>
+      </div>
+      <div class="table-frame">
+        <table class="table">
+          <caption class="visually-hidden">Runner types that the platform runs</caption>
+          <thead>
+            <tr>
+              <th scope="col">Runner type</th>
+              <th scope="col">Process</th>
+              <th scope="col">Starts</th>
+              <th scope="col">Since</th>
+            </tr>
+          </thead>
+          <tbody>
+            {deployed.flatMap((runner) =>
+              runner.processes.length === 0
+                ? [<IdleRow key={runner.runnerType} runner={runner} />]
+                : runner.processes.map((process) => (
+                    <ProcessRow
+                      key={`${runner.runnerType} ${process.number}`}
+                      runner={runner}
+                      process={process}
+                    />
+                  )),
+            )}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function TypeCell({ runner, number }: { runner: DeployedRunner; number: number | null }) {
+  return (
+    <td class="wrap-anywhere">
+      <strong>{runner.runnerType}</strong>
+      {number !== null && runner.processes.length > 1 && <span class="tag">process {number}</span>}
+      <div class="faint mono">{runner.entrypoint ?? 'no module named'}</div>
+    </td>
+  );
+}
+
+function IdleRow({ runner }: { runner: DeployedRunner }) {
+  return (
+    <tr>
+      <TypeCell runner={runner} number={null} />
+      <td data-label="Process" colSpan={3}>
+        <span class="faint">
+          {runner.entrypoint === null
+            ? 'Its manifest names no module, so nothing is started.'
+            : 'No runner host keeps it: it is off, full, or has not looked yet.'}
+        </span>
+      </td>
+    </tr>
+  );
+}
+
+function ProcessRow({ runner, process }: { runner: DeployedRunner; process: Process }) {
+  const look = looks[process.state];
+  return (
+    <tr>
+      <TypeCell runner={runner} number={process.number} />
+      <td data-label="Process" class="wrap-anywhere">
+        <span class={`badge state-${look.tone}`}>
+          <Icon name={look.icon} />
+          <span>{look.label}</span>
+        </span>
+        {process.message !== '' && <div class="faint">{process.message}</div>}
+      </td>
+      <td data-label="Starts">{process.starts}</td>
+      <td data-label="Since" class="nowrap">
+        <time dateTime={process.changedAt} title={formatDateTime(process.changedAt)}>
+          {formatAgo(process.changedAt, Date.now())}
+        </time>
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,171 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ManifestReply } from '../admin-api.ts';
+import { readManifest, sendManifest } from '../admin-api.ts';
+import { plural } from '../format.ts';
+import { useAction, useResource } from '../hooks.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
+
+const blank = `{
+  "manifestVersion": 1,
+  "feature": { "name": "", "version": "1.0.0", "ownershipType": "ThirdParty" },
+  "runnerTypes": [{ "name": "", "runtime": "external" }],
+  "nodeTemplates": [
+    {
+      "name": "",
+      "runnerType": "",
+      "type": "Transform",
+      "configurationSchema": { "type": "object", "properties": {} }
+    }
+  ]
+}
+`;
+
+/** A manifest as text: checked, and published, with every fault and warning at its JSON path. */
+export function ManifestEditor(props: {
+  feature: string | null;
+  published: () => void;
+  onClose: () => void;
+}) {
+  const { feature } = props;
+  const stored = useResource(feature ?? '', (signal) =>
+    feature === null ? Promise.resolve(null) : readManifest(feature, signal),
+  );
+  const isReady = feature === null || stored.data !== null;
+  return (
+    <Dialog
+      title={feature === null ? 'Publish a manifest' : `Manifest of ${feature}`}
+      wide
+      onClose={props.onClose}
+    >
+      {stored.error !== null && (
+        <Failure what="The manifest could not be read." error={stored.error} retry={stored.reload} />
+      )}
+      {!isReady && stored.error === null && <Placeholder rows={4} label="Loading the manifest" />}
+      {isReady && (
+        <Editor
+          text={stored.data === null ? blank : `${JSON.stringify(stored.data, null, 2)}\n`}
+          published={props.published}
+          onClose={props.onClose}
+        />
+      )}
+    </Dialog>
+  );
+}
+
+function Editor(props: { text: string; published: () => void; onClose: () => void }) {
+  const action = useAction();
+  const [text, setText] = useState(props.text);
+  const [reply, setReply] = useState<ManifestReply | null>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  // What was said belongs to the text that it was said about.
+  useEffect(() => setReply(null), [text]);
+  const submit = (publish: boolean) =>
+    void action.run(async () => {
+      setReply(null);
+      const answer = await sendManifest(parsed(text), publish);
+      setReply(answer);
+      if (answer.published) props.published();
+    });
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit(true);
+      }}
+    >
+      <label class="field">
+        <span>Manifest</span>
+        <textarea
+          rows={18}
+          class="code"
+          spellcheck={false}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+        <span class="field-hint">
+          A higher or equal version of a feature updates it; what it no longer lists is retired.
+        </span>
+      </label>
+      {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
+      {reply !== null && <Verdict reply={reply} />}
+      <div class="form-end">
+        <button type="button" class="button form-start" onClick={() => picker.current?.click()}>
+          <Icon name="upload" />
+          Take a file
+        </button>
+        <input
+          ref={picker}
+          type="file"
+          accept=".json,application/json"
+          class="visually-hidden"
+          tabIndex={-1}
+          aria-label="Manifest file"
+          onChange={(event) => {
+            const file = event.currentTarget.files?.[0];
+            event.currentTarget.value = '';
+            if (file !== undefined) void action.run(async () => setText(await file.text()));
+          }}
+        />
+        <button type="button" class="button" disabled={action.busy} onClick={() => submit(false)}>
+          <Icon name="check" />
+          Check
+        </button>
+        <button type="submit" class="button button-primary" disabled={action.busy}>
+          Publish
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`The text is not JSON. ${error instanceof Error ? error.message : ''}`);
+  }
+}
+
+function Verdict({ reply }: { reply: ManifestReply }) {
+  const { errors, warnings } = reply;
+  return (
+    <div class="verdict" role="status">
+      {reply.published && <Notice tone="done">Published.</Notice>}
+      {!reply.published && errors.length === 0 && (
+        <Notice tone="done">Nothing is wrong with the manifest. It is not published yet.</Notice>
+      )}
+      {errors.length > 0 && (
+        <Issues
+          title={`${plural(errors.length, 'fault', 'faults')}: nothing was published`}
+          tone="failed"
+          issues={errors}
+        />
+      )}
+      {warnings.length > 0 && (
+        <Issues title={plural(warnings.length, 'warning', 'warnings')} tone="waiting" issues={warnings} />
+      )}
+    </div>
+  );
+}
+
+function Issues(props: {
+  title: string;
+  tone: 'failed' | 'waiting';
+  issues: { path: string; message: string }[];
+}) {
+  return (
+    <section class={`issues state-${props.tone}`}>
+      <h3>{props.title}</h3>
+      <ul>
+        {props.issues.map(({ path, message }) => (
+          <li key={path + message}>
+            <code>{path}</code> {message}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

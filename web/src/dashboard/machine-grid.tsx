@@ -1,0 +1,100 @@
+import type { SessionDimension } from '../api.ts';
+import { Icon } from '../ui/icon.tsx';
+import { Empty } from '../ui/notice.tsx';
+import type { ChartProps } from './chart.tsx';
+import { Chart } from './chart.tsx';
+import type { Machine, MachineRow } from './machines.ts';
+import { sharedScale } from './machines.ts';
+
+type ChartWorld = Omit<ChartProps, 'panel' | 'lead' | 'scale'>;
+
+/** One column for each machine, all over one time axis; the charts of a row share their scale too. */
+export function MachineGrid(props: { rows: MachineRow[]; machines: Machine[]; world: ChartWorld }) {
+  const { rows, machines, world } = props;
+  if (machines.length === 0) return <Empty title="Choose a machine to draw it" />;
+  if (rows.length === 0) return <Empty title="Choose a channel to draw it" />;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways, and keys scroll only what has the focus
+    <section class="machine-grid" aria-label="Machines side by side" tabIndex={0}>
+      <div class="machine-columns" style={{ '--machines': String(machines.length) }}>
+        {rows.flatMap((row) => {
+          const scale = sharedScale(row, world.series);
+          return row.cells.map((panel, index) => {
+            const machine = machines[index]!;
+            return panel === null ? (
+              <section
+                key={`${row.id} ${machine.id}`}
+                class="chart chart-absent"
+                aria-label={`${machine.title} has no ${row.title}`}
+              >
+                <header class="chart-head">
+                  <span class="chart-lead">{machine.title}</span>
+                </header>
+                <p class="faint">No {row.title} here.</p>
+              </section>
+            ) : (
+              <Chart key={panel.id} {...world} panel={panel} lead={machine.title} scale={scale} />
+            );
+          });
+        })}
+      </div>
+    </section>
+  );
+}
+
+/** Which machines stand side by side, and the other dashboards of the session that can come beside this one. */
+export function MachineChoice(props: {
+  machines: Machine[];
+  chosen: ReadonlySet<string>;
+  onChosen: (ids: string[]) => void;
+  /** The other dashboards of the session. */
+  others: SessionDimension[];
+  /** Ids of the dashboards that are shown, this one first. */
+  dashboards: string[];
+  onDashboards: (ids: string[]) => void;
+}) {
+  const { machines, chosen, others } = props;
+  return (
+    <fieldset class="machine-choice">
+      <legend class="visually-hidden">Machines</legend>
+      {machines.map((machine) => (
+        <label key={machine.id} class="chip">
+          <input
+            type="checkbox"
+            checked={chosen.has(machine.id)}
+            onChange={(event) => {
+              const on = event.currentTarget.checked;
+              const isShown = ({ id }: Machine) => (id === machine.id ? on : chosen.has(id));
+              props.onChosen(machines.filter(isShown).map(({ id }) => id));
+            }}
+          />
+          <span>{machine.title}</span>
+        </label>
+      ))}
+      {others.length > 0 && (
+        <select
+          class="select"
+          aria-label="Add a dashboard of this session"
+          value=""
+          onChange={(event) => {
+            const id = event.currentTarget.value;
+            if (id !== '') props.onDashboards([...props.dashboards.slice(1), id]);
+          }}
+        >
+          <option value="">Add a dashboard …</option>
+          {others.map(({ id, name }) => (
+            <option key={id} value={String(id)}>
+              {name}
+            </option>
+          ))}
+        </select>
+      )}
+      {props.dashboards.length > 1 && (
+        <button type="button" class="button button-small button-quiet" onClick={() => props.onDashboards([])}>
+          <Icon name="cross" />
+          This dashboard alone
+        </button>
+      )}
+    </fieldset>
+  );
+}

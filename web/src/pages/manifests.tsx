@@ -1,0 +1,127 @@
+import { useState } from 'preact/hooks';
+import { ManifestEditor } from '../admin/manifest-editor.tsx';
+import type { Feature } from '../admin-api.ts';
+import { listFeatures } from '../admin-api.ts';
+import { formatAgo, formatDateTime, plural } from '../format.ts';
+import { useResource, useTitle } from '../hooks.ts';
+import { Icon } from '../ui/icon.tsx';
+import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+
+/** What features have published, and the way to check and publish a manifest. */
+export function ManifestsPage() {
+  useTitle('Manifests');
+  const list = useResource('features', listFeatures);
+  const [edited, setEdited] = useState<{ feature: string | null } | null>(null);
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>Manifests</h1>
+        <button type="button" class="button button-primary" onClick={() => setEdited({ feature: null })}>
+          <Icon name="upload" />
+          Publish a manifest
+        </button>
+      </div>
+      {list.error !== null && (
+        <Failure what="The manifests could not be listed." error={list.error} retry={list.reload} />
+      )}
+      {list.data === null && list.error === null && <Placeholder rows={3} label="Loading manifests" />}
+      {list.data?.length === 0 && (
+        <Empty title="No feature has published a manifest yet">
+          <p>
+            A manifest registers runner types and node templates of your own, for templates to use. What the
+            platform brings itself needs none.
+          </p>
+        </Empty>
+      )}
+      {list.data !== null && list.data.length > 0 && (
+        <ul class="cards">
+          {list.data.map((feature) => (
+            <FeatureCard
+              key={feature.name}
+              feature={feature}
+              onEdit={() => setEdited({ feature: feature.name })}
+            />
+          ))}
+        </ul>
+      )}
+      {edited !== null && (
+        <ManifestEditor feature={edited.feature} published={list.reload} onClose={() => setEdited(null)} />
+      )}
+    </div>
+  );
+}
+
+function FeatureCard({ feature, onEdit }: { feature: Feature; onEdit: () => void }) {
+  return (
+    <li class="card">
+      <div class="card-head">
+        <div>
+          <h2>
+            {feature.name}
+            <span class="tag">{feature.version}</span>
+          </h2>
+          <p class="faint">
+            published{' '}
+            <time dateTime={feature.publishedAt} title={formatDateTime(feature.publishedAt)}>
+              {formatAgo(feature.publishedAt, Date.now())}
+            </time>
+            {` · ${plural(feature.runnerTypes.length, 'runner type', 'runner types')} · `}
+            {plural(feature.nodeTemplates.length, 'node template', 'node templates')}
+          </p>
+        </div>
+        <button
+          type="button"
+          class="button button-small"
+          aria-label={`Manifest of ${feature.name}`}
+          onClick={onEdit}
+        >
+          <Icon name="manifests" />
+          Manifest
+        </button>
+      </div>
+      <div class="feature-parts">
+        <FeaturePart
+          title="Runner types"
+          items={feature.runnerTypes.map((type) => ({
+            ...type,
+            about:
+              type.runtime === 'sdk'
+                ? `started by the platform: ${type.entrypoint ?? 'no module named'}`
+                : 'external',
+          }))}
+        />
+        <FeaturePart
+          title="Node templates"
+          items={feature.nodeTemplates.map((node) => ({
+            ...node,
+            about: `${node.type}, ${node.runnerType}`,
+          }))}
+        />
+      </div>
+    </li>
+  );
+}
+
+function FeaturePart(props: {
+  title: string;
+  items: { name: string; about: string; description: string; retired: boolean }[];
+}) {
+  return (
+    <section>
+      <h3>{props.title}</h3>
+      {props.items.length === 0 && <p class="faint">None.</p>}
+      <ul class="feature-list">
+        {props.items.map((item) => (
+          <li key={item.name}>
+            <span class="mono feature-name">{item.name}</span>
+            {item.retired && <span class="tag">retired</span>}
+            <div class="faint">
+              {item.about}
+              {item.description === '' ? '' : `: ${item.description}`}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

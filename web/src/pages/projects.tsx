@@ -1,0 +1,172 @@
+import { useState } from 'preact/hooks';
+import type { Project } from '../admin-api.ts';
+import { listProjects, listTemplates, saveProject } from '../admin-api.ts';
+import { formatAgo, formatDateTime, plural } from '../format.ts';
+import { useAction, useResource, useTitle } from '../hooks.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { AreaField, CheckField, Form, SelectField, TextField } from '../ui/form.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+
+/** The projects, each with the way to its sessions. */
+export function ProjectsPage() {
+  useTitle('Projects');
+  const list = useResource('projects', listProjects);
+  const templates = useResource('templates', listTemplates);
+  const [edited, setEdited] = useState<Project | 'new' | null>(null);
+  const nameOf = (id: number | null) =>
+    id === null ? null : (templates.data?.find((template) => template.id === id)?.name ?? null);
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>Projects</h1>
+        <button type="button" class="button button-primary" onClick={() => setEdited('new')}>
+          <Icon name="plus" />
+          New project
+        </button>
+      </div>
+      {list.error !== null && (
+        <Failure what="The projects could not be listed." error={list.error} retry={list.reload} />
+      )}
+      {list.data === null && list.error === null && <Placeholder rows={4} label="Loading projects" />}
+      {list.data?.length === 0 && (
+        <Empty title="There are no projects yet">
+          <p>Every session belongs to a project.</p>
+        </Empty>
+      )}
+      {list.data !== null && list.data.length > 0 && (
+        <div class="table-frame" aria-busy={list.loading}>
+          <table class="table">
+            <caption class="visually-hidden">Projects</caption>
+            <thead>
+              <tr>
+                <th scope="col">Project</th>
+                <th scope="col">Default template</th>
+                <th scope="col">Ingestion</th>
+                <th scope="col">Keeps sessions</th>
+                <th scope="col">Created</th>
+                <th scope="col">
+                  <span class="visually-hidden">Actions</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {list.data.map((project) => (
+                <ProjectRow
+                  key={project.id}
+                  project={project}
+                  template={nameOf(project.defaultSessionTemplateId)}
+                  onEdit={() => setEdited(project)}
+                />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {edited !== null && (
+        <ProjectForm
+          project={edited === 'new' ? null : edited}
+          templates={templates.data ?? []}
+          saved={list.reload}
+          onClose={() => setEdited(null)}
+        />
+      )}
+    </div>
+  );
+}
+
+function ProjectRow(props: { project: Project; template: string | null; onEdit: () => void }) {
+  const { project } = props;
+  return (
+    <tr>
+      <td class="wrap-anywhere">
+        <a class="strong-link" href={`/sessions?project=${project.id}`}>
+          {project.title}
+        </a>
+        {project.description !== '' && <div class="faint clamp">{project.description}</div>}
+      </td>
+      <td data-label="Default template" class="wrap-anywhere">
+        {props.template ?? <span class="faint">none</span>}
+      </td>
+      <td data-label="Ingestion">{project.queuedIngestion ? 'queued' : 'direct'}</td>
+      <td data-label="Keeps sessions" class="nowrap">
+        {project.retentionDays === null ? 'for ever' : plural(project.retentionDays, 'day', 'days')}
+      </td>
+      <td data-label="Created" class="nowrap">
+        <time dateTime={project.createdAt} title={formatDateTime(project.createdAt)}>
+          {formatAgo(project.createdAt, Date.now())}
+        </time>
+      </td>
+      <td class="table-actions">
+        <button
+          type="button"
+          class="button button-small"
+          aria-label={`Change ${project.title}`}
+          onClick={props.onEdit}
+        >
+          Change
+        </button>
+      </td>
+    </tr>
+  );
+}
+
+function ProjectForm(props: {
+  project: Project | null;
+  templates: { id: number; name: string }[];
+  saved: () => void;
+  onClose: () => void;
+}) {
+  const { project } = props;
+  const action = useAction();
+  const [title, setTitle] = useState(project?.title ?? '');
+  const [description, setDescription] = useState(project?.description ?? '');
+  const [template, setTemplate] = useState(String(project?.defaultSessionTemplateId ?? ''));
+  const [queued, setQueued] = useState(project?.queuedIngestion ?? false);
+  const [days, setDays] = useState(String(project?.retentionDays ?? ''));
+  const save = async () => {
+    await saveProject(project?.id ?? null, {
+      Title: title.trim(),
+      Description: description,
+      DefaultSessionTemplateId: template === '' ? null : Number(template),
+      QueuedIngestion: queued,
+      RetentionDays: days.trim() === '' ? null : Number(days),
+    });
+    props.saved();
+    props.onClose();
+  };
+  return (
+    <Dialog title={project === null ? 'New project' : 'Change the project'} onClose={props.onClose}>
+      <Form
+        action={action}
+        verb={project === null ? 'Create project' : 'Save'}
+        onSubmit={() => void action.run(save)}
+        onCancel={props.onClose}
+      >
+        <TextField label="Title" required value={title} onValue={setTitle} />
+        <AreaField label="Description" rows={3} value={description} onValue={setDescription} />
+        <SelectField
+          label="Default template"
+          value={template}
+          options={[
+            { value: '', label: 'none' },
+            ...props.templates.map(({ id, name }) => ({ value: String(id), label: name })),
+          ]}
+          onValue={setTemplate}
+        />
+        <TextField
+          label="Days for which sessions are kept"
+          hint="Empty: for ever. Older sessions are deleted with everything that they hold."
+          type="number"
+          value={days}
+          onValue={setDays}
+        />
+        <CheckField
+          label="Take uploads in through a queue: answered at once, published in order"
+          checked={queued}
+          onChecked={setQueued}
+        />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,109 @@
+import { useState } from 'preact/hooks';
+import type { NodeOutput, SessionDimension } from '../api.ts';
+import { formatBytes } from '../format.ts';
+import { useResource } from '../hooks.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { Tabs } from '../ui/tabs.tsx';
+import { CurveChart } from './curve-chart.tsx';
+import { firstBytes, previewBytes } from './fetch.ts';
+import type { Curves, Table } from './read.ts';
+import { curvesOf, readBytes } from './read.ts';
+import { channelTable, recordingCurves } from './recording.ts';
+import { TableView } from './table-view.tsx';
+import '../styles/preview.css';
+
+interface Shown {
+  table: Table | null;
+  /** What the rows of the table are. */
+  rowWord: [string, string];
+  curves: Curves | null;
+  json: unknown;
+  text: string | null;
+  isWhole: boolean;
+}
+
+const shownCharacters = 200_000;
+
+/** A look into an output: as a table, a chart, JSON or text, as far as its bytes allow. */
+export function OutputPreview(props: {
+  output: NodeOutput;
+  name: string;
+  dimensions: SessionDimension[];
+  onClose: () => void;
+}) {
+  const { output } = props;
+  const look = useResource(String(output.id), (signal) => lookInto(output, props.dimensions, signal));
+  return (
+    <Dialog title={props.name} wide onClose={props.onClose}>
+      {look.error !== null && (
+        <Failure what="The output could not be read." error={look.error} retry={look.reload} />
+      )}
+      {look.data === null && look.error === null && <Placeholder rows={5} label="Reading the output" />}
+      {look.data !== null && <Views shown={look.data} output={output} />}
+    </Dialog>
+  );
+}
+
+async function lookInto(
+  output: NodeOutput,
+  dimensions: SessionDimension[],
+  signal: AbortSignal,
+): Promise<Shown> {
+  const channels = channelTable(output);
+  if (channels !== null) {
+    const curves = await recordingCurves(output.id, dimensions, signal);
+    const rowWord: [string, string] = ['channel', 'channels'];
+    return { table: channels, rowWord, curves, json: output.metadata, text: null, isWhole: true };
+  }
+  const { bytes, isWhole, contentType } = await firstBytes(output.id, signal);
+  const read = readBytes(bytes, output.contentType ?? contentType, isWhole);
+  const curves = read.table === null ? null : curvesOf(read.table);
+  return { ...read, curves, rowWord: ['row', 'rows'], isWhole };
+}
+
+type View = 'table' | 'chart' | 'json' | 'text';
+
+function Views({ shown, output }: { shown: Shown; output: NodeOutput }) {
+  const views = [
+    { id: 'table' as const, label: 'Table', has: shown.table !== null },
+    { id: 'chart' as const, label: 'Chart', has: shown.curves !== null },
+    { id: 'json' as const, label: 'JSON', has: shown.json !== undefined && shown.json !== null },
+    { id: 'text' as const, label: 'Text', has: shown.text !== null },
+  ].filter(({ has }) => has);
+  const [view, setView] = useState<View>(views[0]?.id ?? 'text');
+  if (views.length === 0) {
+    return (
+      <Empty title="These bytes are neither table nor text">
+        <p>Download the output to open it with a program of your own.</p>
+      </Empty>
+    );
+  }
+  if (typeof output.sizeBytes === 'number' && output.sizeBytes === 0)
+    return <Empty title="The output is empty" />;
+  return (
+    <div class="preview">
+      <Tabs label="How the output is shown" tabs={views} chosen={view} onChoose={setView}>
+        {view === 'table' && shown.table !== null && <TableView table={shown.table} words={shown.rowWord} />}
+        {view === 'chart' && shown.curves !== null && <CurveChart curves={shown.curves} />}
+        {view === 'json' && <TextView text={JSON.stringify(shown.json, null, 2)} label="JSON" />}
+        {view === 'text' && <TextView text={shown.text ?? ''} label="Text" />}
+      </Tabs>
+      {!shown.isWhole && (
+        <p class="faint">
+          The first {formatBytes(previewBytes)}
+          {typeof output.sizeBytes === 'number' ? ` of ${formatBytes(output.sizeBytes)}` : ''} are shown.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function TextView({ text, label }: { text: string; label: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys scroll only what has the focus
+    <section class="preview-frame" tabIndex={0} aria-label={label}>
+      <pre class="preview-text">{text.slice(0, shownCharacters)}</pre>
+    </section>
+  );
+}

@@ -1,0 +1,73 @@
+import type { NodeOutput, SessionDimension } from '../api.ts';
+import { readDashboard, readSeries } from '../api.ts';
+import { formatValue } from '../format.ts';
+import type { Curves, Table } from './read.ts';
+
+/** What a columnar recording says of its channels, as a table; null for an output that is none. */
+export function channelTable(output: NodeOutput): Table | null {
+  const description = output.metadata?.description;
+  if (typeof description !== 'object' || description === null) return null;
+  const { channels } = description as { channels?: unknown };
+  if (!Array.isArray(channels) || channels.length === 0) return null;
+  const text = (value: unknown) => (typeof value === 'string' ? value : '');
+  const number = (value: unknown) => (typeof value === 'number' ? formatValue(value) : '');
+  return {
+    columns: ['Channel', 'Unit', 'Type', 'Group', 'Realm', 'Lowest', 'Highest', 'Missing'],
+    rows: channels.map((channel: Record<string, unknown>) => [
+      text(channel.name),
+      text(channel.unit),
+      text(channel.type),
+      text(channel.group),
+      text(channel.realm),
+      number(channel.min),
+      number(channel.max),
+      number(channel.nullCount),
+    ]),
+  };
+}
+
+const mostCurves = 12;
+const pointsOfCurve = 1_000;
+
+/** Curves of a recording that stands in one of the session's dashboards; null when none has it. */
+export async function recordingCurves(
+  outputId: number,
+  dimensions: SessionDimension[],
+  signal: AbortSignal,
+): Promise<Curves | null> {
+  for (const { id } of dimensions) {
+    const dashboard = await readDashboard(String(id), signal);
+    const source = dashboard.sources.find((one) => one.outputId === outputId);
+    if (source === undefined || source.time?.from == null || source.time.to === null) continue;
+    const channels = source.channels
+      .filter(({ type }) => type === 'number' || type === 'integer')
+      .slice(0, mostCurves);
+    if (channels.length === 0) return null;
+    const keys = channels.map(({ key }) => key);
+    const [fromMs, toMs] = [Date.parse(source.time.from), Date.parse(source.time.to)];
+    const reply = await readSeries(String(id), keys, fromMs, toMs, pointsOfCurve, signal);
+    return joined(reply.series, source.time.kind === 'absolute');
+  }
+  return null;
+}
+
+/** One list of times for all: where a curve has no point of its own, it has none. */
+function joined(
+  series: { name: string; unit: string | null; times: number[]; values: unknown[] }[],
+  isClock: boolean,
+): Curves {
+  const xs = [...new Set(series.flatMap(({ times }) => times))].sort((a, b) => a - b);
+  const places = new Map(xs.map((time, place) => [time, place]));
+  return {
+    axis: { kind: isClock ? 'time' : 'number', name: isClock ? 'time' : 'milliseconds' },
+    xs,
+    curves: series.map(({ name, unit, times, values }) => {
+      const drawn = new Array<number | null>(xs.length).fill(null);
+      for (const [index, time] of times.entries()) {
+        const value = values[index];
+        if (typeof value === 'number') drawn[places.get(time)!] = value;
+      }
+      return { name: unit === null || unit === '' ? name : `${name} [${unit}]`, values: drawn };
+    }),
+  };
+}

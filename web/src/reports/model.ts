@@ -1,0 +1,132 @@
+/** A report definition as it is being written. Pure: tested without a browser. */
+import type { ReportColumn, ReportDefinition, ReportFields, ReportFilter } from '../api-shapes.ts';
+
+export const columnTypes = ['string', 'number', 'boolean', 'date', 'duration'] as const;
+export const sources = ['dimension', 'metadata', 'scenarioInstance', 'user', 'dashboard'] as const;
+
+/** With an id of its own, so that inputs keep the focus while rows come, go and move. */
+export type DraftColumn = ReportColumn & { id: number };
+export interface DraftFilter {
+  id: number;
+  filterKey: string;
+  expression: string;
+  /** As it stands in its input: JSON where it is any, else text. */
+  value: string;
+  source: string;
+}
+
+export interface Draft {
+  key: string;
+  name: string;
+  fileName: string;
+  dimensionNameFilter: string;
+  setAsDefault: boolean;
+  columns: DraftColumn[];
+  filters: DraftFilter[];
+}
+
+let lastId = 0;
+const nextId = () => {
+  lastId += 1;
+  return lastId;
+};
+
+export function newColumn(): DraftColumn {
+  return {
+    id: nextId(),
+    columnKey: '',
+    name: '',
+    expression: '',
+    type: 'string',
+    format: '',
+    source: 'dimension',
+  };
+}
+
+export function newFilter(): DraftFilter {
+  return { id: nextId(), filterKey: '', expression: '', value: '', source: 'dimension' };
+}
+
+export function draftOf(report: ReportDefinition | null): Draft {
+  return {
+    key: report?.key ?? '',
+    name: report?.name ?? '',
+    fileName: report?.fileName ?? '',
+    dimensionNameFilter: report?.dimensionNameFilter ?? '',
+    setAsDefault: report?.isDefault ?? false,
+    columns: report?.columns.map((column) => ({ ...column, id: nextId() })) ?? [newColumn()],
+    filters:
+      report?.filters.map((filter) => ({ ...filter, id: nextId(), value: valueText(filter.value) })) ?? [],
+  };
+}
+
+/** What is sent. Keys that were left empty are made from the names, as people would. */
+export function fieldsOf(draft: Draft, isNew: boolean): ReportFields {
+  const fileName = draft.fileName.trim();
+  return {
+    ...(isNew ? { key: draft.key.trim() === '' ? keyOf(draft.name) : draft.key.trim() } : {}),
+    name: draft.name.trim(),
+    ...(fileName === '' ? {} : { fileName }),
+    dimensionNameFilter: draft.dimensionNameFilter.trim(),
+    setAsDefault: draft.setAsDefault,
+    columns: draft.columns.map(({ id: _id, ...column }, index) => ({
+      ...column,
+      columnKey: column.columnKey.trim() === '' ? itemKeyOf(column.name, index) : column.columnKey.trim(),
+      order: (index + 1) * 10,
+    })),
+    filters: draft.filters.map(
+      ({ id: _id, ...filter }, index): ReportFilter => ({
+        ...filter,
+        filterKey: filter.filterKey.trim() === '' ? `filter${index + 1}` : filter.filterKey.trim(),
+        value: typedValue(filter.value),
+      }),
+    ),
+  };
+}
+
+/** `Flight list` becomes `flight-list`. */
+export function keyOf(name: string): string {
+  return words(name).join('-').toLowerCase().slice(0, 64);
+}
+
+/** `Flight list` becomes `flightList`. */
+function itemKeyOf(name: string, index: number): string {
+  const [first = `column${index + 1}`, ...rest] = words(name).filter((word) => /^[a-z]/i.test(word));
+  return [first.toLowerCase(), ...rest.map((word) => word[0]!.toUpperCase() + word.slice(1))]
+    .join('')
+    .slice(0, 64);
+}
+
+function words(name: string): string[] {
+  return name
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .split(/[^A-Za-z0-9]+/)
+    .filter((word) => word !== '');
+}
+
+/** Numbers, true, false and null as they are; everything else, and what is quoted, as text. */
+function typedValue(text: string): ReportFilter['value'] {
+  const trimmed = text.trim();
+  if (/^(true|false|null)$/.test(trimmed) || /^-?\d+(\.\d+)?$/.test(trimmed) || /^".*"$/s.test(trimmed)) {
+    try {
+      return JSON.parse(trimmed) as ReportFilter['value'];
+    } catch {
+      return text;
+    }
+  }
+  return text;
+}
+
+function valueText(value: ReportFilter['value']): string {
+  return typeof value === 'string' && typedValue(value) === value ? value : JSON.stringify(value);
+}
+
+/** The list with one item moved by a place. */
+export function moved<T>(list: readonly T[], index: number, by: -1 | 1): T[] {
+  const next = [...list];
+  const target = index + by;
+  if (target < 0 || target >= list.length) return next;
+  [next[index], next[target]] = [next[target]!, next[index]!];
+  return next;
+}

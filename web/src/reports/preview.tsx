@@ -1,0 +1,34 @@
+import { downloadReport } from '../api.ts';
+import { useResource } from '../hooks.ts';
+import { readFirst } from '../preview/fetch.ts';
+import { separated } from '../preview/read.ts';
+import { TableView } from '../preview/table-view.tsx';
+import { Failure, Placeholder } from '../ui/notice.tsx';
+
+const previewBytes = 64 * 1024;
+
+/** The first rows that a download would hold. The rest of the file is not fetched. */
+export function ReportPreview(props: { reportKey: string; range: { from: string; to: string } }) {
+  const { reportKey, range } = props;
+  const rows = useResource(`${reportKey} ${range.from} ${range.to}`, async (signal) => {
+    const first = await readFirst(await downloadReport(reportKey, 'csv', range, signal), previewBytes);
+    const text = new TextDecoder().decode(first.bytes);
+    const whole = first.isWhole ? text : text.slice(0, text.lastIndexOf('\n'));
+    const [columns = [], ...cells] = separated(whole, ',');
+    return { table: { columns, rows: cells }, isWhole: first.isWhole };
+  });
+  if (rows.error !== null) {
+    return <Failure what="The report could not be made." error={rows.error} retry={rows.reload} />;
+  }
+  if (rows.data === null) return <Placeholder rows={2} label="Making the report" />;
+  const { table, isWhole } = rows.data;
+  return (
+    <div class="report-preview">
+      {table.rows.length === 0 ? (
+        <p class="faint">No rows{range.from + range.to === '' ? '' : ' of these days'}.</p>
+      ) : (
+        <TableView table={table} words={isWhole ? ['row', 'rows'] : ['row and more', 'rows and more']} />
+      )}
+    </div>
+  );
+}

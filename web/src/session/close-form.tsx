@@ -1,0 +1,56 @@
+import { useState } from 'preact/hooks';
+import type { Session } from '../api.ts';
+import { closeSession } from '../api.ts';
+import { formatDateTime } from '../format.ts';
+import { useAction, useAuth } from '../hooks.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { AreaField, Form, TextField } from '../ui/form.tsx';
+
+/** True for those whom the platform lets close the session: Administrators and its participants. */
+export function useMayClose(session: Session | null): boolean {
+  const user = useAuth().signIn?.user;
+  if (session === null || user === undefined) return false;
+  if (user.role === 'Administrator') return true;
+  const own = new Set([user.userId.toLowerCase(), user.email.toLowerCase()].filter((text) => text !== ''));
+  const isOwn = (text: unknown) => typeof text === 'string' && own.has(text.toLowerCase());
+  const participants = session.metadata?.participants;
+  const isParticipant =
+    Array.isArray(participants) && participants.some((item) => isOwn(item?.id) || isOwn(item?.email));
+  return isOwn(session.email) || isParticipant;
+}
+
+/** Closes the session now or at a time ahead. */
+export function CloseForm(props: { session: Session; onClose: () => void; closed: (said: string) => void }) {
+  const action = useAction();
+  const [reason, setReason] = useState('');
+  const [at, setAt] = useState('');
+  const close = async () => {
+    const closeAt = at === '' ? {} : { closeAt: new Date(at).toISOString() };
+    const { closedAt } = await closeSession(props.session.id, { reason: reason.trim(), ...closeAt });
+    props.closed(at === '' ? '' : `Closes at ${formatDateTime(closedAt)}.`);
+    props.onClose();
+  };
+  return (
+    <Dialog title={`Close ${props.session.name}?`} onClose={props.onClose}>
+      <Form
+        action={action}
+        verb="Close the session"
+        onSubmit={() => void action.run(close)}
+        onCancel={props.onClose}
+      >
+        <p>
+          Nobody joins it from now on, and this cannot be taken back. Late recordings are still taken until
+          the session is frozen.
+        </p>
+        <AreaField label="Reason" rows={2} value={reason} onValue={setReason} />
+        <TextField
+          label="When"
+          hint="Empty: now. At most 24 hours ahead, by the clock of this machine."
+          type="datetime-local"
+          value={at}
+          onValue={setAt}
+        />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,62 @@
+import { useState } from 'preact/hooks';
+import { createSession } from '../api.ts';
+import { useAction } from '../hooks.ts';
+import type { QueryWorld } from '../query/builder.tsx';
+import { navigate } from '../router.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { Form, SelectField, TextField } from '../ui/form.tsx';
+
+/** Makes a session and opens it. */
+export function NewSession(props: { world: QueryWorld; projectId: number | null; onClose: () => void }) {
+  const { projects, templates } = props.world;
+  const action = useAction();
+  const [name, setName] = useState('');
+  const [projectId, setProjectId] = useState(String(props.projectId ?? projects[0]?.id ?? ''));
+  const preferred = (id: string) => {
+    const own = projects.find((project) => String(project.id) === id)?.defaultSessionTemplateId;
+    return String(own ?? templates[0]?.id ?? '');
+  };
+  const [templateId, setTemplateId] = useState(preferred(projectId));
+  const make = async () => {
+    const id = await createSession({
+      Name: name.trim(),
+      ProjectId: Number(projectId),
+      SessionTemplateId: Number(templateId),
+    });
+    props.onClose();
+    navigate(`/sessions/${id}`);
+  };
+  return (
+    <Dialog title="New session" onClose={props.onClose}>
+      <Form
+        action={action}
+        verb="Create session"
+        onSubmit={() => void action.run(make)}
+        onCancel={props.onClose}
+      >
+        <TextField
+          label="Name"
+          hint="Without one, the template's name and the time."
+          value={name}
+          onValue={setName}
+        />
+        <SelectField
+          label="Project"
+          value={projectId}
+          options={projects.map(({ id, title }) => ({ value: String(id), label: title }))}
+          onValue={(id) => {
+            setProjectId(id);
+            setTemplateId(preferred(id));
+          }}
+        />
+        <SelectField
+          label="Template"
+          hint="Its graph of nodes; the input node takes the recordings."
+          value={templateId}
+          options={templates.map((template) => ({ value: String(template.id), label: template.name }))}
+          onValue={setTemplateId}
+        />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,72 @@
+import type { ComponentChildren } from 'preact';
+import { formatAgo, formatDateTime } from '../format.ts';
+
+export interface ShownSession {
+  id: string;
+  name: string;
+  simulationName: string | null;
+  project: string;
+  template: string | null;
+  createdAt: string;
+  metadata: Record<string, unknown> | null;
+}
+
+/** Sessions as rows that open them. `headings` names the columns Session and Created, where they can be sorted by. */
+export function SessionTable(props: {
+  rows: ShownSession[];
+  busy: boolean;
+  headings?: { session: ComponentChildren; created: ComponentChildren };
+}) {
+  const now = Date.now();
+  const hasTemplates = props.rows.some(({ template }) => template !== null);
+  return (
+    <div class="table-frame" aria-busy={props.busy}>
+      <table class="table">
+        <caption class="visually-hidden">Sessions</caption>
+        <thead>
+          <tr>
+            {props.headings?.session ?? <th scope="col">Session</th>}
+            <th scope="col">Project</th>
+            {hasTemplates && <th scope="col">Template</th>}
+            {props.headings?.created ?? <th scope="col">Created</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {props.rows.map((row) => (
+            <tr key={row.id}>
+              <td>
+                <a class="row-link" href={`/sessions/${row.id}`}>
+                  {row.name}
+                </a>
+                <SharedStatus metadata={row.metadata} />
+                {row.simulationName !== null && row.simulationName !== '' && (
+                  <div class="faint">{row.simulationName}</div>
+                )}
+              </td>
+              <td data-label="Project" class="wrap-anywhere">
+                {row.project}
+              </td>
+              {hasTemplates && (
+                <td data-label="Template" class="wrap-anywhere">
+                  {row.template}
+                </td>
+              )}
+              <td data-label="Created" class="nowrap">
+                <time dateTime={row.createdAt} title={formatDateTime(row.createdAt)}>
+                  {formatAgo(row.createdAt, now)}
+                </time>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Shared sessions carry `open` or `closed` in their metadata. */
+function SharedStatus(props: { metadata: Record<string, unknown> | null }) {
+  const status = props.metadata?.status;
+  if (status !== 'open' && status !== 'closed') return null;
+  return <span class="tag">{status === 'open' ? 'shared, open' : 'shared, closed'}</span>;
+}

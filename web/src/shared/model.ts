@@ -1,0 +1,150 @@
+/**
+ * Shared sessions on a time axis: which windows there are, who took part, how rows and marks are placed. Pure: tested
+ * without a browser.
+ */
+import type { TimeSpan } from '../dashboard/model.ts';
+
+export interface Participant {
+  /** The platform's identifier of the person, or their one-way key. */
+  id: string;
+  /** Null where the platform does not show it to the reader. */
+  email: string | null;
+  /** Start of the person's own capture. */
+  startMs: number | null;
+  joinedMs: number | null;
+}
+
+export interface SharedWindow {
+  sessionId: string;
+  name: string;
+  simulationName: string | null;
+  projectId: number;
+  machineGroup: number | null;
+  status: 'open' | 'closed';
+  startMs: number;
+  endMs: number;
+  windowSeconds: number;
+  closedMs: number | null;
+  participants: Participant[];
+}
+
+export interface WithMetadata {
+  id: string;
+  name: string;
+  simulationName: string | null;
+  projectId: number;
+  metadata: Record<string, unknown> | null;
+}
+
+/** The window of a shared session; null for a session that is none. */
+export function sharedWindow(session: WithMetadata): SharedWindow | null {
+  const metadata = session.metadata ?? {};
+  const startMs = timeOf(metadata.startTimeUtc);
+  const { timeWindowSeconds, status, participants, machineGroup } = metadata;
+  if (startMs === null || typeof timeWindowSeconds !== 'number') return null;
+  if (status !== 'open' && status !== 'closed') return null;
+  return {
+    sessionId: session.id,
+    name: session.name,
+    simulationName: session.simulationName,
+    projectId: session.projectId,
+    machineGroup: typeof machineGroup === 'number' ? machineGroup : null,
+    status,
+    startMs,
+    endMs: startMs + timeWindowSeconds * 1000,
+    windowSeconds: timeWindowSeconds,
+    closedMs: timeOf(metadata.closedAt),
+    participants: Array.isArray(participants) ? participants.flatMap(participantOf) : [],
+  };
+}
+
+function participantOf(item: unknown): Participant[] {
+  if (typeof item !== 'object' || item === null) return [];
+  const { id, email, startTimeUtc, joinedAt } = item as Record<string, unknown>;
+  if (typeof id !== 'string') return [];
+  return [
+    {
+      id,
+      email: typeof email === 'string' && email !== '' ? email : null,
+      startMs: timeOf(startTimeUtc),
+      joinedMs: timeOf(joinedAt),
+    },
+  ];
+}
+
+function timeOf(value: unknown): number | null {
+  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(time) ? null : time;
+}
+
+/** What a reader may be shown of a person: the address, else a short form of the identifier. */
+export function personLabel({ id, email }: Participant): string {
+  return email ?? `${id.startsWith('anon:') ? 'anonymous' : 'person'} ${id.replace('anon:', '').slice(0, 8)}`;
+}
+
+/** From the first to the last moment that any row shows, with some air; null without rows. */
+export function wholeSpan(windows: readonly SharedWindow[]): TimeSpan | null {
+  if (windows.length === 0) return null;
+  const moments = windows.flatMap((one) => [
+    one.startMs,
+    one.endMs,
+    ...one.participants.flatMap(({ startMs }) =>
+      startMs === null ? [] : [startMs, startMs + one.windowSeconds * 1000],
+    ),
+  ]);
+  const fromMs = Math.min(...moments);
+  const toMs = Math.max(...moments);
+  const air = Math.max(1000, (toMs - fromMs) * 0.03);
+  return { fromMs: Math.floor(fromMs - air), toMs: Math.ceil(toMs + air) };
+}
+
+export interface Bar {
+  /** Percent of the lane. */
+  left: number;
+  width: number;
+}
+
+/** Where a stretch of time stands in a lane; null when it lies outside. Never too thin to be seen. */
+export function barOf(fromMs: number, toMs: number, span: TimeSpan): Bar | null {
+  if (toMs <= span.fromMs || fromMs >= span.toMs) return null;
+  const length = span.toMs - span.fromMs;
+  const left = Math.max(0, (fromMs - span.fromMs) / length);
+  const right = Math.min(1, (toMs - span.fromMs) / length);
+  return { left: left * 100, width: Math.max(0.25, (right - left) * 100) };
+}
+
+/** Where a moment stands, in percent; null when it lies outside. */
+export function placeOf(timeMs: number | null, span: TimeSpan): number | null {
+  if (timeMs === null || timeMs < span.fromMs || timeMs > span.toMs) return null;
+  return ((timeMs - span.fromMs) / (span.toMs - span.fromMs)) * 100;
+}
+
+const stepsMs = [
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * 1000),
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * 60_000),
+  ...[1, 2, 3, 6, 12].map((count) => count * 3_600_000),
+  ...[1, 2, 7, 14, 30, 90, 180, 365].map((count) => count * 86_400_000),
+];
+
+/** Round moments within the span, at most `most` of them, and the step between them. Days begin by UTC. */
+export function ticksOf(span: TimeSpan, most: number): { stepMs: number; times: number[] } {
+  const length = span.toMs - span.fromMs;
+  const stepMs = stepsMs.find((step) => length / step <= most) ?? length;
+  const times: number[] = [];
+  for (let time = Math.ceil(span.fromMs / stepMs) * stepMs; time <= span.toMs; time += stepMs)
+    times.push(time);
+  return { stepMs, times };
+}
+
+const pad = (value: number) => String(value).padStart(2, '0');
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** A tick as short as its step allows: a day, hours and minutes, or seconds. In UTC. */
+export function tickLabel(timeMs: number, stepMs: number): string {
+  const date = new Date(timeMs);
+  const day = `${date.getUTCDate()} ${months[date.getUTCMonth()]}`;
+  if (stepMs >= 86_400_000) return stepMs >= 30 * 86_400_000 ? `${day} ${date.getUTCFullYear()}` : day;
+  const clock = `${pad(date.getUTCHours())}:${pad(date.getUTCMinutes())}`;
+  if (clock === '00:00' && stepMs >= 60_000) return day;
+  return stepMs >= 60_000 ? clock : `${clock}:${pad(date.getUTCSeconds())}`;
+}
