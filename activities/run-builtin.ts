@@ -15,6 +15,7 @@ import { builtinHolder } from '../store/leases.ts';
 import { isStoreAway } from '../store/objects.ts';
 import { type EndRefusal, type EndResult, endTask, type TaskEnd } from '../store/outcomes.ts';
 import { beatTask, isClaimOpen } from '../store/task-reads.ts';
+import { traced } from '../telemetry/trace.ts';
 import { dashboardNode } from './builtin/dashboard-node.ts';
 import { type BuiltinNode, type BuiltinServices, ClaimLostError, InvalidInputError } from './builtin/node.ts';
 import { tabularNode } from './builtin/tabular-node.ts';
@@ -44,17 +45,38 @@ export function createBuiltinActivities(services: BuiltinServices): BuiltinActiv
       try {
         const task = await claimRun(services.database, identity, { runId, attempt, leaseSeconds });
         if (!task) return await outcomeElsewhere(services, runId, attempt);
-        const end = await execute(task, identity, services);
-        const ended = await endHeld(services, identity, task.taskId, end);
-        if (ended.kind !== 'refused') return { outcome: String(ended.reply.outcome ?? end.kind) };
-        if (ended.why === 'task-not-found') return await outcomeElsewhere(services, runId, attempt);
-        await endHeld(services, identity, task.taskId, failAfterRefusal(ended.why));
-        return await outcomeElsewhere(services, runId, attempt);
+        return (
+          (await runClaimed(services, identity, task)) ?? (await outcomeElsewhere(services, runId, attempt))
+        );
       } finally {
         slots.give(identity.instanceId);
       }
     },
   };
+}
+
+/** Works on a task and ends it; undefined where somebody else decided how. */
+async function runClaimed(
+  services: BuiltinServices,
+  identity: RunnerIdentity,
+  task: ClaimedTask,
+): Promise<{ outcome: string } | undefined> {
+  const { taskId, sessionId, nodeInstanceId, runId, attempt } = task;
+  const ids = { taskId, sessionId, nodeInstanceId, runId, attempt };
+  const attributes = Object.fromEntries(Object.entries(ids).map(([name, value]) => [`sdp.${name}`, value]));
+  const options = { kind: 'consumer', parent: task.traceparent, attributes } as const;
+  return await traced(`run ${task.nodeTemplate}`, options, async () => {
+    const startedAtMs = performance.now();
+    const end = await execute(task, identity, services);
+    const ended = await endHeld(services, identity, taskId, end);
+    const outcome = ended.kind === 'refused' ? ended.why : String(ended.reply.outcome ?? end.kind);
+    const ms = Math.round(performance.now() - startedAtMs);
+    services.log.info({ ...ids, nodeTemplate: task.nodeTemplate, outcome, ms }, 'built-in run');
+    if (ended.kind !== 'refused') return { outcome };
+    if (ended.why !== 'task-not-found')
+      await endHeld(services, identity, taskId, failAfterRefusal(ended.why));
+    return undefined;
+  });
 }
 
 /** Ends the task, again and again while the database is away: the lease is prolonged when it is back. */
@@ -163,7 +185,8 @@ function keepAlive(task: ClaimedTask, identity: RunnerIdentity, services: Builti
       if (!isOurs || held?.cancelRequested) lost.abort(new ClaimLostError('The task is no longer held.'));
     } catch (error) {
       // The next beat tries again; when none gets through the lease ends, which the fence tells.
-      services.log.warn({ taskId: task.taskId, error: String(error) }, 'a heartbeat failed');
+      const { taskId, sessionId, nodeInstanceId } = task;
+      services.log.warn({ taskId, sessionId, nodeInstanceId, error: String(error) }, 'a heartbeat failed');
     }
   }
   const timer = setInterval(() => void beat(), beatEveryMs);

@@ -8,7 +8,12 @@ import { type Environment, readSettings } from '../settings/read.ts';
 import { Database } from '../store/database.ts';
 import { ObjectStores, objectSettings, openObjectStore } from '../store/objects.ts';
 import { PendingObjects } from '../store/pending-objects.ts';
+import { readPlatformState } from '../store/platform-state.ts';
 import { databaseSettings } from '../store/settings.ts';
+import { temporalCalled } from '../telemetry/metrics.ts';
+import { watchPlatform } from '../telemetry/platform-gauges.ts';
+import { type TelemetrySettings, telemetrySettings } from '../telemetry/settings.ts';
+import { currentTraceparent } from '../telemetry/trace.ts';
 import { WorkflowClient } from '../workflows/client.ts';
 import { temporalSettings } from '../workflows/settings.ts';
 import { createAuthClient } from './auth-client.ts';
@@ -26,10 +31,12 @@ const ownParts = {
   objects: objectSettings,
   temporal: temporalSettings,
   series: seriesSettings,
+  telemetry: telemetrySettings,
 };
 
 export type Composed = {
   readonly services: OpenServices;
+  readonly telemetry: TelemetrySettings;
   /** The authentication service's routes: in this process, or passed on to the separate service. */
   readonly authDispatcher: Dispatcher;
   close(): Promise<void>;
@@ -53,7 +60,10 @@ export async function compose(environment: Environment): Promise<Composed> {
   const database = await Database.open({ databaseUrl: DATABASE_URL, poolSize: DATABASE_POOL_SIZE });
   const objects = new ObjectStores(settings.objects);
   const platformStore = openObjectStore(objects.platformAccess);
-  const workflows = new WorkflowClient(settings.temporal, log);
+  const workflows = new WorkflowClient(settings.temporal, log, {
+    called: temporalCalled,
+    traceparent: currentTraceparent,
+  });
   const series = new SeriesService(settings.series);
   const auth = createAuthClient(transport, settings.api.AUTH_SERVICE_KEY);
   const services: OpenServices = {
@@ -74,12 +84,23 @@ export async function compose(environment: Environment): Promise<Composed> {
       storage: () => platformStore.probe(),
     },
   };
+  const unwatch = watchPlatform({
+    state: () => readPlatformState(database),
+    parts: {
+      database: services.probes.database,
+      storage: services.probes.storage,
+      temporal: () => workflows.ping(),
+    },
+    claimsWaiting: () => services.runners.waiters.count,
+  });
   return {
     services,
+    telemetry: settings.telemetry,
     authDispatcher:
       authService?.dispatcher ??
       forwardTo(settings.api.AUTH_URL ?? '', authRoutes as unknown as readonly Route[]),
     async close() {
+      unwatch();
       await services.sessionEvents.stop();
       await services.runners.close();
       await series.close();

@@ -1,17 +1,20 @@
 /** The API process: platform interface, authentication service (unless it stands alone) and web console. */
 import { SettingsError } from '../domain/settings.ts';
+import { startTelemetry } from '../telemetry/start.ts';
 import { compose } from './compose.ts';
 import { startApi } from './start.ts';
 
 try {
   const composed = await compose(process.env);
   const { log } = composed.services;
+  const telemetry = await startTelemetry('api', composed.telemetry, log);
   const running = await startApi(composed);
   log.info({ port: running.port }, 'listening');
   const stop = async () => {
     log.info('stopping');
     await running.stop();
     await composed.close();
+    await telemetry.stop();
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {

@@ -7,6 +7,7 @@ import { docsRoutes } from './docs/routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { ingestRoutes } from './ingests/routes.ts';
 import { manifestRoutes } from './manifests/routes.ts';
+import { metricsRoutes } from './metrics/routes.ts';
 import { nodeInstanceRoutes } from './node-instances/routes.ts';
 import { nodeRunRoutes } from './node-runs/routes.ts';
 import { offlineTokenRoutes } from './offline-tokens/routes.ts';
@@ -28,6 +29,7 @@ import { workflowUiRoutes } from './workflow-ui/routes.ts';
 
 export const routes: readonly ApiRoute[] = [
   ...healthRoutes,
+  ...metricsRoutes,
   ...userRoutes,
   ...platformUserRoutes,
   ...projectRoutes,
@@ -48,8 +50,8 @@ export const routes: readonly ApiRoute[] = [
   ...dataSourceRoutes,
   ...offlineTokenRoutes,
   ...docsRoutes,
+  ...auditRoutes,
   ...runnerTokenRoutes,
   ...runnerAdministrationRoutes,
-  ...auditRoutes,
   ...runnerRoutes,
 ];

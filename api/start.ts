@@ -2,11 +2,12 @@
 import { tokenPrefixes } from '../domain/token-format.ts';
 import { createApp, type Fallback } from '../http/app.ts';
 import { createDispatcher, type Dispatcher, withPrefix } from '../http/dispatcher.ts';
+import { observeRoutes } from '../http/observe.ts';
 import { type OpenApiDocument, openApiDocument } from '../http/openapi.ts';
 import { listen, type RunningServer } from '../http/server.ts';
 import { staticFiles } from '../http/static.ts';
-import { documentInfo } from './docs/info.ts';
 import { auditing } from './audit/around.ts';
+import { documentInfo } from './docs/info.ts';
 import type { ApiRoute } from './route.ts';
 import { routes as allRoutes } from './routes.ts';
 import type { OpenServices, Services } from './services.ts';
@@ -46,8 +47,8 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
         ? await services.runners.tokens.identify(bearer, call)
         : await services.auth.identify(bearer, call.requestId);
     },
-    responseChecks: settings.RESPONSE_CHECKS,
     around: auditing(options.services),
+    responseChecks: settings.RESPONSE_CHECKS,
     codedPrefixes: runnerPrefixes,
   });
   const dispatcher = withPrefix('/api/authorization', options.authDispatcher, platform);
@@ -57,6 +58,7 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
     shutdown: shutdown.signal,
     leaving: leaving.signal,
     fallback: options.fallback ?? staticFiles(consoleFolder),
+    observe: observeRoutes(dispatcher.routes),
     isBehindTls: settings.PUBLIC_URL?.startsWith('https:') === true,
   });
   // Before anybody is served: leases that nobody could renew are prolonged first.

@@ -4,6 +4,7 @@
  * stand here.
  */
 import pg from 'pg';
+import { watchPool } from '../telemetry/metrics.ts';
 
 const poolSize = 5;
 
@@ -13,6 +14,7 @@ export type Runner = { query<R>(statement: Statement, values: readonly unknown[]
 
 export class AuthDatabase implements Runner {
   readonly #pool: pg.Pool;
+  readonly #unwatch: () => void;
 
   /** Opens no connection before the first query, so a database that is down is noticed there. */
   constructor(databaseUrl: string) {
@@ -29,6 +31,12 @@ export class AuthDatabase implements Runner {
     // While one is in use the pool does not listen: the statement under way fails, which is told where it was sent.
     pool.on('connect', (client) => client.on('error', () => undefined));
     this.#pool = pool;
+    this.#unwatch = watchPool('auth', () => ({
+      max: poolSize,
+      total: pool.totalCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }));
   }
 
   async query<R>(statement: Statement, values: readonly unknown[]): Promise<R[]> {
@@ -60,6 +68,7 @@ export class AuthDatabase implements Runner {
   }
 
   async close(): Promise<void> {
+    this.#unwatch();
     await this.#pool.end();
   }
 }

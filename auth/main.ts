@@ -1,8 +1,12 @@
 /** The authentication service alone, for a platform that names it in `AUTH_URL`. */
+
 import { createApp } from '../http/app.ts';
 import { createLog } from '../http/log.ts';
+import { observeRoutes } from '../http/observe.ts';
 import { listen, type RunningServer } from '../http/server.ts';
 import { readSettings, SettingsError } from '../settings/read.ts';
+import { telemetrySettings } from '../telemetry/settings.ts';
+import { startTelemetry } from '../telemetry/start.ts';
 import { openAuthService } from './service.ts';
 import { type AuthSettings, authServerSettings, authSettings } from './settings.ts';
 
@@ -16,7 +20,8 @@ export async function startAuth(
   const log = createLog('auth', serverSettings.LOG_LEVEL);
   const service = openAuthService(settings, log, serverSettings.RESPONSE_CHECKS);
   const shutdown = new AbortController();
-  const app = createApp({ dispatcher: service.dispatcher, log, shutdown: shutdown.signal });
+  const observe = observeRoutes(service.dispatcher.routes);
+  const app = createApp({ dispatcher: service.dispatcher, log, shutdown: shutdown.signal, observe });
   const server = await listen(app.callback(), {
     port: serverSettings.PORT,
     shutdown,
@@ -34,9 +39,12 @@ export async function startAuth(
 
 if (import.meta.main) {
   try {
-    const settings = readSettings({ auth: authSettings, server: authServerSettings }, process.env);
+    const parts = { auth: authSettings, server: authServerSettings, telemetry: telemetrySettings };
+    const settings = readSettings(parts, process.env);
+    const log = createLog('auth', settings.server.LOG_LEVEL);
+    const telemetry = await startTelemetry('auth', settings.telemetry, log);
     const running = await startAuth(settings.auth, settings.server);
-    const stop = () => void running.stop();
+    const stop = () => void running.stop().then(() => telemetry.stop());
     process.once('SIGTERM', stop).once('SIGINT', stop);
   } catch (error) {
     console.error(error instanceof SettingsError ? error.message : error);

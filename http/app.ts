@@ -4,6 +4,7 @@ import Koa from 'koa';
 import helmet from 'koa-helmet';
 import type { Logger } from 'pino';
 import { Problem } from '../domain/errors.ts';
+import { CallFacts } from './call-facts.ts';
 import { CallLife } from './call-life.ts';
 import type { Dispatcher, Outcome } from './dispatcher.ts';
 import { errorReply, toProblem } from './errors.ts';
@@ -75,7 +76,8 @@ async function answer(
   const life = new CallLife(() => {
     if (response.headersSent) response.destroy();
   });
-  const outcome = await findOutcome(request, response, { requestId, log, life }, options);
+  const facts = new CallFacts();
+  const outcome = await findOutcome(request, response, { requestId, log, life, facts }, options);
   if (options.leaving?.aborted === true || options.shutdown.aborted) closeAfter(response);
   let delivered = false;
   try {
@@ -94,8 +96,11 @@ async function answer(
   const seconds = (performance.now() - startedAt) / 1000;
   const route = outcome.routeId ?? 'none';
   options.observe?.(route, response.statusCode, seconds);
+  endSpan(outcome.span, response.statusCode, facts);
   const line = {
     route,
+    ...facts.ids,
+    ...(outcome.span === undefined ? {} : { traceId: outcome.span.traceparent.slice(3, 35) }),
     method: request.method,
     status: response.statusCode,
     ms: Math.round(seconds * 1000),
@@ -109,7 +114,20 @@ function closeAfter(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
 }
 
-type CallParts = { readonly requestId: string; readonly log: Logger; readonly life: CallLife };
+function endSpan(span: Outcome['span'], status: number, facts: CallFacts): void {
+  if (span === undefined) return;
+  const ids = Object.entries(facts.ids).map(([name, value]) => [`sdp.${name}`, value]);
+  span.set({ 'http.response.status_code': status, ...Object.fromEntries(ids) });
+  if (status >= 500) span.failed();
+  span.end();
+}
+
+type CallParts = {
+  readonly requestId: string;
+  readonly log: Logger;
+  readonly life: CallLife;
+  readonly facts: CallFacts;
+};
 
 async function findOutcome(
   request: IncomingMessage,
@@ -138,7 +156,7 @@ async function findOutcome(
 async function dispatchSocket(
   request: IncomingMessage,
   response: ServerResponse,
-  { requestId, log, life }: CallParts,
+  { requestId, log, life, facts }: CallParts,
   options: AppOptions,
 ): Promise<Outcome> {
   response.once('close', () => {
@@ -160,6 +178,7 @@ async function dispatchSocket(
     requestId,
     log,
     life,
+    facts,
     shutdown: options.shutdown,
     readJson: () => readJsonBody(open, request.headers),
     upload: { open, declaredBytes: declaredBytes(request) },

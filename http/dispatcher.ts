@@ -1,6 +1,8 @@
 /** Routes by path, and one call through its route to an outcome. Serves sockets and calls within the process alike. */
 import type { Logger } from 'pino';
 import { Problem } from '../domain/errors.ts';
+import { type OpenSpan, startSpan } from '../telemetry/trace.ts';
+import { CallFacts, idsInPath } from './call-facts.ts';
 import { CallLife } from './call-life.ts';
 import { type ErrorStyle, errorReply, toProblem } from './errors.ts';
 import { type Call, type GuardOptions, runRoute } from './guard.ts';
@@ -16,6 +18,8 @@ export type Outcome = {
   readonly reply: Reply;
   readonly routeId: string | null;
   readonly problem: Problem | null;
+  /** Of the call, to be ended when its answer is out; absent while tracing is off. */
+  readonly span?: OpenSpan | undefined;
 };
 
 export type DispatcherOptions<Services> = GuardOptions<Services> & {
@@ -62,18 +66,36 @@ export function createDispatcher<Services>(
         return refused(new Problem('methodNotAllowed', { headers }), styleOf(path), 'methodNotAllowed');
       }
       const route = match.value;
-      const log = incoming.log.child({ route: route.id });
+      const ids = idsInPath(route, match.params);
+      incoming.facts.note(ids);
+      const log = incoming.log.child({ route: route.id, ...ids });
+      const span = spanOf(route, incoming);
+      const run = () => runRoute(route, { ...incoming, log, params: match.params, query }, options);
       try {
-        const reply = await runRoute(route, { ...incoming, log, params: match.params, query }, options);
-        return { reply, routeId: route.id, problem: null };
+        const reply = await (span === undefined ? run() : span.within(run));
+        return { reply, routeId: route.id, problem: null, span };
       } catch (thrown) {
         const problem = toProblem(thrown);
         if (problem.status >= 500)
           log.error({ err: problem.cause ?? problem, key: problem.key }, 'request failed');
-        return refused(problem, route.errorStyle ?? 'common', route.id);
+        return { ...refused(problem, route.errorStyle ?? 'common', route.id), span };
       }
     },
   };
+}
+
+/** A call from within the process is part of the span of whoever makes it. */
+function spanOf<Services>(route: Route<Services>, incoming: Incoming): OpenSpan | undefined {
+  if (incoming.isLocal === true || route.traced === false) return undefined;
+  return startSpan(`${route.method} ${route.path}`, {
+    kind: 'server',
+    parent: incoming.headers.traceparent ?? null,
+    attributes: {
+      'http.request.method': incoming.method,
+      'http.route': route.path,
+      'sdp.request.id': incoming.requestId,
+    },
+  });
 }
 
 /** Sends calls under a prefix to one dispatcher, all others to another: two services on one port. */
@@ -135,6 +157,8 @@ export async function callLocally(
     requestId: requestIdFrom(call.requestId),
     log: call.log,
     life,
+    facts: new CallFacts(),
+    isLocal: true,
     shutdown: never,
     // Through text, as over a socket: what JSON cannot carry must not arrive here either.
     readJson: async () =>

@@ -9,6 +9,7 @@ import { type Caller, decideAccess } from '../domain/access.ts';
 import { Problem, type ProblemKey } from '../domain/errors.ts';
 import { isStorableText } from '../domain/text.ts';
 import { readBearer } from './bearer.ts';
+import type { CallFacts } from './call-facts.ts';
 import type { CallLife } from './call-life.ts';
 import { refusedInput } from './errors.ts';
 import { withPascalNames } from './names.ts';
@@ -26,6 +27,9 @@ export type Call = {
   readonly requestId: string;
   readonly log: Logger;
   readonly life: CallLife;
+  readonly facts: CallFacts;
+  /** Made within the process, as part of another. */
+  readonly isLocal?: boolean;
   readonly shutdown: AbortSignal;
   /** Parsed JSON of the body, undefined for none; throws the problems of `readJsonBody`. */
   readonly readJson: () => Promise<unknown>;
@@ -101,6 +105,7 @@ async function callHandler<Services>(
       principal,
       services: options.services,
       request: { method, url, headers: call.headers, remoteAddress, bearer },
+      note: (ids) => call.facts.note(ids),
       requestId,
       log,
       signal,

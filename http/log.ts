@@ -1,6 +1,7 @@
 /** JSON logs. Tokens, passwords and addresses never reach them: nothing here logs headers, bodies or query texts. */
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { redacted } from '../domain/redact.ts';
+import { currentTraceIds } from '../telemetry/trace.ts';
 
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 
@@ -29,6 +30,7 @@ export function createLog(
       base: { service },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      mixin: currentTraceIds,
       redact: { paths: secretFields, censor: '[redacted]' },
       serializers: { err: (error: unknown) => plainError(error) },
       hooks: { streamWrite: redacted },

@@ -33,6 +33,7 @@ import type { Logger } from 'pino';
 import type { z } from 'zod';
 import type { AccessRule, Caller } from '../domain/access.ts';
 import type { ProblemKey } from '../domain/errors.ts';
+import type { CallIds } from './call-facts.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -122,6 +123,8 @@ export type RouteContext<Params, Query, Headers, Body, Who, Services> = {
   };
   readonly requestId: string;
   readonly log: Logger;
+  /** Tells the log line and the span of the request what it was about; ids in the path are known already. */
+  readonly note: (ids: CallIds) => void;
   /** Aborted when the caller hangs up. */
   readonly signal: AbortSignal;
   /** Aborted when the process begins to stop: answer what waits (204 for a claim) at once. */
@@ -165,6 +168,8 @@ export type RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, 
   readonly errorStyle?: 'common' | 'coded';
   /** Not in the OpenAPI document (pages for people). */
   readonly hidden?: boolean;
+  /** False for calls that would only fill traces: probes, claims that wait, heartbeats. */
+  readonly traced?: false;
   readonly handler: (
     context: RouteContext<
       OutputOf<Params>,

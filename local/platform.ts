@@ -54,6 +54,12 @@ function worker(
 /** Bytes that pass through leave garbage as fast as they come: a small nursery keeps memory flat (212 MiB, not 310). */
 const NODE_FLAGS = ['--max-semi-space-size=4'];
 
+/**
+ * Memory of one password hash (19 MiB) goes back to the system with its end. Without a fixed bound glibc raises its own
+ * at the first free, and keeps as much for each thread that ever hashed: 50 MiB of the API. Others ignore it.
+ */
+const MALLOC_SETTINGS = { MALLOC_MMAP_THRESHOLD_: String(16 * 1024 * 1024) };
+
 /** The API lets requests in flight finish for 30 seconds. */
 const STOP_SECONDS = 35;
 
@@ -74,7 +80,7 @@ function child(
     name,
     command: process.execPath,
     args: [...NODE_FLAGS, path, ...args],
-    env: options.environment,
+    env: { ...MALLOC_SETTINGS, ...withMetricsPort(options.environment, file) },
     cwd: checkout,
     programName: 'node',
     mark: path,
@@ -87,6 +93,16 @@ function child(
     isReady,
     log: options.log,
   });
+}
+
+/** The processes share one machine: each serves its metrics at a port of its own, from `METRICS_PORT` on. */
+const METRICS_PORTS = ['api', 'worker', 'worker-builtin', 'runner-host'];
+
+function withMetricsPort(environment: Record<string, string>, file: string): Record<string, string> {
+  const first = Number(environment.METRICS_PORT ?? '');
+  // What is no port is told by the processes themselves, beside their other faults.
+  if (!Number.isInteger(first) || first <= 0) return environment;
+  return { ...environment, METRICS_PORT: String(first + METRICS_PORTS.indexOf(file)) };
 }
 
 async function isHealthy(port: number): Promise<boolean> {

@@ -2,6 +2,7 @@
  * Claiming tasks. A claim is one statement over run, attempt, claim and runner-instance rows, never session or node:
  * `Processing` is derived from the held claim when a node is read.
  */
+import { taskClaimed } from '../telemetry/metrics.ts';
 import type { Database, Queryable, Tx } from './database.ts';
 import { failpoint } from './failpoint.ts';
 import { newId } from './ids.ts';
@@ -42,6 +43,10 @@ export interface ClaimedTask {
   readonly upperPosition: number;
   /** Inputs above the watermark, within the upper bound. */
   readonly pendingInputs: number;
+  /** The trace in which the run was queued, as a W3C `traceparent`. */
+  readonly traceparent: string | null;
+  /** Since the attempt could first be claimed; null when it had been held before. */
+  readonly waitedSeconds: number | null;
 }
 
 /** What a claim meets on arrival. */
@@ -78,6 +83,7 @@ const claimColumns = `
   coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name) order by p.ordinal)
               from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
   claim.claimed_at as "claimedAt", claim.lease_until as "leaseExpiresAt", claim.lease_seconds as "leaseSeconds",
+  run.traceparent, attempt.waited_seconds as "waitedSeconds",
   t.incremental, t.timeout_seconds as "timeoutSeconds", claim.watermark_output_id as "watermarkOutputId",
   claim.watermark_position as "watermarkPosition", run.upper_position as "upperPosition",
   (select count(*) from output_version v
@@ -109,6 +115,8 @@ function claimSteps(instance: string, pick: string): string {
   ), attempt as (
     update node_attempt a set started_at = coalesce(a.started_at, clock_timestamp())
       from run where a.run_id = run.id and a.number = run.attempt
+    returning case when old.started_at is null
+                   then extract(epoch from clock_timestamp() - a.available_at)::float8 end as waited_seconds
   ), claim as (
     insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
                             timeout_at, watermark_position, watermark_output_id, unnamed_outputs)
@@ -124,7 +132,7 @@ function claimSteps(instance: string, pick: string): string {
 }
 
 const claimed = `
-    from run join claim on true join node_instance n on n.id = run.node_instance_id
+    from run join claim on true left join attempt on true join node_instance n on n.id = run.node_instance_id
     join node_template t on t.id = n.node_template_id join session s on s.id = run.session_id`;
 
 /** $5 claim sequence or null */
@@ -173,8 +181,7 @@ export async function arriveAndClaim(
   const { claimSeq, holdsTask, drained, ...task } = row!;
   const arrival = { claimSeq, holdsTask, drained };
   if (task.taskId === null) return { ...arrival, task: undefined };
-  failpoint('claimed');
-  return { ...arrival, task: task as ClaimedTask };
+  return { ...arrival, task: made(task as ClaimedTask) };
 }
 
 /**
@@ -195,10 +202,7 @@ export async function claimNext(
       request.claimSeq,
       template,
     ]);
-    if (task) {
-      failpoint('claimed');
-      return task;
-    }
+    if (task) return made(task);
   }
   return undefined;
 }
@@ -234,7 +238,13 @@ export async function claimRun(
     request.runId,
     request.attempt,
   ]);
-  if (task) failpoint('claimed');
+  return task && made(task);
+}
+
+/** The claim stands. */
+function made(task: ClaimedTask): ClaimedTask {
+  failpoint('claimed');
+  taskClaimed(task.nodeTemplate, task.waitedSeconds);
   return task;
 }
 

@@ -10,6 +10,7 @@ import type { Socket } from 'node:net';
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
 import { CompiledQuery, type Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
+import { watchPool } from '../telemetry/metrics.ts';
 import { auditStatement, isAuditPending, isWrite } from './audit-scope.ts';
 import { entities } from './entities.ts';
 import { migrationsList } from './migrations.ts';
@@ -29,6 +30,8 @@ export interface Tx extends Queryable {
    * Its failure fails the transaction, also when nobody waits for the rows.
    */
   ahead<R = Row>(statement: string, parameters?: readonly unknown[]): Promise<R[]>;
+  /** Called once when the transaction is committed, and never for a try of it that was not. It must not throw. */
+  onCommit(effect: () => void): void;
   /** Marks what needs a transaction: statements that belong together. */
   readonly isTransaction: true;
 }
@@ -103,11 +106,18 @@ export function isDatabaseAway(error: unknown): boolean {
 export class Database implements Queryable {
   readonly pool: pg.Pool;
   private readonly orm: MikroORM;
+  private readonly unwatch: () => void;
   private readonly kysely: Kysely<unknown>;
 
   private constructor(orm: MikroORM, pool: pg.Pool) {
     this.orm = orm;
     this.pool = pool;
+    this.unwatch = watchPool('platform', () => ({
+      max: pool.options.max,
+      total: pool.totalCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }));
     this.kysely = orm.em.getConnection().getClient() as unknown as Kysely<unknown>;
   }
 
@@ -198,6 +208,7 @@ export class Database implements Queryable {
       const audit = pipeline.hasWritten ? auditStatement() : undefined;
       const entries = audit && pipeline.ahead(audit.text, audit.values);
       await pipeline.commit();
+      for (const effect of pipeline.effects) effect();
       if (entries !== undefined) audit?.committed(await entries);
       return result;
     } catch (error) {
@@ -214,6 +225,7 @@ export class Database implements Queryable {
   /** By Kysely's own transactions, not its controlled ones: those never give back a connection that broke. */
   private async onceWithEntities<T>(work: (tx: EntityTx) => Promise<T>): Promise<T> {
     let first: { readonly error: unknown } | undefined;
+    const effects: Array<() => void> = [];
     let committed = () => {};
     const withEntities = async (trx: Transaction<unknown>) => {
       const em = this.orm.em.fork() as SqlEntityManager;
@@ -226,6 +238,7 @@ export class Database implements Queryable {
         isTransaction: true,
         em,
         query,
+        onCommit: (effect) => void effects.push(effect),
         ahead(statement, parameters) {
           const rows = query<never>(statement, parameters);
           rows.catch((error: unknown) => {
@@ -249,7 +262,13 @@ export class Database implements Queryable {
       }
     };
     try {
-      const result = await this.kysely.transaction().execute(withEntities);
+      const result = await this.kysely
+        .transaction()
+        .execute(withEntities)
+        .then((done) => {
+          for (const effect of effects) effect();
+          return done;
+        });
       committed();
       return result;
     } catch (error) {
@@ -259,6 +278,7 @@ export class Database implements Queryable {
   }
 
   async close(): Promise<void> {
+    this.unwatch();
     await this.orm.close(true);
     if (!this.pool.ended) await this.pool.end();
   }
@@ -272,6 +292,7 @@ class Pipeline implements Tx {
   private readonly isAudited = isAuditPending();
   private readonly client: pg.PoolClient;
   private readonly sentAhead: Array<Promise<unknown>> = [];
+  readonly effects: Array<() => void> = [];
 
   constructor(client: pg.PoolClient) {
     this.client = client;
@@ -290,6 +311,10 @@ class Pipeline implements Tx {
     rows.catch(() => {});
     this.sentAhead.push(rows);
     return rows;
+  }
+
+  onCommit(effect: () => void): void {
+    this.effects.push(effect);
   }
 
   /** What failed first of all that was sent ahead; what came behind it failed only because of it. */

@@ -41,7 +41,13 @@ export type EndRefusal = 'task-not-found' | 'task-finished' | 'output-missing' |
 
 /** `reply` is the interface's body for the call; a repeat of the same end by the same holder gets the same one. */
 export type EndResult =
-  | { readonly kind: 'ended'; readonly reply: Record<string, unknown>; readonly effects: Effects }
+  | {
+      readonly kind: 'ended';
+      readonly reply: Record<string, unknown>;
+      readonly effects: Effects;
+      readonly runId: string;
+      readonly nodeInstanceId: number;
+    }
   | { readonly kind: 'repeated'; readonly reply: Record<string, unknown> }
   | { readonly kind: 'refused'; readonly why: EndRefusal };
 
@@ -89,7 +95,8 @@ export async function endTask(
       if (!run) return repeatedEnd(tx, identity, taskId, digest);
       const { reply, ended } = await applyEnd(tx, session, run, end, jitter);
       const effects = await saveSession(tx, session, ended, { taskId, reply });
-      return { kind: 'ended', reply, effects };
+      const { runId, nodeInstanceId } = run;
+      return { kind: 'ended', reply, effects, runId, nodeInstanceId };
     });
     failpoint('end-committed');
     return result;

@@ -6,6 +6,7 @@
  */
 import { nodeStateCodes } from '../domain/node-state.ts';
 import { failedWith, type NodeFacts, type RunReason, runWanted } from '../domain/run-plan.ts';
+import { currentTraceparent } from '../telemetry/trace.ts';
 import { checkConfigurations, isConfigurationChecked } from './configuration-check.ts';
 import type { Tx } from './database.ts';
 import { newId } from './ids.ts';
@@ -45,9 +46,10 @@ const queueRuns = `
       as w (run_id, node_id, template_name, runner_type, reason, max_attempts, rank_ms)
   ), runs as (
     insert into node_run (id, session_id, node_instance_id, template_name, runner_type, reason, state, max_attempts,
-                          fair_rank, replay_position, replay_output_id)
+                          fair_rank, replay_position, replay_output_id, traceparent)
     select w.run_id, $1, w.node_id, w.template_name, w.runner_type, w.reason, 'queued', w.max_attempts,
-           to_timestamp(w.rank_ms / 1000), n.follow_up_replay_position, n.follow_up_replay_output_id
+           to_timestamp(w.rank_ms / 1000), n.follow_up_replay_position, n.follow_up_replay_output_id,
+           $9
       from wanted w join node_instance n on n.id = w.node_id
   ), attempts as (
     insert into node_attempt (run_id, number, session_id) select run_id, 1, $1 from wanted
@@ -66,12 +68,14 @@ const queueRuns = `
  * once, so that it never reaches a runner.
  * @param session locked; its fair rank moves on, so {@link saveSession} must follow
  * @param changedNodeId the node whose fact was written; without it the whole session is planned
+ * @param traceparent the trace that the runs go on with; default: that of the work which writes the fact
  * @returns the ids of the node instances that got a run that may be claimed
  */
 export async function planSession(
   tx: Tx,
   session: LockedSession,
   changedNodeId?: number,
+  traceparent?: string | null,
 ): Promise<readonly number[]> {
   if (session.frozen) return [];
   const nodes =
@@ -93,6 +97,7 @@ export async function planSession(
     wanted.map(({ reason }) => reason),
     wanted.map(({ node }) => node.maxAttempts),
     wanted.map(({ rankMs }) => rankMs),
+    traceparent ?? currentTraceparent(),
   ]);
   session.builtinQueued ||= wanted.some(({ node }) => node.runnerType === 'system');
   const failed = wanted.every(({ node }) => node.isChecked) ? noNodes : await failMisconfigured(tx, wanted);

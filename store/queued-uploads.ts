@@ -4,6 +4,7 @@
  * A node's uploads are published in the order of their rows' ids, whoever does it: a row leaves the queue in the
  * transaction that publishes it, under the session's lock, and always from the front of its node's queue.
  */
+import { currentTraceparent } from '../telemetry/trace.ts';
 import { noteAuditedSession } from './audit-scope.ts';
 import type { Database, Queryable, Tx } from './database.ts';
 import { failpoint } from './failpoint.ts';
@@ -18,6 +19,8 @@ import { type Effects, type LockedSession, lockSession, saveSession } from './se
 export interface QueuedUpload extends UploadedObject {
   readonly id: number;
   readonly sessionId: string;
+  /** The trace of the upload, as a W3C `traceparent`. */
+  readonly traceparent: string | null;
 }
 
 /** Where bytes were packed together with others. */
@@ -65,13 +68,13 @@ export async function queueUploadWithin(tx: Tx, upload: UploadedObject): Promise
   );
   if (!target) return { outcome: 'node-missing' };
   if (target.frozen) return { outcome: 'frozen' };
+  noteAuditedSession(target.sessionId);
   await takePendingObject(tx, upload.objectKey);
   const [row] = await tx.query<{ id: number }>(
-  noteAuditedSession(target.sessionId);
     `insert into queued_upload
             (project_id, session_id, node_instance_id, data_source_id, object_key, output_identifier, content_type,
-             content_encoding, size_bytes, sha256, etag, metadata)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::jsonb) returning id`,
+             content_encoding, size_bytes, sha256, etag, metadata, traceparent)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::jsonb, $13) returning id`,
     [
       target.projectId,
       target.sessionId,
@@ -85,6 +88,7 @@ export async function queueUploadWithin(tx: Tx, upload: UploadedObject): Promise
       upload.sha256,
       upload.etag,
       upload.metadata === null ? null : JSON.stringify(upload.metadata),
+      currentTraceparent(),
     ],
   );
   const { projectId, sessionId } = target;
@@ -109,7 +113,8 @@ export async function mustTellOfQueued(
 const columns = `
   q.id, q.session_id as "sessionId", q.node_instance_id as "nodeInstanceId", q.data_source_id as "dataSourceId",
   q.object_key as "objectKey", q.output_identifier as "outputIdentifier", q.content_type as "contentType",
-  q.content_encoding as "contentEncoding", q.size_bytes as "sizeBytes", q.sha256, q.etag, q.metadata`;
+  q.content_encoding as "contentEncoding", q.size_bytes as "sizeBytes", q.sha256, q.etag, q.metadata,
+  q.traceparent`;
 
 /** The front of a project's queue, oldest first, but for some sessions. */
 export async function queuedUploads(
@@ -217,16 +222,18 @@ async function publishRows(
   rows: readonly QueuedUpload[],
   places: ReadonlyMap<number, BundlePlace>,
 ): Promise<void> {
-  const newest = new Map<number, NodeOutputRow>();
+  const newest = new Map<number, { readonly output: NodeOutputRow; readonly traceparent: string | null }>();
   for (const row of [...rows].sort((a, b) => a.id - b.id)) {
     const place = places.get(row.id);
     if (place) await queueObjectDeletion(tx, row.dataSourceId, row.objectKey);
     const bytes = place ? { objectKey: place.objectKey, objectOffset: place.offset } : {};
     const { output } = await publishOutput(tx, session, { ...row, ...bytes });
-    newest.set(row.nodeInstanceId, output);
+    newest.set(row.nodeInstanceId, { output, traceparent: row.traceparent });
   }
-  for (const output of newest.values()) await markPublished(tx, output);
-  for (const nodeInstanceId of newest.keys()) await planSession(tx, session, nodeInstanceId);
+  for (const { output } of newest.values()) await markPublished(tx, output);
+  for (const [nodeInstanceId, { traceparent }] of newest) {
+    await planSession(tx, session, nodeInstanceId, traceparent);
+  }
 }
 
 /**

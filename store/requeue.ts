@@ -1,6 +1,7 @@
 /** Putting a run back into the queue when its claim ended without an outcome. */
 import { nodeStateCodes } from '../domain/node-state.ts';
 import { endAttempt, releaseDelayMs } from '../domain/run-plan.ts';
+import { leaseLost } from '../telemetry/metrics.ts';
 import type { Tx } from './database.ts';
 import { planSession } from './plan-session.ts';
 import { writeDone, writeRetry } from './run-end.ts';
@@ -17,6 +18,7 @@ export type Requeue =
 
 interface RequeuedRun {
   readonly runId: string;
+  readonly templateName: string;
   readonly nodeInstanceId: number;
   readonly attempt: number;
   readonly maxAttempts: number;
@@ -37,12 +39,13 @@ export async function requeueRun(
   how: Requeue,
 ): Promise<EndedAttempt[]> {
   const [run] = await tx.query<RequeuedRun>(
-    `select id as "runId", node_instance_id as "nodeInstanceId", attempt, max_attempts as "maxAttempts",
-            first_attempt as "firstAttempt", lost_count as "lostCount", release_count as "releaseCount", cancel_requested as "cancelRequested"
+    `select id as "runId", template_name as "templateName", node_instance_id as "nodeInstanceId", attempt,
+            max_attempts as "maxAttempts", first_attempt as "firstAttempt", lost_count as "lostCount", release_count as "releaseCount", cancel_requested as "cancelRequested"
        from node_run where id = $1 and state = 'held' for update`,
     [runId],
   );
   if (!run) return [];
+  if (how.kind === 'lost') tx.onCommit(() => leaseLost(run.templateName));
   if (how.kind === 'lost' || run.cancelRequested) return [await endLost(tx, session, run)];
   const releases = run.releaseCount + (how.kind === 'released' ? 1 : 0);
   const delayMs = how.kind === 'released' ? releaseDelayMs(releases) : 0;

@@ -1,6 +1,7 @@
 /** Writing what the end of an attempt means for its run, its attempt row and its node. The session is locked. */
 import { type NodeState, nodeStateCodes } from '../domain/node-state.ts';
 import type { AttemptEnd } from '../domain/run-plan.ts';
+import { attemptFailed, runEnded } from '../telemetry/metrics.ts';
 import type { Tx } from './database.ts';
 import type { EndedAttempt } from './session-lock.ts';
 import { taskReadyChannel } from './task-ready-channel.ts';
@@ -22,6 +23,11 @@ export interface DoneEffects {
   readonly watermarkToUpper?: boolean | undefined;
 }
 
+interface EndedRow {
+  readonly awaited: boolean;
+  readonly templateName: string;
+}
+
 type Done = Extract<AttemptEnd, { kind: 'done' }>;
 type Retry = Extract<AttemptEnd, { kind: 'retry' }>;
 
@@ -29,7 +35,7 @@ const endRun = `
   with run as (
     update node_run set state = 'done', outcome = $4, status_details = $5, ended_at = clock_timestamp(), due_at = null,
            lineage = case when $4 = 'completed' then run_lineage($1, $2) end
-     where id = $1 returning upper_position, replay_position, replay_output_id
+     where id = $1 returning upper_position, replay_position, replay_output_id, template_name
   ), attempt as (
     update node_attempt set ended_at = clock_timestamp(), outcome = $4, details = $12, category = $13
      where run_id = $1 and number = $2 returning awaited
@@ -53,7 +59,7 @@ const endRun = `
               order by v.position desc limit 1)
            else n.watermark_output_id end
     from run, attempt where n.id = $3
-   returning attempt.awaited`;
+   returning attempt.awaited, run.template_name as "templateName"`;
 
 /**
  * Ends the run for good. What it has staged and not published before is dropped, its objects go to the deletion queue.
@@ -64,7 +70,7 @@ export async function writeDone(
   end: Done,
   effects: DoneEffects = {},
 ): Promise<EndedAttempt> {
-  const [row] = await tx.query<{ awaited: boolean }>(endRun, [
+  const [row] = await tx.query<EndedRow>(endRun, [
     run.runId,
     run.attempt,
     run.nodeInstanceId,
@@ -79,6 +85,12 @@ export async function writeDone(
     end.failure?.reason ?? end.statusDetails,
     end.failure?.category ?? null,
   ]);
+  if (row) {
+    tx.onCommit(() => {
+      runEnded(row.templateName, end.outcome);
+      if (end.failure) attemptFailed(row.templateName, end.failure.category);
+    });
+  }
   return { runId: run.runId, attempt: run.attempt, outcome: end.outcome, awaited: row?.awaited ?? true };
 }
 
@@ -112,7 +124,7 @@ const retryRun = `
   ), node as (
     update node_instance set state = ${nodeStateCodes.Pending}, status_details = $5 where id = $3
   )
-  select ended.awaited,
+  select ended.awaited, run.template_name as "templateName",
          case when $4 = 'queued' and run.runner_type <> 'system' then pg_notify('${taskReadyChannel}', run.template_name) end
     from ended, run`;
 
@@ -123,7 +135,7 @@ export async function writeRetry(
   end: Retry,
   cause: 'failed' | 'lost',
 ): Promise<EndedAttempt> {
-  const [row] = await tx.query<{ awaited: boolean }>(retryRun, [
+  const [row] = await tx.query<EndedRow>(retryRun, [
     run.runId,
     run.attempt,
     run.nodeInstanceId,
@@ -135,5 +147,7 @@ export async function writeRetry(
     end.failure.reason,
     end.failure.category,
   ]);
+  if (row)
+    tx.onCommit(() => attemptFailed(row.templateName, cause === 'lost' ? cause : end.failure.category));
   return { runId: run.runId, attempt: run.attempt, outcome: cause, awaited: row?.awaited ?? true };
 }

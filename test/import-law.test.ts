@@ -11,12 +11,15 @@ const checkout = fileURLToPath(new URL('../', import.meta.url));
  */
 const LAW: Record<string, readonly string[]> = {
   domain: [],
+  // What every process tells of itself, for whoever measures or traces its work.
+  telemetry: [],
   // Reads variables and the files that they name: for the beginnings of processes.
   settings: ['domain'],
-  store: ['domain', 'settings'],
-  http: ['domain'],
+  store: ['telemetry', 'domain', 'settings'],
+  http: ['domain', 'telemetry'],
   auth: [
     'http',
+    'telemetry',
     'settings',
     'domain/audit',
     'domain/audit-page',
@@ -29,8 +32,9 @@ const LAW: Record<string, readonly string[]> = {
     'domain/text',
     'domain/token-format',
   ],
-  activities: ['store', 'domain'],
+  activities: ['store', 'domain', 'telemetry'],
   api: [
+    'telemetry',
     'http',
     'store',
     'domain',
@@ -41,7 +45,7 @@ const LAW: Record<string, readonly string[]> = {
     'auth',
   ],
   workflows: ['domain', 'types:activities'],
-  worker: ['activities', 'workflows', 'store', 'domain', 'settings'],
+  worker: ['telemetry', 'activities', 'workflows', 'store', 'domain', 'settings'],
   // They speak HTTP only.
   sdk: [],
   cli: [],

@@ -7,6 +7,7 @@ import { bundleWorkflowCode } from '@temporalio/worker';
 
 const root = join(import.meta.dirname, '..');
 const entry = join(root, 'workflows', 'all.ts');
+const interceptors = join(root, 'workflows', 'trace-interceptors.ts');
 
 /** The bundle's code, from the folder when it holds the one of these sources. */
 export async function workflowBundle(cacheDir?: string): Promise<{ code: string }> {
@@ -23,7 +24,7 @@ export async function workflowBundle(cacheDir?: string): Promise<{ code: string 
 function bundle() {
   const quiet = () => {};
   const logger = { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet };
-  return bundleWorkflowCode({ workflowsPath: entry, logger });
+  return bundleWorkflowCode({ workflowsPath: entry, workflowInterceptorModules: [interceptors], logger });
 }
 
 function sourcesHash(): string {

@@ -17,6 +17,10 @@ import { ObjectStores, objectSettings } from '../store/objects.ts';
 import { PendingObjects } from '../store/pending-objects.ts';
 import { databaseSettings } from '../store/settings.ts';
 import { ensureShipped } from '../store/shipped.ts';
+import { temporalCalled } from '../telemetry/metrics.ts';
+import { telemetrySettings } from '../telemetry/settings.ts';
+import { startTelemetry } from '../telemetry/start.ts';
+import { currentTraceIds, currentTraceparent } from '../telemetry/trace.ts';
 import { WorkflowClient } from '../workflows/client.ts';
 import { builtinQueueOf, searchAttributes } from '../workflows/contract.ts';
 import { temporalSettings } from '../workflows/settings.ts';
@@ -27,13 +31,16 @@ import { type Loop, startLoop } from './loop.ts';
 import { startRunnerSweeper } from './runner-sweeper.ts';
 import { workerSettings } from './settings.ts';
 import { startSweeper } from './sweeper.ts';
+import { temporalTelemetry } from './telemetry.ts';
 import { connectTemporal, ensureNamespace } from './temporal.ts';
+import { traceActivities } from './trace-activities.ts';
 
 const settingsParts = {
   database: databaseSettings,
   objects: objectSettings,
   temporal: temporalSettings,
   worker: workerSettings,
+  telemetry: telemetrySettings,
 };
 type Settings = ReturnType<typeof readSettings<typeof settingsParts>>;
 
@@ -55,7 +62,7 @@ interface Process {
 
 /** JSON lines; a net takes out what has the form of a token or an address, though workers are given neither. */
 function workerLog(level: string, process: string): Logger {
-  return pino({ level, base: { process }, hooks: { streamWrite: redacted } });
+  return pino({ level, base: { process }, mixin: currentTraceIds, hooks: { streamWrite: redacted } });
 }
 
 /** Starts one worker with what it needs; resolves when it polls. */
@@ -66,7 +73,10 @@ export async function startWorker(
   const settings = readSettings(settingsParts, environment);
   const log = workerLog(settings.worker.LOG_LEVEL, `worker-${queue}`);
   const database = await Database.open({ databaseUrl: settings.database.DATABASE_URL, poolSize: 12 });
-  const workflows = new WorkflowClient(settings.temporal, log);
+  const workflows = new WorkflowClient(settings.temporal, log, {
+    called: temporalCalled,
+    traceparent: currentTraceparent,
+  });
   const objects = new ObjectStores(settings.objects);
   const pending = new PendingObjects(database, objects);
   const parts = { settings, database, objects, pending, workflows, log };
@@ -118,6 +128,7 @@ async function createWorker(
       namespace,
       taskQueue: builtinQueueOf(taskQueue),
       activities: createBuiltinActivities({ database, objects, pending, log }),
+      interceptors: { activity: [traceActivities] },
       maxConcurrentActivityTaskExecutions: 2,
       shutdownGraceTime: '20s',
     });
@@ -138,6 +149,7 @@ async function createWorker(
         afterCommit: (effects) => workflows.afterCommit(effects),
       }),
     },
+    interceptors: { activity: [traceActivities] },
     maxConcurrentLocalActivityExecutions: 10,
     maxConcurrentActivityTaskExecutions: 50,
     maxCachedWorkflows: 500,
@@ -165,11 +177,17 @@ function startLoops(
 if (import.meta.main) {
   const { values } = parseArgs({ options: { queue: { type: 'string', default: 'workflows' } } });
   try {
-    Runtime.install({ logger: quietRuntimeLogger(), shutdownSignals: [] });
-    const running = await startWorker(process.env, values.queue === 'builtin' ? 'builtin' : 'workflows');
+    const queue = values.queue === 'builtin' ? 'builtin' : 'workflows';
+    const { telemetry: asked, worker } = readSettings(settingsParts, process.env);
+    const name = queue === 'builtin' ? 'worker-builtin' : 'worker';
+    const telemetry = await startTelemetry(name, asked, workerLog(worker.LOG_LEVEL, `worker-${queue}`));
+    const temporal = await temporalTelemetry(asked);
+    Runtime.install({ logger: quietRuntimeLogger(), shutdownSignals: [], ...temporal });
+    const running = await startWorker(process.env, queue);
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void running.stop());
     if (process.env.READY_FILE) keepFresh(process.env.READY_FILE);
     await running.ended;
+    await telemetry.stop();
   } catch (error) {
     const lines = error instanceof SettingsError ? error.lines : [String(error)];
     for (const line of lines) process.stderr.write(`${line}\n`);

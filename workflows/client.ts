@@ -9,9 +9,15 @@ import {
   AsyncCompletionClient,
   Client,
   Connection,
+  type WorkflowClientInterceptor,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
+import {
+  defaultPayloadConverter,
+  defineSearchAttributeKey,
+  SearchAttributeType,
+  TypedSearchAttributes,
+} from '@temporalio/common';
 import { attemptActivityId } from '../domain/session-look.ts';
 import {
   lookAgainSignal,
@@ -22,6 +28,7 @@ import {
   type SharedSessionWindowInput,
   sessionWorkflowId,
   sessionWorkflowType,
+  traceHeader,
   windowWorkflowId,
   windowWorkflowType,
 } from './contract.ts';
@@ -66,6 +73,16 @@ export interface WorkflowClientLog {
   warn(facts: object, message: string): void;
 }
 
+/** What is told of the calls, and what goes with them. */
+export interface WorkflowClientTelemetry {
+  /** A call that was made, or left to the healer because Temporal does not answer. */
+  called(result: 'ok' | 'failed' | 'skipped'): void;
+  /** The trace that a workflow is told to look in, as a W3C `traceparent`. */
+  traceparent(): string | null;
+}
+
+const quiet: WorkflowClientTelemetry = { called: () => undefined, traceparent: () => null };
+
 export class WorkflowClient {
   readonly namespace: string;
   private readonly connection: Connection;
@@ -73,18 +90,20 @@ export class WorkflowClient {
   private readonly completions: AsyncCompletionClient;
   private readonly taskQueue: string;
   private readonly log: WorkflowClientLog;
+  private readonly telemetry: WorkflowClientTelemetry;
   private readonly underWay = new Set<Promise<void>>();
   private failures = 0;
   private pausedUntilMs = 0;
 
-  constructor(settings: TemporalSettings, log: WorkflowClientLog) {
+  constructor(settings: TemporalSettings, log: WorkflowClientLog, telemetry = quiet) {
     this.connection = Connection.lazy(temporalConnection(settings));
     this.namespace = settings.TEMPORAL_NAMESPACE;
     const options = { connection: this.connection, namespace: this.namespace };
-    this.client = new Client(options);
+    this.client = new Client({ ...options, interceptors: { workflow: [tracing(telemetry)] } });
     this.completions = new AsyncCompletionClient(options);
     this.taskQueue = settings.TEMPORAL_TASK_QUEUE;
     this.log = log;
+    this.telemetry = telemetry;
   }
 
   /** Tells what a commit changed. Not to be awaited by a reply. */
@@ -248,6 +267,13 @@ export class WorkflowClient {
     await this.connection.withDeadline(Date.now() + callDeadlineMs, () => this.lookAgain(session));
   }
 
+  /** Rejects when Temporal does not answer. */
+  async ping(): Promise<void> {
+    await this.connection.withDeadline(Date.now() + callDeadlineMs, () =>
+      this.connection.workflowService.getSystemInfo({}),
+    );
+  }
+
   /** Waits for the calls under way and closes the connection. */
   async close(): Promise<void> {
     await Promise.allSettled(this.underWay);
@@ -275,13 +301,18 @@ export class WorkflowClient {
   }
 
   private send(call: () => Promise<void>): void {
-    if (this.underWay.size >= maxCallsUnderWay || Date.now() < this.pausedUntilMs) return;
+    if (this.underWay.size >= maxCallsUnderWay || Date.now() < this.pausedUntilMs) {
+      this.telemetry.called('skipped');
+      return;
+    }
     const sent = this.connection.withDeadline(Date.now() + callDeadlineMs, call).then(
       () => {
         this.failures = 0;
+        this.telemetry.called('ok');
       },
       (error: unknown) => {
         this.failures += 1;
+        this.telemetry.called('failed');
         if (this.failures >= breakerFailures) this.pausedUntilMs = Date.now() + breakerPauseMs;
         this.log.warn(
           { error: error instanceof Error ? error.message : String(error) },
@@ -292,6 +323,18 @@ export class WorkflowClient {
     this.underWay.add(sent);
     void sent.finally(() => this.underWay.delete(sent));
   }
+}
+
+/** Lets the look that a signal asks for go on with the trace of whoever asks. */
+function tracing(telemetry: WorkflowClientTelemetry): WorkflowClientInterceptor {
+  return {
+    signalWithStart(input, next) {
+      const traceparent = telemetry.traceparent();
+      if (traceparent === null) return next(input);
+      const headers = { ...input.headers, [traceHeader]: defaultPayloadConverter.toPayload(traceparent) };
+      return next({ ...input, headers });
+    },
+  };
 }
 
 function activityOf(sessionId: string, runId: string, attempt: number) {

@@ -40,6 +40,9 @@ export function queuedIngestId(projectId: number, taskQueue: string): string {
  */
 export const lookAgainSignal = 'lookAgain';
 
+/** Header of Temporal's messages that carries a W3C `traceparent`, where something is traced. */
+export const traceHeader = 'traceparent';
+
 /** What the session's workflow is started with. */
 export interface SessionRunInput {
   readonly sessionId: string;

@@ -5,6 +5,7 @@ import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { outputDataSource } from '../../store/output-target.ts';
 import { writeTaskOutput } from '../../store/task-writes.ts';
+import { traced } from '../../telemetry/trace.ts';
 import { type BuiltinRun, type BuiltinServices, ClaimLostError, InvalidInputError } from './node.ts';
 
 export interface BuiltinOutput {
@@ -18,7 +19,15 @@ export interface BuiltinOutput {
 }
 
 /** @returns the output's id */
-export async function writeOutput(
+export function writeOutput(
+  run: BuiltinRun,
+  services: BuiltinServices,
+  output: BuiltinOutput,
+): Promise<number> {
+  return traced('write output', {}, () => storeOutput(run, services, output));
+}
+
+async function storeOutput(
   run: BuiltinRun,
   services: BuiltinServices,
   output: BuiltinOutput,

@@ -13,6 +13,7 @@ export const healthCheck = defineRoute({
   id: 'healthCheck',
   method: 'GET',
   path: '/health_check',
+  traced: false,
   summary: 'Whether database and storage answer',
   description: 'Each within two seconds; they are asked at most once a second.',
   tags: ['Health'],
@@ -29,6 +30,7 @@ export const health = defineRoute({
   id: 'health',
   method: 'GET',
   path: '/api/v2/health',
+  traced: false,
   summary: 'Connectivity check: process and database answer',
   description: 'Devices go on uploading while the workflow engine is down, so it is not asked.',
   tags: ['Health'],
@@ -45,7 +47,6 @@ export const readiness = defineRoute({
   id: 'readinessCheck',
   method: 'GET',
   path: '/ready_check',
-  versions: 'as-listed',
   summary: 'Whether this process takes requests',
   description:
     'For whoever balances between several APIs: 503 from the moment in which this one begins to stop. It asks no other ' +

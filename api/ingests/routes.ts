@@ -52,7 +52,7 @@ const ingest = defineRoute({
     'nodeOutputFailed',
   ],
   refusals: { params: 'ingestNotFound' },
-  async handler({ params, headers, body, request, services, signal }) {
+  async handler({ params, headers, body, request, services, signal, note }) {
     try {
       const found = await admitted(services, params.urlPath, headers['x-ingest-secret'], request.bearer);
       noteAuditActor(found.id);
@@ -63,6 +63,7 @@ const ingest = defineRoute({
       const dataSource = await findDataSource(services.database, found.dataSourceId);
       if (dataSource === undefined) throw new Error(`Data source ${found.dataSourceId} is gone.`);
       const received = await receiveObject(services, {
+        kind: 'ingest',
         dataSource,
         headers: request.headers,
         body,
@@ -73,6 +74,8 @@ const ingest = defineRoute({
       const taken = await takeIn(services, dataSource, received, () =>
         feedIngest(services.database, found, received, name),
       );
+      const place = taken.outcome === 'queued' ? taken : taken.output;
+      note({ sessionId: place.sessionId, nodeInstanceId: place.nodeInstanceId });
       if (taken.outcome === 'queued') return { status: 202, body: presentQueued(taken) };
       const { sessionId, nodeInstanceId, id } = taken.output;
       const status = taken.outcome === 'replaced' ? 200 : 201;

@@ -12,6 +12,7 @@ import type { UploadBody } from '../../http/route.ts';
 import type { DataSourceRow } from '../../store/data-sources.ts';
 import { newOutputKey, ObjectTooLarge, type PutResult, SourceBroken } from '../../store/objects.ts';
 import { PendingNodeGone } from '../../store/pending-objects.ts';
+import { type UploadKind, uploadEnded } from '../../telemetry/metrics.ts';
 import type { Services } from '../services.ts';
 
 /** An object in its store with a pending row: `pending.release` it once published, or `pending.discard` it. */
@@ -26,6 +27,8 @@ export interface ReceivedObject extends OutputHeaders {
 }
 
 export interface ReceiveOptions {
+  /** As what its bytes and its time are counted. */
+  readonly kind: UploadKind;
   readonly dataSource: DataSourceRow;
   readonly headers: HeaderValues;
   readonly body: UploadBody;
@@ -55,6 +58,8 @@ export async function receiveObject(
   const sent = readSentDigests(headers);
   const tooLarge = options.tooLarge ?? 'bodyTooLarge';
   if (body.declaredBytes !== null && body.declaredBytes > options.maxBytes) throw new Problem(tooLarge);
+  const startedAtMs = performance.now();
+  const seconds = () => (performance.now() - startedAtMs) / 1000;
   const store = services.objects.of(dataSource);
   const objectKey = newOutputKey();
   await beginObject(services.pending, objectKey, options);
@@ -71,9 +76,11 @@ export async function receiveObject(
     if (sent.sha256 !== null && sent.sha256 !== stored.sha256) throw new Problem('checksumMismatch');
     if (sent.md5 !== null && sent.md5 !== stored.md5) throw new Problem('checksumMismatch');
   } catch (error) {
+    uploadEnded(options.kind, seconds(), null);
     await services.pending.discard(objectKey, dataSource);
     throw asRefusal(error, tooLarge, options.signal);
   }
+  uploadEnded(options.kind, seconds(), stored.sizeBytes);
   return {
     ...said,
     objectKey,

@@ -59,13 +59,15 @@ export const uploadOutput = defineRoute({
     'nodeOutputFailed',
   ],
   refusals: { params: 'nodeInstanceNotFound' },
-  async handler({ params, body, request, services, signal }) {
+  async handler({ params, body, request, services, signal, note }) {
     try {
       const { dataSource, queuedIngestion, sessionId } = await findTarget(
         services.database,
         params.nodeInstanceId,
       );
+      note({ sessionId });
       const received = await receiveObject(services, {
+        kind: 'upload',
         dataSource,
         headers: request.headers,
         body,

@@ -88,6 +88,7 @@ const claim = defineRoute({
   id: 'claimTask',
   method: 'POST',
   path: '/api/v2/runner/tasks/claim',
+  traced: false,
   summary: 'Claims the oldest ready task, or waits for one',
   description:
     'A claim gives up the task that the same instanceId still holds, and answers an older waiting claim of it with 204. ' +
@@ -102,7 +103,7 @@ const claim = defineRoute({
   },
   errors: ['templateUnknown', 'templateNotAllowed'],
   errorStyle: 'coded',
-  async handler({ body, principal, services, request: { headers }, signal, shutdown }) {
+  async handler({ body, principal, services, request: { headers }, note, signal, shutdown }) {
     const identity = { holder: holderOf(principal), instanceId: body.instanceId };
     services.runners.presence.seen(identity, headers['user-agent']);
     const coverage = await coverageFor(services, principal, body.templates ?? []);
@@ -111,6 +112,8 @@ const claim = defineRoute({
     const request = { identity, coverage, waitSeconds, isStillAllowed, signal, shutdown };
     const task = await claimTask(services, request);
     if (task === undefined) return { status: 204 };
+    const { taskId, sessionId, nodeInstanceId, runId } = task;
+    note({ taskId, sessionId, nodeInstanceId, runId });
     const kind = principal.kind === 'runner' ? 'runner' : 'account';
     services.runners.holders.taken(task, { instance: identity.instanceId, kind });
     return {

@@ -84,6 +84,7 @@ const writeOutput = defineRoute({
     if ((body.declaredBytes ?? 0) > limits.runnerOutputBytes) throw new Problem('outputTooLarge');
     const task = await touchTask(services.database, identity, params.taskId);
     if (task === undefined) throw new Problem('taskNotFound');
+    context.note({ sessionId: task.sessionId, nodeInstanceId: task.nodeInstanceId, runId: task.runId });
     const write = (upload: TaskOutput) =>
       writeTaskOutput(services.database, identity, params.taskId, upload, watermarkInputId);
     const existing =
@@ -96,6 +97,7 @@ const writeOutput = defineRoute({
     if (dataSource === undefined) throw new Problem('dataSourceNotFound');
     const keeper = new LeaseKeeper(services.database, identity, params.taskId);
     const received = await receive(services, keeper, {
+      kind: 'output',
       dataSource,
       headers: request.headers,
       body,

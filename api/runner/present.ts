@@ -7,6 +7,7 @@ import type { ClaimedTask } from '../../store/claims.ts';
 import type { DebugNode } from '../../store/debug-node.ts';
 import type { NodeOutputRow } from '../../store/outputs.ts';
 import type { HeldTask, TaskInput } from '../../store/task-reads.ts';
+import { recordSpan } from '../../telemetry/trace.ts';
 import type { inputSchema } from './input-schema.ts';
 import type { claimSchema, debugContextSchema, incrementalSchema } from './schema.ts';
 import type { writtenOutputSchema } from './task-schema.ts';
@@ -40,7 +41,33 @@ export function presentClaim(task: ClaimedTask, maxInputsPerTask: number): z.inp
       pendingInputs: task.pendingInputs,
       maxInputsPerTask,
     },
+    traceparent: traceOf(task),
   };
+}
+
+/**
+ * The trace that the work for the task goes on with: its time in the queue is a span of the trace that queued it, under
+ * which the runner's own and its calls then stand.
+ */
+function traceOf(task: ClaimedTask): string | null {
+  const waitedMs = (task.waitedSeconds ?? 0) * 1000;
+  const span = recordSpan(
+    `queued ${task.nodeTemplate}`,
+    {
+      kind: 'producer',
+      parent: task.traceparent,
+      startTime: new Date(task.claimedAt.getTime() - waitedMs),
+      attributes: {
+        'sdp.sessionId': task.sessionId,
+        'sdp.nodeInstanceId': task.nodeInstanceId,
+        'sdp.taskId': task.taskId,
+        'sdp.runId': task.runId,
+        'sdp.attempt': task.attempt,
+      },
+    },
+    task.claimedAt,
+  );
+  return span ?? task.traceparent;
 }
 
 /** Templates are imported with objects only; anything else must not keep the node from being claimed. */

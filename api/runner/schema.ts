@@ -84,6 +84,14 @@ export const claimSchema = z
     }),
     heartbeatIntervalSeconds: z.int().meta({ description: 'How often to send a heartbeat.' }),
     incremental: incrementalSchema,
+    traceparent: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'W3C trace context of the run; null where nothing is traced. Send it as header `traceparent` of every call for ' +
+          'the task, so that they are told as parts of one trace.',
+      }),
   })
   .meta({
     id: 'RunnerTask',
@@ -94,6 +102,7 @@ export const claimSchema = z
       claimedAt: runnerStory.claimedAt,
       leaseExpiresAt: runnerStory.leaseExpiresAt,
       heartbeatIntervalSeconds: 10,
+      traceparent: null,
     },
   });
 
@@ -106,6 +115,7 @@ export const debugContextSchema = claimSchema
     claimedAt: true,
     leaseExpiresAt: true,
     heartbeatIntervalSeconds: true,
+    traceparent: true,
   })
   .extend({
     runId: z.guid().nullable().meta({ description: 'The run that is queued, held or waiting.' }),

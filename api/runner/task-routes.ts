@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
+import type { CallIds } from '../../http/call-facts.ts';
 import type { RunnerIdentity } from '../../store/claims.ts';
 import { type EndRefusal, endTask, type TaskEnd } from '../../store/outcomes.ts';
 import { beatTask } from '../../store/task-reads.ts';
@@ -30,6 +31,7 @@ const heartbeat = defineRoute({
   id: 'beatTask',
   method: 'PUT',
   path: '/api/v2/runner/tasks/{taskId}/heartbeat',
+  traced: false,
   summary: 'Keeps the task and tells how far it is',
   description:
     'Send one every `heartbeatIntervalSeconds`. Phase and message are shown as statusDetails of the node. With ' +
@@ -93,7 +95,7 @@ const complete = defineRoute({
   async handler(context) {
     const { outcome, hasMore, statusDetails, state } = context.body;
     const end = { kind: 'complete', outcome, hasMore: hasMore ?? false, statusDetails, state } as const;
-    const reply = await endHeld(context.services, identityOf(context), context.params.taskId, end);
+    const reply = await endHeld(context, identityOf(context), end);
     return { status: 200, body: reply as z.input<typeof completeSchema> };
   },
 });
@@ -112,7 +114,7 @@ const fail = defineRoute({
   errors: ['taskFinished'],
   async handler(context) {
     const end = { kind: 'fail', ...context.body } as const;
-    const reply = await endHeld(context.services, identityOf(context), context.params.taskId, end);
+    const reply = await endHeld(context, identityOf(context), end);
     return { status: 200, body: reply as z.input<typeof failSchema> };
   },
 });
@@ -130,9 +132,8 @@ const release = defineRoute({
   responses: { 200: { description: 'Given back.', schema: releaseSchema } },
   errors: ['taskFinished'],
   async handler(context) {
-    const { taskId } = context.params;
     const end = { kind: 'release', reason: context.body.reason } as const;
-    const reply = await endHeld(context.services, identityOf(context), taskId, end);
+    const reply = await endHeld(context, identityOf(context), end);
     return { status: 200, body: reply as z.input<typeof releaseSchema> };
   },
 });
@@ -144,11 +145,16 @@ const endProblems: Readonly<Record<EndRefusal, ProblemKey>> = {
   'not-incremental': 'invalidRequest',
 };
 
+interface EndCall {
+  readonly services: Services;
+  readonly params: { readonly taskId: string };
+  readonly note: (ids: CallIds) => void;
+}
+
 /** Ends a held task and returns the reply that the store decided; the same one for a repeat. */
 async function endHeld(
-  services: Services,
+  { services, params: { taskId }, note }: EndCall,
   identity: RunnerIdentity,
-  taskId: string,
   end: TaskEnd,
 ): Promise<unknown> {
   const digest = createHash('sha256').update(canonicalJson(end)).digest('base64url');
@@ -158,8 +164,10 @@ async function endHeld(
     throw new Problem(endProblems[result.why], result.why === 'not-incremental' ? { message } : {});
   }
   if (result.kind === 'ended') {
+    const { runId, nodeInstanceId, effects } = result;
+    note({ sessionId: effects.session.sessionId, nodeInstanceId, runId });
     services.runners.holders.ended(taskId);
-    services.workflows.afterCommit(result.effects);
+    services.workflows.afterCommit(effects);
   }
   return result.reply;
 }

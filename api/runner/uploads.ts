@@ -30,6 +30,7 @@ import {
   type TaskUploadPart,
 } from '../../store/task-uploads.ts';
 import { checkWatermark, refusable } from '../../store/task-writes.ts';
+import { uploadEnded } from '../../telemetry/metrics.ts';
 import type { Services } from '../services.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { writeProblem } from './write-problem.ts';
@@ -111,6 +112,8 @@ export async function receivePart(services: Services, job: PartJob): Promise<Tas
   if ((body.declaredBytes ?? 0) > maxBytes) throw partTooLarge();
   const place = objects.of(await dataSourceOf(services, upload)).multipart(upload.objectKey);
   const keeper = new LeaseKeeper(database, identity, taskId);
+  const startedAtMs = performance.now();
+  let storedBytes: number | null = null;
   try {
     const stored = await putPart(place, upload.storeUploadId, job.part, body.open(), {
       maxBytes,
@@ -123,11 +126,14 @@ export async function receivePart(services: Services, job: PartJob): Promise<Tas
         await openUpload(services, identity, taskId, upload.handle);
       },
     });
+    storedBytes = stored.sizeBytes;
     const part = { ...stored, number: job.part };
     if (await keepPart(database, identity, taskId, upload.handle, part)) return part;
   } catch (error) {
     if (keeper.lost.aborted) throw new Problem('taskNotFound');
     if (!(error instanceof MultipartGone)) throw partProblem(error, job.signal);
+  } finally {
+    uploadEnded('part', (performance.now() - startedAtMs) / 1000, storedBytes);
   }
   // Task or upload ended meanwhile; which of them, the rows tell.
   await openUpload(services, identity, taskId, upload.handle);

@@ -29,6 +29,7 @@ const events = defineRoute({
   id: 'followSession',
   method: 'GET',
   path: '/api/v2/sessions/{id}/events',
+  traced: false,
   summary: 'Follows a session: node states, outputs, attempts, window',
   description,
   tags: ['Sessions'],

@@ -7,6 +7,8 @@ import { type Environment, readSettings, SettingsError } from '../../settings/re
 import { Database } from '../../store/database.ts';
 import { SecretBox } from '../../store/secrets.ts';
 import { databaseSettings } from '../../store/settings.ts';
+import { telemetrySettings } from '../../telemetry/settings.ts';
+import { startTelemetry } from '../../telemetry/start.ts';
 import { RunnerHost } from './host.ts';
 import { runnerHostSettings } from './settings.ts';
 
@@ -19,8 +21,8 @@ export interface RunningHost {
 
 /** Starts a host of deployed runners. @throws SettingsError */
 export async function startRunnerHost(environment: Environment): Promise<RunningHost> {
-  const parts = { database: databaseSettings, host: runnerHostSettings };
-  const { database: access, host: given } = readSettings(parts, environment);
+  const parts = { database: databaseSettings, host: runnerHostSettings, telemetry: telemetrySettings };
+  const { database: access, host: given, telemetry: asked } = readSettings(parts, environment);
   const settings = { ...given, SDK_RUNNERS_DIR: resolve(given.SDK_RUNNERS_DIR) };
   if (!statSync(settings.SDK_RUNNERS_DIR, { throwIfNoEntry: false })?.isDirectory()) {
     throw new SettingsError(['SDK_RUNNERS_DIR: there is no such folder.']);
@@ -31,6 +33,7 @@ export async function startRunnerHost(environment: Environment): Promise<Running
     // What runners write passes through here too.
     hooks: { streamWrite: redacted },
   });
+  const telemetry = await startTelemetry('runner-host', asked, log);
   const database = await Database.open({ databaseUrl: access.DATABASE_URL, poolSize });
   const secrets = new SecretBox(settings.SECRETS_KEY);
   const url = settings.SDK_RUNNERS_URL ?? `http://127.0.0.1:${settings.PORT}`;
@@ -41,6 +44,7 @@ export async function startRunnerHost(environment: Environment): Promise<Running
     async stop() {
       await host.stop();
       await database.close();
+      await telemetry.stop();
     },
   };
 }

@@ -62,7 +62,13 @@ export function presentClaim(world: World, claim: Claim): Record<string, unknown
     leaseExpiresAt: leaseExpiresAt(claim),
     heartbeatIntervalSeconds: heartbeatIntervalSeconds(node.template.leaseSeconds),
     incremental: incrementalOf(world, claim),
+    traceparent: traceparentOf(claim),
   };
+}
+
+/** A trace of the run's own, with a span of the claim's, sampled. */
+function traceparentOf({ run, taskId }: Claim): string {
+  return `00-${run.runId.replaceAll('-', '')}-${taskId.replaceAll('-', '').slice(0, 16)}-01`;
 }
 
 export function leaseExpiresAt(claim: Claim): string {

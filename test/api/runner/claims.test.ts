@@ -65,6 +65,7 @@ describe('a claim', () => {
       parents: [{ nodeInstanceId: graph.nodes.input, name: 'input' }],
       heartbeatIntervalSeconds: 10,
       incremental: { watermark: null, pendingInputs: 1, maxInputsPerTask: 100 },
+      traceparent: null,
     });
     expect(output.id).toBeGreaterThan(0);
     expect([taskId, runId].every((id) => /^[0-9a-f-]{36}$/.test(id))).toBe(true);

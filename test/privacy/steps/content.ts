@@ -185,7 +185,8 @@ async function driveSettings({ drive, people, platform }: Scenario): Promise<voi
   await drive.good('DELETE', `${path}/archive`, { token });
 }
 
-async function driveDocuments({ drive }: Scenario): Promise<void> {
+async function driveDocuments({ drive, people }: Scenario): Promise<void> {
+  await drive.good('GET', '/metrics', { token: people.Developer.token });
   for (const path of ['/health_check', '/api/v2/health', '/api/v2/openapi.json', '/docs', '/docs/style.css'])
     await drive.good('GET', path);
   await drive.good('GET', '/api/v2/runner/runner-api.v1.yaml');

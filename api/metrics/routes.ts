@@ -1,0 +1,54 @@
+/** What Prometheus scrapes, at the address of the interface: for whoever may know of everybody's work. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { access, decideAccess } from '../../domain/access.ts';
+import { Problem } from '../../domain/errors.ts';
+import { tokenPrefixes } from '../../domain/token-format.ts';
+import { contentType } from '../../telemetry/registry.ts';
+import { scrapeAll } from '../../telemetry/server.ts';
+import { defineRoute } from '../route.ts';
+import type { Services } from '../services.ts';
+
+const metrics = defineRoute({
+  id: 'metrics',
+  method: 'GET',
+  path: '/metrics',
+  versions: 'as-listed',
+  hidden: true,
+  traced: false,
+  summary: 'Metrics of this process in Prometheus text format',
+  description:
+    'For the bearer `METRICS_TOKEN`, and for access tokens of Administrators and Developers. `METRICS_PORT` serves the ' +
+    'same without a token, on a port of its own.',
+  tags: ['Health'],
+  access: access.open,
+  responses: { 200: { description: 'The metrics.', media: 'text/plain' } },
+  errors: ['unauthorized', 'forbidden', 'unavailable'],
+  async handler({ request, services, requestId }) {
+    await admit(services, request.bearer, requestId);
+    return {
+      status: 200,
+      stream: Buffer.from(await scrapeAll()),
+      headers: { 'content-type': contentType, 'cache-control': 'no-store' },
+    };
+  },
+});
+
+/** @throws Problem `unauthorized`, `forbidden` */
+async function admit(services: Services, bearer: string | null, requestId: string): Promise<void> {
+  if (bearer === null) throw new Problem('unauthorized');
+  const { METRICS_TOKEN: own } = services.settings;
+  if (own !== undefined && isSame(bearer, own)) return;
+  if (bearer.startsWith(tokenPrefixes.runner)) throw new Problem('forbidden');
+  const caller = await services.auth.identify(bearer, requestId);
+  if (caller === null) throw new Problem('unauthorized');
+  const decision = decideAccess(access.admin, caller);
+  if (!decision.allowed) throw new Problem(decision.problem);
+}
+
+/** In a time that tells nothing of the right one. */
+function isSame(given: string, right: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(right));
+}
+
+export const metricsRoutes = [metrics];

@@ -1,0 +1,150 @@
+/** What the platform counts and measures, each described in docs/reference/metrics.md. Units stand last in the names. */
+import { Counter, Gauge, Histogram } from 'prom-client';
+import { registry, templateLabel } from './registry.ts';
+
+const registers = [registry];
+
+const httpSeconds = new Histogram({
+  name: 'sdp_http_request_seconds',
+  help: 'From the head of a request to the end of its answer, by route; a claim includes its wait.',
+  labelNames: ['method', 'route', 'status'] as const,
+  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+  registers,
+});
+
+const uploadBytes = new Counter({
+  name: 'sdp_upload_bytes_total',
+  help: 'Bytes that were received and stored.',
+  labelNames: ['kind'] as const,
+  registers,
+});
+
+const uploadSeconds = new Histogram({
+  name: 'sdp_upload_seconds',
+  help: 'From the first byte asked for to the object stored or given up.',
+  labelNames: ['kind', 'result'] as const,
+  buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800],
+  registers,
+});
+
+const claimSeconds = new Histogram({
+  name: 'sdp_claim_latency_seconds',
+  help: 'From when an attempt could first be claimed to when a runner or worker held it.',
+  labelNames: ['template'] as const,
+  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800],
+  registers,
+});
+
+const leasesLost = new Counter({
+  name: 'sdp_leases_lost_total',
+  help: 'Claims that were used and ended without an outcome: lease over, or given up by another claim.',
+  labelNames: ['template'] as const,
+  registers,
+});
+
+const runsEnded = new Counter({
+  name: 'sdp_runs_ended_total',
+  help: 'Runs that ended for good, by outcome.',
+  labelNames: ['template', 'outcome'] as const,
+  registers,
+});
+
+const attemptsFailed = new Counter({
+  name: 'sdp_attempts_failed_total',
+  help: 'Attempts that failed or were lost, also those that are tried again, by category.',
+  labelNames: ['template', 'category'] as const,
+  registers,
+});
+
+const temporalCalls = new Counter({
+  name: 'sdp_temporal_calls_total',
+  help: 'Calls to Temporal after commits; skipped: left to the healer because Temporal does not answer.',
+  labelNames: ['result'] as const,
+  registers,
+});
+
+/** `upload`: by a person or device; `ingest`: at a managed ingest; `output`, `part`: by a runner. */
+export type UploadKind = 'upload' | 'ingest' | 'output' | 'part';
+
+export type CallResult = 'ok' | 'failed' | 'skipped';
+
+/** @param route its path as the interface lists it, `{name}` for what varies */
+export function requestServed(method: string, route: string, status: number, seconds: number): void {
+  httpSeconds.observe({ method, route, status }, seconds);
+}
+
+/** @param storedBytes null when nothing was stored */
+export function uploadEnded(kind: UploadKind, seconds: number, storedBytes: number | null): void {
+  if (storedBytes !== null) uploadBytes.inc({ kind }, storedBytes);
+  uploadSeconds.observe({ kind, result: storedBytes === null ? 'failed' : 'stored' }, seconds);
+}
+
+/** @param seconds since the attempt could be claimed; null when it had been held before */
+export function taskClaimed(template: string, seconds: number | null): void {
+  if (seconds !== null) claimSeconds.observe({ template: templateLabel(template) }, Math.max(0, seconds));
+}
+
+export function leaseLost(template: string): void {
+  leasesLost.inc({ template: templateLabel(template) });
+}
+
+export function runEnded(template: string, outcome: string): void {
+  runsEnded.inc({ template: templateLabel(template), outcome });
+}
+
+export function attemptFailed(template: string, category: string): void {
+  attemptsFailed.inc({ template: templateLabel(template), category });
+}
+
+export function temporalCalled(result: CallResult): void {
+  temporalCalls.inc({ result });
+}
+
+/** Of a pool of database connections. */
+export interface PoolUse {
+  readonly max: number;
+  readonly total: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
+const pools = new Map<string, Set<() => PoolUse>>();
+
+/** @param name `platform` or `auth`. @returns takes it out again */
+export function watchPool(name: string, use: () => PoolUse): () => void {
+  const known = pools.get(name) ?? new Set();
+  pools.set(name, known.add(use));
+  return () => void known.delete(use);
+}
+
+function poolGauge(name: string, help: string, value: (use: PoolUse) => number): void {
+  new Gauge({
+    name,
+    help,
+    labelNames: ['pool'] as const,
+    registers,
+    collect() {
+      this.reset();
+      for (const [pool, uses] of pools) {
+        for (const use of uses) this.inc({ pool }, value(use()));
+      }
+    },
+  });
+}
+
+poolGauge('sdp_pool_connections_max', 'Database connections that the pool may open.', (use) => use.max);
+poolGauge('sdp_pool_connections_used', 'Database connections at work now.', (use) => use.total - use.idle);
+poolGauge('sdp_pool_connections_idle', 'Open database connections at rest.', (use) => use.idle);
+poolGauge('sdp_pool_waiting', 'Callers that wait for a database connection.', (use) => use.waiting);
+
+const processInfo = new Gauge({
+  name: 'sdp_process_info',
+  help: 'Always 1; tells which of the platform’s processes this is, and its version.',
+  labelNames: ['process', 'version'] as const,
+  registers,
+});
+
+export function processIs(process: string, version: string): void {
+  processInfo.reset();
+  processInfo.set({ process, version }, 1);
+}

@@ -1,0 +1,196 @@
+/**
+ * Gauges that are read from elsewhere at each scrape: the queue, sessions that wait, and which parts answer.
+ *
+ * A scrape never waits long for a part that is sick: each read has a limit, at most one of each is under way, and what
+ * did not answer shows in a metric of its own while its gauges are left out.
+ */
+import { Gauge } from 'prom-client';
+import { registry, templateLabel, withLimit } from './registry.ts';
+
+const registers = [registry];
+const readLimitMs = 2_000;
+/** Several scrapers within a second share one read. */
+const keptMs = 1_000;
+
+export interface QueueOf {
+  readonly template: string;
+  readonly tasks: number;
+  readonly oldestSeconds: number;
+}
+
+/** What one look at the database tells. */
+export interface PlatformState {
+  readonly queues: readonly QueueOf[];
+  /** Sessions whose last change their workflow has not looked at, and for how long the longest. */
+  readonly sessionsWanted: number;
+  readonly wantedOldestSeconds: number;
+  /** Uploads of projects with queued ingestion that are not published yet. */
+  readonly uploadsQueued: number;
+  readonly uploadsOldestSeconds: number;
+}
+
+export type Part = 'database' | 'storage' | 'temporal';
+
+export interface PlatformReads {
+  readonly state: () => Promise<PlatformState>;
+  /** Each rejects when its part does not answer. */
+  readonly parts: Readonly<Record<Part, () => Promise<unknown>>>;
+  readonly claimsWaiting: () => number;
+}
+
+const sources = new Set<Source>();
+
+/** Adds these to every scrape of this process. @returns takes them out again */
+export function watchPlatform(reads: PlatformReads): () => void {
+  const source = new Source(reads);
+  sources.add(source);
+  return () => void sources.delete(source);
+}
+
+/** To be awaited before the registry is read: the gauges then show what the reads gave. */
+export async function readPlatform(): Promise<void> {
+  await Promise.all([...sources].map((source) => source.read()));
+}
+
+/** Asks again at most once a second, and never while the last answer is still out. */
+class Shared<T> {
+  readonly #ask: () => Promise<T>;
+  #last: Promise<T> | undefined;
+  #askedAtMs = Number.NEGATIVE_INFINITY;
+  #isOut = false;
+
+  constructor(ask: () => Promise<T>) {
+    this.#ask = ask;
+  }
+
+  async get(): Promise<T> {
+    if (this.#last === undefined || (!this.#isOut && performance.now() - this.#askedAtMs >= keptMs)) {
+      this.#askedAtMs = performance.now();
+      this.#isOut = true;
+      this.#last = this.#ask().finally(() => {
+        this.#isOut = false;
+      });
+      this.#last.catch(() => undefined);
+    }
+    return await withLimit(this.#last, readLimitMs);
+  }
+}
+
+class Source {
+  readonly claimsWaiting: () => number;
+  state: PlatformState | undefined;
+  stateSeconds = 0;
+  readonly up = new Map<Part, boolean>();
+  readonly #state: Shared<PlatformState>;
+  readonly #parts: readonly (readonly [Part, Shared<unknown>])[];
+
+  constructor(reads: PlatformReads) {
+    this.claimsWaiting = reads.claimsWaiting;
+    this.#state = new Shared(reads.state);
+    this.#parts = (Object.keys(reads.parts) as Part[]).map((part) => [part, new Shared(reads.parts[part])]);
+  }
+
+  async read(): Promise<void> {
+    const readState = async () => {
+      const startedAtMs = performance.now();
+      this.state = await this.#state.get().catch(() => undefined);
+      this.stateSeconds = (performance.now() - startedAtMs) / 1000;
+    };
+    const ask = async (part: Part, shared: Shared<unknown>) => {
+      const isUp = await shared.get().then(
+        () => true,
+        () => false,
+      );
+      this.up.set(part, isUp);
+    };
+    await Promise.all([readState(), ...this.#parts.map(([part, shared]) => ask(part, shared))]);
+  }
+}
+
+function gauge(name: string, help: string, value: (source: Source) => number | undefined): void {
+  new Gauge({
+    name,
+    help,
+    registers,
+    collect() {
+      this.remove();
+      for (const source of sources) {
+        const now = value(source);
+        if (now !== undefined) this.set(now);
+      }
+    },
+  });
+}
+
+function queueGauge(name: string, help: string, value: (queue: QueueOf) => number, fold: typeof Math.max) {
+  new Gauge({
+    name,
+    help,
+    labelNames: ['template'] as const,
+    registers,
+    collect() {
+      this.reset();
+      const values = new Map<string, number>();
+      for (const queue of [...sources].flatMap((source) => source.state?.queues ?? [])) {
+        const template = templateLabel(queue.template);
+        values.set(template, fold(values.get(template) ?? 0, value(queue)));
+      }
+      for (const [template, now] of values) this.set({ template }, now);
+    },
+  });
+}
+
+queueGauge(
+  'sdp_queue_tasks',
+  'Tasks that could be claimed now, by node template.',
+  (queue) => queue.tasks,
+  (one, other) => one! + other!,
+);
+queueGauge(
+  'sdp_queue_oldest_seconds',
+  'How long the task that is claimed next could have been claimed, by node template.',
+  (queue) => queue.oldestSeconds,
+  Math.max,
+);
+gauge(
+  'sdp_sessions_wanted',
+  'Sessions with a change that their workflow has not looked at.',
+  (source) => source.state?.sessionsWanted,
+);
+gauge(
+  'sdp_sessions_wanted_oldest_seconds',
+  'How long the longest of them has waited for that look.',
+  (source) => source.state?.wantedOldestSeconds,
+);
+gauge(
+  'sdp_uploads_queued',
+  'Uploads of projects with queued ingestion that are not published yet.',
+  (source) => source.state?.uploadsQueued,
+);
+gauge(
+  'sdp_uploads_queued_oldest_seconds',
+  'How long the oldest of them has waited.',
+  (source) => source.state?.uploadsOldestSeconds,
+);
+gauge('sdp_claims_waiting', 'Claims of runners that wait for a task at this process.', (source) =>
+  source.claimsWaiting(),
+);
+gauge(
+  'sdp_scrape_database_up',
+  '1 when the database told the gauges of this scrape in time, 0 when they are left out.',
+  (source) => (source.state === undefined ? 0 : 1),
+);
+gauge('sdp_scrape_database_seconds', 'How long that took.', (source) => source.stateSeconds);
+
+new Gauge({
+  name: 'sdp_part_up',
+  help: 'Whether a part answers this process within two seconds: database, storage, temporal.',
+  labelNames: ['part'] as const,
+  registers,
+  collect() {
+    this.reset();
+    for (const source of sources) {
+      for (const [part, isUp] of source.up) this.set({ part }, isUp ? 1 : 0);
+    }
+  },
+});

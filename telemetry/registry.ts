@@ -1,0 +1,67 @@
+/**
+ * The registry of this process: what `/metrics` shows in Prometheus text format.
+ *
+ * Labels are of few values: routes, outcomes, states and names of node templates, never ids of sessions or tasks,
+ * paths or anything of a person.
+ */
+import { collectDefaultMetrics, Registry } from 'prom-client';
+
+export const registry = new Registry();
+
+export const contentType = registry.contentType;
+
+/** Label values beyond this many of one kind are counted together: a registry never forgets a value. */
+const maxTemplates = 300;
+export const otherTemplates = '(others)';
+const templates = new Set<string>();
+
+/** A node template's name as label value. */
+export function templateLabel(name: string): string {
+  if (templates.has(name)) return name;
+  if (templates.size >= maxTemplates) return otherTemplates;
+  templates.add(name);
+  return name;
+}
+
+let isProcessDescribed = false;
+
+/** Adds what Node tells of the process (memory, event loop, garbage collection). Once a process; again does nothing. */
+export function describeProcess(): void {
+  if (isProcessDescribed) return;
+  isProcessDescribed = true;
+  collectDefaultMetrics({ register: registry });
+}
+
+const longestWaitMs = 1_000;
+
+/** Further text in the same format, as of Temporal's native worker. */
+export type FurtherMetrics = () => Promise<string>;
+const further = new Set<FurtherMetrics>();
+
+/** @returns takes them out again */
+export function addFurtherMetrics(source: FurtherMetrics): () => void {
+  further.add(source);
+  return () => void further.delete(source);
+}
+
+/** All metrics of the process. A further source that fails or takes longer than a second is left out. */
+export async function scrape(): Promise<string> {
+  const [own, ...others] = await Promise.all([
+    registry.metrics(),
+    ...[...further].map((source) => withLimit(source(), longestWaitMs).catch(() => '')),
+  ]);
+  return [own, ...others].map((text) => (text === '' || text.endsWith('\n') ? text : `${text}\n`)).join('');
+}
+
+/** Rejects when the promise is not settled in time; what it does then nobody hears. */
+export async function withLimit<T>(promise: Promise<T>, limitMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,381 @@
+/** What operators see of the platform at work: its processes as they are installed, a real runner, a real collector. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { defineRunner, startRunner } from '../../sdk/index.ts';
+import { giveUpHeldTask } from '../../store/claims.ts';
+import { Database, type Tx } from '../../store/database.ts';
+import { endTask } from '../../store/outcomes.ts';
+import { touchTask } from '../../store/task-reads.ts';
+import { readPlatform, watchPlatform } from '../../telemetry/platform-gauges.ts';
+import { registry, scrape } from '../../telemetry/registry.ts';
+import { formatTraceparent, parseTraceparent } from '../../telemetry/trace-parent.ts';
+import { ask, makePerson, tokenOf } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
+import {
+  chain,
+  claim,
+  type Graph,
+  makeGraph,
+  outsideTemplate,
+  upload as storeUpload,
+} from '../support/graph.ts';
+import { type ApiProcess, type TestProcess, testProcesses } from '../support/processes.ts';
+import { testEnvironment } from '../support/stack.ts';
+import { pathTo, type Span, startCollector } from './collector.ts';
+import { type Exposition, metricsIn, readExposition } from './exposition.ts';
+import { alertRules, dashboardExpressions, readOfCheckout } from './operators-files.ts';
+
+const metricsToken = 'a-token-for-the-scraper';
+const platform = await testEnvironment();
+const collector = await startCollector();
+const processes = testProcesses({
+  ...platform.environment,
+  OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+  OTEL_BSP_SCHEDULE_DELAY: '100',
+  METRICS_PORT: '0',
+  METRICS_TOKEN: metricsToken,
+});
+const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 2 });
+afterAll(() => database.close());
+
+let api: ApiProcess;
+let workers: readonly TestProcess[];
+let adminToken: string;
+let graph: Graph;
+/** What an upload leaves when a runner and a built-in node have worked on it. */
+let trace: readonly Span[];
+
+const rows = Array.from({ length: 40 }, (_row, at) => `${at},${at * 2}`).join('\n');
+const csv = `time,speed\n${rows}\n`;
+const template = 'telemetry-outside';
+
+beforeAll(async () => {
+  const variables = { LOG_LEVEL: 'info' };
+  const keepsWholeLog = true;
+  [api, ...workers] = await Promise.all([
+    processes.startApi({ keepsWholeLog }),
+    processes.startWorker('workflows', { variables, keepsWholeLog }),
+    processes.startWorker('builtin', { variables, keepsWholeLog }),
+  ]);
+  const { username, password } = platform.administrator;
+  adminToken = await tokenOf(api.url, username, password);
+  await outsideTemplate(database, template);
+  graph = await makeGraph(database, [
+    { name: 'input', parents: [], template: 'input-node' },
+    { name: 'copied', parents: ['input'], template },
+    { name: 'table', parents: ['copied'], template: 'system-tabular-to-dataservice' },
+  ]);
+  await database.query(
+    `update node_instance set configuration = '{"dataSourceName":"platform"}' where session_id = $1`,
+    [graph.sessionId],
+  );
+}, 120_000);
+
+const logOf = (running: TestProcess): Record<string, unknown>[] =>
+  running
+    .log()
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+async function scrapeOf(running: TestProcess): Promise<Exposition> {
+  const port = await eventually(
+    'its metrics are served',
+    () => /"metricsPort":(\d+)/.exec(running.log())?.[1],
+  );
+  const response = await fetch(`http://127.0.0.1:${port}/metrics`);
+  expect([response.status, response.headers.get('content-type')]).toEqual([
+    200,
+    'text/plain; version=0.0.4; charset=utf-8',
+  ]);
+  return readExposition(await response.text());
+}
+
+async function upload(): Promise<number> {
+  const path = `/api/v2/node-instance/${graph.nodes.input}/outputs/data`;
+  const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'text/csv' };
+  return (await fetch(api.url + path, { method: 'POST', headers, body: csv })).status;
+}
+
+const uploadRoute = '/api/v2/node-instance/{nodeInstanceId}/outputs/data';
+
+describe('one upload through a runner and a built-in node', () => {
+  test('waits in the queue that the gauges tell of', async () => {
+    expect(await upload()).toBe(201);
+    const seen = await eventually('the queue is told', async () => {
+      const now = await scrapeOf(api);
+      return now.value('sdp_queue_tasks', { template }) === 1 ? now : undefined;
+    });
+    expect(seen.value('sdp_queue_oldest_seconds', { template })).toBeGreaterThan(0);
+    for (const part of ['database', 'storage', 'temporal'])
+      expect(seen.value('sdp_part_up', { part })).toBe(1);
+    expect(seen.value('sdp_scrape_database_up')).toBe(1);
+  });
+
+  test('is one trace, joined up from the upload to the last output, through all processes', async () => {
+    const runner = defineRunner({
+      templates: [template],
+      async run(task) {
+        for await (const input of task.inputs('latest'))
+          await task.write(await input.text(), { contentType: 'text/csv' });
+      },
+    });
+    const running = await startRunner(runner, {
+      url: api.url,
+      token: adminToken,
+      waitSeconds: 5,
+      log: () => undefined,
+    });
+    try {
+      await eventually('the last node has its output', async () => {
+        const path = `/api/v2/node-instance/${graph.nodes.table}/outputs`;
+        return (await ask(api.url, 'GET', path, { token: adminToken })).status === 200;
+      });
+    } finally {
+      await running.stop();
+    }
+    const root = await eventually('the upload is told', () =>
+      collector.spans.find(({ name }) => name === `POST ${uploadRoute}`),
+    );
+    trace = await eventually('the run of the last node is told', () => {
+      const spans = collector.spans.filter(({ traceId }) => traceId === root.traceId);
+      return spans.some(({ name }) => name === 'run system-tabular-to-dataservice') ? spans : undefined;
+    });
+    expect(collector.refused).toEqual([]);
+    expect(trace.filter(({ parentSpanId }) => parentSpanId === null)).toEqual([root]);
+    const known = new Set(trace.map(({ spanId }) => spanId));
+    expect(trace.filter(({ parentSpanId }) => parentSpanId !== null && !known.has(parentSpanId))).toEqual([]);
+    const last = trace.findLast(({ name }) => name === 'write output')!;
+    expect(pathTo(trace, last)).toEqual([
+      `sdp-api: POST ${uploadRoute}`,
+      `sdp-api: queued ${template}`,
+      'sdp-api: PUT /api/v2/runner/tasks/{taskId}/complete',
+      'sdp-worker-builtin: run system-tabular-to-dataservice',
+      'sdp-worker-builtin: write output',
+    ]);
+    const written = trace.find(({ name }) => name === 'POST /api/v2/runner/tasks/{taskId}/outputs')!;
+    expect(pathTo(trace, written).slice(0, 2)).toEqual(pathTo(trace, last).slice(0, 2));
+    const look = trace.find(({ name }) => name === 'activity advance')!;
+    expect(pathTo(trace, look)).toEqual([`sdp-api: POST ${uploadRoute}`, 'sdp-worker: activity advance']);
+  });
+
+  test('is told in spans by its ids, and by nothing that was sent', () => {
+    const byName = (name: string) => trace.find((span) => span.name === name)!.attributes;
+    expect(byName(`POST ${uploadRoute}`)).toMatchObject({
+      'sdp.sessionId': graph.sessionId,
+      'http.response.status_code': 201,
+    });
+    expect(byName('run system-tabular-to-dataservice')['sdp.sessionId']).toBe(graph.sessionId);
+    expect(JSON.stringify(collector.spans)).not.toMatch(/admin|Bearer|hrt_|speed/);
+  });
+
+  test('is logged with the ids of request, session, node, task and trace', async () => {
+    const { traceId } = trace[0]!;
+    const { sessionId } = graph;
+    const requestOf = (route: string) =>
+      logOf(api).findLast((line) => line.route === route && line.ms !== undefined);
+    const text = expect.any(String);
+    expect(requestOf('uploadNodeOutput')).toMatchObject({
+      ...{ requestId: text, traceId, sessionId, nodeInstanceId: String(graph.nodes.input), status: 201 },
+    });
+    const task = {
+      sessionId,
+      nodeInstanceId: graph.nodes.copied,
+      taskId: text,
+      runId: text,
+      requestId: text,
+    };
+    expect(logOf(api).find((line) => line.route === 'claimTask' && line.status === 200)).toMatchObject(task);
+    expect(requestOf('writeTaskOutput')).toMatchObject({ ...task, traceId });
+    expect(requestOf('completeTask')).toMatchObject({ ...task, traceId });
+    const builtin = await eventually('the built-in run is logged', () =>
+      logOf(workers[1]!).find(({ msg }) => msg === 'built-in run'),
+    );
+    expect(builtin).toMatchObject({
+      ...{ sessionId, nodeInstanceId: graph.nodes.table, taskId: text, traceId, outcome: 'completed' },
+    });
+  });
+
+  test('is counted: bytes, claims, outcomes, requests by route', async () => {
+    const [seen, builtin] = await Promise.all([scrapeOf(api), scrapeOf(workers[1]!)]);
+    expect(seen.value('sdp_upload_bytes_total', { kind: 'upload' })).toBe(csv.length);
+    expect(seen.value('sdp_upload_bytes_total', { kind: 'output' })).toBe(csv.length);
+    expect(seen.value('sdp_upload_seconds_count', { kind: 'upload', result: 'stored' })).toBe(1);
+    expect(seen.value('sdp_claim_latency_seconds_count', { template })).toBe(1);
+    expect(seen.value('sdp_runs_ended_total', { template, outcome: 'completed' })).toBe(1);
+    const table = { template: 'system-tabular-to-dataservice' };
+    expect(builtin.value('sdp_runs_ended_total', { ...table, outcome: 'completed' })).toBe(1);
+    expect(builtin.value('sdp_claim_latency_seconds_count', table)).toBe(1);
+    const requests = { method: 'POST', route: uploadRoute, status: '201' };
+    expect(seen.value('sdp_http_request_seconds_count', requests)).toBe(1);
+    expect(seen.value('sdp_pool_connections_max', { pool: 'platform' })).toBeGreaterThan(0);
+    expect(seen.value('sdp_process_info', { process: 'api' })).toBe(1);
+  });
+});
+
+describe('the metrics', () => {
+  test('of the API are for the scraper’s token, Administrators and Developers, and for nobody else', async () => {
+    const trainee = await makePerson(api.url, adminToken, 'Trainee');
+    const developer = await makePerson(api.url, adminToken, 'Developer');
+    const status = async (token?: string) =>
+      (await ask(api.url, 'GET', '/metrics', token === undefined ? {} : { token })).status;
+    expect(await status(metricsToken)).toBe(200);
+    expect(await status(developer.token)).toBe(200);
+    expect(await status(trainee.token)).toBe(403);
+    for (const token of [undefined, 'garbage', `${metricsToken}.`]) expect(await status(token)).toBe(401);
+  });
+
+  test('name no session, task, person or path, whatever was asked for', async () => {
+    const { sessionId } = graph;
+    await ask(api.url, 'GET', `/api/v2/sessions/${sessionId}`, { token: adminToken });
+    await ask(api.url, 'GET', `/nowhere/${sessionId}`);
+    for (const running of [api, ...workers]) {
+      const { samples } = await scrapeOf(running);
+      const values = samples.flatMap(({ labels }) => Object.values(labels));
+      expect(values.filter((value) => /[0-9a-f]{8}-[0-9a-f]{4}|nowhere|@|admin/.test(value))).toEqual([]);
+    }
+  });
+
+  test('that dashboard and alert rules name exist in what the processes serve', async () => {
+    const scrapes = await Promise.all([api, ...workers].map(scrapeOf));
+    const served = new Set(['up', ...scrapes.flatMap(({ names }) => [...names])]);
+    const dashboard = dashboardExpressions();
+    const rules = alertRules();
+    expect(dashboard.length).toBeGreaterThan(20);
+    expect(rules.length).toBeGreaterThan(15);
+    for (const expression of [...dashboard, ...rules.map(({ expr }) => expr)]) {
+      const named = metricsIn(expression);
+      expect({ expression, named: named.length > 0 }).toEqual({ expression, named: true });
+      expect({ expression, missing: named.filter((name) => !served.has(name)) }).toEqual({
+        expression,
+        missing: [],
+      });
+    }
+  });
+
+  test('are all described in the reference, with their labels, and no others are', async () => {
+    const described = [
+      ...readOfCheckout('docs/reference/metrics.md').matchAll(/^\| `(sdp_\w+)` \|([^|]*)\|/gm),
+    ].map(
+      ([, name, labels]) => `${name} ${[...labels!.matchAll(/`(\w+)`/g)].map(([, label]) => label).sort()}`,
+    );
+    const known = registry
+      .getMetricsAsArray()
+      .filter(({ name }) => name.startsWith('sdp_'))
+      .map(
+        (metric) =>
+          `${metric.name} ${[...(metric as unknown as { labelNames: string[] }).labelNames].sort()}`,
+      );
+    expect(described.sort()).toEqual(known.sort());
+  });
+});
+
+describe('an alert rule', () => {
+  test('leads to a place in the documentation that exists', () => {
+    for (const { alert, annotations } of alertRules()) {
+      const [file, anchor] = annotations.runbook.split('#');
+      expect({ alert, found: readOfCheckout(file!).includes(`id="${anchor}"`) }).toEqual({
+        alert,
+        found: true,
+      });
+    }
+  });
+
+  test('has a name of its own, a severity and a summary, and its brackets match', () => {
+    const rules = alertRules();
+    expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+    for (const { alert, expr, labels, annotations } of rules) {
+      const seen = { alert, severity: labels.severity, summary: annotations.summary.endsWith('.') };
+      expect(seen).toEqual({ alert, severity: expect.stringMatching(/^(critical|warning)$/), summary: true });
+      const bare = expr.replace(/"(?:[^"\\]|\\.)*"/g, '');
+      for (const [open, close] of ['()', '{}', '[]']) {
+        expect(bare.split(open!).length).toBe(bare.split(close!).length);
+      }
+    }
+  });
+});
+
+describe('an end', () => {
+  test('is counted once, when it is committed: lost leases, failed attempts, runs by outcome', async () => {
+    const name = 'telemetry-lost';
+    await outsideTemplate(database, name);
+    const lost = await makeGraph(database, chain(1, name));
+    await storeUpload(database, lost, 'input');
+    const identity = { holder: 'telemetry', instanceId: 'one' };
+    const first = (await claim(database, identity, name))!;
+    await touchTask(database, identity, first.taskId);
+    await giveUpHeldTask(database, identity);
+    const second = (await claim(database, identity, name))!;
+    const end = { kind: 'fail', category: 'validation', reason: 'no' } as const;
+    for (const digest of ['same', 'same']) await endTask(database, identity, second.taskId, end, digest, 0);
+    const seen = readExposition(await registry.metrics());
+    const labels = { template: name };
+    expect(seen.value('sdp_leases_lost_total', labels)).toBe(1);
+    expect(seen.value('sdp_attempts_failed_total', { ...labels, category: 'lost' })).toBe(1);
+    expect(seen.value('sdp_attempts_failed_total', { ...labels, category: 'validation' })).toBe(1);
+    expect(seen.value('sdp_runs_ended_total', { ...labels, outcome: 'failed' })).toBe(1);
+    expect(seen.value('sdp_claim_latency_seconds_count', labels)).toBe(2);
+  });
+
+  test('that is rolled back is not counted', async () => {
+    const told: string[] = [];
+    const tell = (name: string, isBroken: boolean) => async (tx: Tx) => {
+      tx.onCommit(() => void told.push(name));
+      if (isBroken) throw new Error('broken');
+    };
+    await expect(database.transaction(tell('rolled back', true))).rejects.toThrow('broken');
+    await expect(database.entityTransaction(tell('rolled back', true))).rejects.toThrow('broken');
+    await database.transaction(tell('statements', false));
+    await database.entityTransaction(tell('entities', false));
+    expect(told).toEqual(['statements', 'entities']);
+  });
+});
+
+describe('a scrape', () => {
+  test('does not wait for a database that does not answer, and says so', async () => {
+    const never = () => new Promise<never>(() => undefined);
+    const unwatch = watchPlatform({
+      state: never,
+      parts: {
+        database: never,
+        storage: async () => undefined,
+        temporal: () => Promise.reject(new Error('down')),
+      },
+      claimsWaiting: () => 3,
+    });
+    try {
+      const startedAtMs = performance.now();
+      await readPlatform();
+      const seen = readExposition(await scrape());
+      expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+      expect(seen.value('sdp_scrape_database_up')).toBe(0);
+      expect(seen.value('sdp_part_up', { part: 'database' })).toBe(0);
+      expect(seen.value('sdp_part_up', { part: 'storage' })).toBe(1);
+      expect(seen.value('sdp_part_up', { part: 'temporal' })).toBe(0);
+      expect(seen.value('sdp_sessions_wanted')).toBeUndefined();
+      expect(seen.value('sdp_claims_waiting')).toBe(3);
+    } finally {
+      unwatch();
+    }
+  });
+});
+
+describe('a traceparent', () => {
+  test('is read and written as the recommendation says', () => {
+    const good = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    expect(formatTraceparent(parseTraceparent(good)!)).toBe(good);
+    // A later version may say more behind its flags.
+    expect(formatTraceparent(parseTraceparent(`cc${good.slice(2)}-what-follows`)!)).toBe(good);
+    const bad = [
+      undefined,
+      null,
+      '',
+      'garbage',
+      good.toUpperCase(),
+      `ff${good.slice(2)}`,
+      `${good}-more`,
+      good.replace('0af7651916cd43dd8448eb211c80319c', '0'.repeat(32)),
+      good.replace('b7ad6b7169203331', '0'.repeat(16)),
+    ];
+    for (const text of bad) expect(parseTraceparent(text)).toBeUndefined();
+  });
+});

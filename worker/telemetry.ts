@@ -1,0 +1,49 @@
+/** The telemetry of a worker process: the platform's own, and that of Temporal's native worker among it. */
+import { createServer } from 'node:net';
+import type { TelemetryOptions } from '@temporalio/worker';
+import { addFurtherMetrics } from '../telemetry/registry.ts';
+import type { TelemetrySettings } from '../telemetry/settings.ts';
+
+const answerLimitMs = 1_000;
+
+/**
+ * What Temporal's runtime is installed with where metrics are asked for. Its exporter serves a port of its own, at the
+ * loopback alone; `/metrics` of the process shows what it says.
+ */
+export async function temporalTelemetry(
+  settings: TelemetrySettings,
+): Promise<{ readonly telemetryOptions?: TelemetryOptions }> {
+  if (settings.METRICS_PORT === undefined) return {};
+  const bindAddress = `127.0.0.1:${await freePort()}`;
+  addFurtherMetrics(async () => {
+    const answer = await fetch(`http://${bindAddress}/metrics`, {
+      signal: AbortSignal.timeout(answerLimitMs),
+    });
+    return answer.ok ? await answer.text() : '';
+  });
+  return {
+    telemetryOptions: {
+      metrics: {
+        prometheus: {
+          bindAddress,
+          countersTotalSuffix: true,
+          unitSuffix: true,
+          useSecondsForDurations: true,
+        },
+      },
+    },
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => {
+        if (address !== null && typeof address === 'object') resolve(address.port);
+        else reject(new Error('There is no free port.'));
+      });
+    });
+  });
+}
