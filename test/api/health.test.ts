@@ -1,3 +1,4 @@
+import { Agent, get } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApi } from '../../api/start.ts';
 import { ask, startTestApi, type TestApi } from '../support/api.ts';
@@ -53,5 +54,31 @@ describe('health', () => {
     expect(performance.now() - startedAt).toBeLessThan(4000);
     expect(asked).toBe(1);
     await server.stop(1);
+  });
+
+  test('tells balancers that the process stops, and serves everybody until they have noticed', async () => {
+    const own = await startTestApi({ ...platform.environment, SHUTDOWN_DELAY_SECONDS: '1' });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const over = (path: string, connection?: Agent) =>
+      new Promise<[number | undefined, string | undefined]>((resolve, reject) => {
+        const options = connection === undefined ? { agent: false as const } : { agent: connection };
+        get(own.url + path, options, (response) => {
+          response.resume();
+          response.on('end', () => resolve([response.statusCode, response.headers.connection]));
+        }).on('error', reject);
+      });
+    try {
+      expect(await over('/ready_check', agent)).toEqual([200, 'keep-alive']);
+      const stopped = own.server.stop();
+      expect(await over('/ready_check')).toEqual([503, 'close']);
+      // Over a connection that was quiet when the end began.
+      expect(await over('/api/v2/health', agent)).toEqual([200, 'close']);
+      expect(await over('/health_check')).toEqual([200, 'close']);
+      await stopped;
+      await expect(over('/ready_check')).rejects.toThrow('ECONNREFUSED');
+    } finally {
+      agent.destroy();
+      await own.stop();
+    }
   });
 });

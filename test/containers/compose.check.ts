@@ -1,0 +1,135 @@
+/** What docker-compose.yml promises, held against it as the compose specification's own loader reads it. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { apiSettings } from '../../api/settings.ts';
+import { authMigrateSettings, authSettings } from '../../auth/settings.ts';
+import { secretVariables } from '../../domain/settings.ts';
+import { checkout } from '../../local/settings.ts';
+import { objectSettings } from '../../store/object-settings.ts';
+import { databaseSettings } from '../../store/settings.ts';
+import { temporalSettings } from '../../workflows/settings.ts';
+import { loadProject, startOrder } from './project.ts';
+
+const project = loadProject();
+const services = Object.entries(project.services);
+const once = ['databases', 'migrations', 'temporal-schema'];
+
+describe('docker-compose.yml', () => {
+  test('has each part as a service of its own, with the image of one exact version or of this checkout', () => {
+    expect(startOrder(project).sort()).toEqual(
+      [
+        'api',
+        'builtin-worker',
+        'databases',
+        'migrations',
+        'postgres',
+        'proxy',
+        's3',
+        'temporal',
+        'temporal-schema',
+        'temporal-ui',
+        'worker',
+      ].sort(),
+    );
+    for (const [name, { image, build }] of services) {
+      if (build === undefined) expect(image, name).toMatch(/^[a-z/-]+:v?\d+\.\d+(\.\d+)?(-[a-z]+)?$/);
+    }
+  });
+
+  test('has a health check for all that goes on, a restart policy, limits, and no rights beyond need', () => {
+    for (const [name, service] of services) {
+      if (!once.includes(name)) expect(service.healthcheck?.test[0], name).toBe('CMD');
+      expect(service.restart, name).toBe(once.includes(name) ? 'on-failure:5' : 'unless-stopped');
+      const limits = service.deploy?.resources?.limits;
+      expect(Number(limits?.cpus), name).toBeGreaterThan(0);
+      expect(Number(limits?.memory), name).toBeGreaterThan(100_000_000);
+      expect(service.cap_drop, name).toEqual(['ALL']);
+      expect(service.security_opt, name).toEqual(['no-new-privileges:true']);
+      expect(service.privileged ?? false, name).toBe(false);
+      if (service.build !== undefined)
+        expect([service.user, service.read_only], name).toEqual(['10001:10001', true]);
+    }
+    const more = services.filter(([, { cap_add }]) => (cap_add ?? []).length > 0);
+    expect(more.map(([name, { cap_add }]) => [name, cap_add])).toEqual([['proxy', ['NET_BIND_SERVICE']]]);
+  });
+
+  test('shows callers the proxy alone, and the Temporal UI to this machine', () => {
+    const published = services.flatMap(([name, { ports = [] }]) =>
+      ports.map(({ host_ip = '' }) => [name, host_ip]),
+    );
+    expect(published).toEqual([
+      ['proxy', ''],
+      ['proxy', ''],
+      ['temporal-ui', '127.0.0.1'],
+    ]);
+    expect(project.networks.inside?.internal).toBe(true);
+    for (const name of ['postgres', 's3', 'temporal'])
+      expect(Object.keys(project.services[name]!.networks), name).toEqual(['inside']);
+  });
+
+  test('holds no secret: each comes from a file, and no service is given one that it does not read', () => {
+    const parts = {
+      api: apiSettings,
+      auth: authSettings,
+      migrate: authMigrateSettings,
+      database: databaseSettings,
+      objects: objectSettings,
+      temporal: temporalSettings,
+    };
+    const names = [
+      ...secretVariables(parts),
+      'POSTGRES_PASSWORD',
+      'POSTGRES_PWD',
+      'SQL_PASSWORD',
+      'ROOT_SECRET_KEY',
+    ];
+    for (const [name, { environment = {}, secrets = [], command }] of services) {
+      expect(
+        Object.keys(environment).filter((variable) => names.includes(variable)),
+        name,
+      ).toEqual([]);
+      const told = JSON.stringify([environment, command]);
+      for (const { target } of secrets) expect(told, `${name}: ${target}`).toContain(target);
+      for (const [path] of told.matchAll(/\/run\/secrets\/[a-z0-9_]+/g))
+        expect(
+          secrets.map(({ target }) => target),
+          name,
+        ).toContain(path);
+    }
+    expect(readFileSync(join(checkout, '.gitignore'), 'utf8')).toContain('ops/secrets');
+    expect(readFileSync(join(checkout, '.dockerignore'), 'utf8')).toContain('ops/secrets');
+  });
+
+  test('gives processes that stop more time than they take for it', () => {
+    for (const name of ['api', 'worker', 'builtin-worker'])
+      expect(Number.parseInt(project.services[name]!.stop_grace_period!, 10), name).toBeGreaterThanOrEqual(
+        40,
+      );
+  });
+});
+
+describe('the first run', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sdp-first-run-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const firstRun = (where: string) =>
+    execFileSync('sh', [join(checkout, 'ops/compose/first-run.sh'), join(folder, where)], { stdio: 'pipe' });
+
+  test('makes every secret that the file names, anew for each installation, for its owner alone; and never again', () => {
+    firstRun('one');
+    firstRun('two');
+    const files = Object.values(project.secrets).map(({ file }) => file.split('/').at(-1)!);
+    expect(readdirSync(join(folder, 'one')).sort()).toEqual([...files].sort());
+    expect(statSync(join(folder, 'one')).mode & 0o777).toBe(0o700);
+    for (const file of files) {
+      const [one, two] = ['one', 'two'].map((where) => readFileSync(join(folder, where, file), 'utf8'));
+      expect(one!.trim().length, file).toBeGreaterThanOrEqual(20);
+      expect(one, file).not.toBe(two);
+    }
+    const before = readFileSync(join(folder, 'one', 'token_key'), 'utf8');
+    expect(() => firstRun('one')).toThrow(/stays as it is/);
+    expect(readFileSync(join(folder, 'one', 'token_key'), 'utf8')).toBe(before);
+  });
+});

@@ -1,0 +1,91 @@
+/**
+ * What the included proxy does between callers and APIs, by its rules: servers are asked every so often whether they
+ * take requests, connections to them are kept for two seconds, and a server that refuses a connection is passed over.
+ * Nothing that was begun is ever sent again.
+ */
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+const checkEveryMs = 200;
+const keptMs = 2_000;
+
+export interface Balancer {
+  readonly url: string;
+  /** Sends requests there too, from its first check on which it takes them. */
+  add(url: string): void;
+  /** Servers that take requests, as it sees them. */
+  readonly ready: readonly string[];
+  close(): Promise<void>;
+}
+
+export async function startBalancer(): Promise<Balancer> {
+  const servers = new Map<string, boolean>();
+  const agent = new Agent({ keepAlive: true, timeout: keptMs });
+  let turn = 0;
+  const readyServers = () => [...servers].filter(([, isReady]) => isReady).map(([url]) => url);
+
+  async function check(): Promise<void> {
+    for (const url of servers.keys()) {
+      const answer = await fetch(`${url}/ready_check`, {
+        headers: { connection: 'close' },
+        signal: AbortSignal.timeout(2_000),
+      }).catch(() => undefined);
+      servers.set(url, answer?.status === 200);
+    }
+  }
+
+  function forward(incoming: IncomingMessage, outgoing: ServerResponse, left: readonly string[]): void {
+    const [server, ...others] = left;
+    if (server === undefined) {
+      outgoing.writeHead(502).end();
+      return;
+    }
+    const { connection: _, 'keep-alive': __, ...headers } = incoming.headers;
+    const inner = request(`${server}${incoming.url}`, { method: incoming.method, headers, agent });
+    inner.on('response', (reply) => {
+      const { connection: _, 'keep-alive': __, ...given } = reply.headers;
+      outgoing.writeHead(reply.statusCode!, given);
+      reply.pipe(outgoing);
+      reply.on('error', () => outgoing.destroy());
+    });
+    inner.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNREFUSED') forward(incoming, outgoing, others);
+      else if (outgoing.headersSent) outgoing.destroy();
+      else outgoing.writeHead(502, { 'content-type': 'text/plain' }).end(`${server}: ${error.message}`);
+    });
+    outgoing.once('close', () => outgoing.writableFinished || inner.destroy());
+    // Not before the connection stands, so that a body is whole for the next server.
+    inner.once('socket', (socket) => {
+      const send = () => incoming.pipe(inner);
+      if (socket.connecting) socket.once('connect', send);
+      else send();
+    });
+  }
+
+  const proxy = createServer((incoming, outgoing) => {
+    const ready = readyServers();
+    turn += 1;
+    forward(incoming, outgoing, [
+      ...ready.slice(turn % ready.length),
+      ...ready.slice(0, turn % ready.length),
+    ]);
+  });
+  proxy.requestTimeout = 0;
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const timer = setInterval(() => void check(), checkEveryMs);
+  return {
+    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    add(url) {
+      servers.set(url, false);
+    },
+    get ready() {
+      return readyServers();
+    },
+    async close() {
+      clearInterval(timer);
+      agent.destroy();
+      proxy.closeAllConnections();
+      await new Promise<void>((resolve) => proxy.close(() => resolve()));
+    },
+  };
+}

@@ -1,0 +1,39 @@
+/** What callers were told, held against what the database knows once all is at rest. */
+import { expect } from 'vitest';
+import { nodeStateCodes } from '../../domain/node-state.ts';
+import type { Database } from '../../store/database.ts';
+import type { LoadResult } from './load.ts';
+
+/** Acknowledged uploads are there, live events told of every output, and each run was done once and at no loss of an attempt. */
+export async function expectNothingLost(database: Database, result: LoadResult): Promise<void> {
+  expect(result.uploaded.length).toBeGreaterThan(20);
+  expect(result.completed.length).toBeGreaterThan(10);
+  const [lost] = await database.query<{ ids: number[] | null }>(
+    `select array_agg(id) as ids from unnest($1::bigint[]) as given (id)
+      where not exists (select 1 from node_output o where o.id = given.id and o.position is not null)`,
+    [result.uploaded],
+  );
+  expect(lost!.ids).toBeNull();
+  expect(new Set(result.completed).size).toBe(result.completed.length);
+  const runs = await database.query<{ id: string }>(
+    `select r.id from node_run r join node_instance n on n.id = r.node_instance_id
+       join node_template t on t.id = n.node_template_id where t.runner_type = 'outside-runner'`,
+  );
+  expect([...result.completed].sort()).toEqual(runs.map(({ id }) => id).sort());
+  const attempts = await database.query<{ outcome: string; count: number }>(
+    'select outcome, count(*) from node_attempt group by 1',
+  );
+  // A worker that stops may give a task back, which counts as no attempt of it.
+  expect(attempts.filter(({ outcome }) => !['completed', 'released'].includes(outcome))).toEqual([]);
+  const failed = await database.query('select id, name, state from node_instance where state <> $1', [
+    nodeStateCodes.Succeeded,
+  ]);
+  expect(failed).toEqual([]);
+  for (const [sessionId, told] of result.told) {
+    const rows = await database.query<{ id: number }>(
+      'select id from node_output where session_id = $1 and position is not null order by id',
+      [sessionId],
+    );
+    expect(rows.map(({ id }) => id).filter((id) => !told.has(id))).toEqual([]);
+  }
+}
