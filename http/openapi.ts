@@ -149,12 +149,16 @@ function jsonContent(schema: z.ZodType) {
   return { schema, ...(example === undefined ? {} : { example }) };
 }
 
+function bytesContent(media: readonly string[], example: string = someBytes.example) {
+  return Object.fromEntries(media.map((type) => [type, { ...someBytes, example }]));
+}
+
 function response(spec: ResponseSpec): ZodOpenApiResponseObject {
   const content =
     spec.schema !== undefined
       ? { 'application/json': jsonContent(spec.schema) }
       : spec.media !== undefined
-        ? { [spec.media]: { ...someBytes, example: spec.example ?? someBytes.example } }
+        ? bytesContent([spec.media].flat(), spec.example)
         : undefined;
   const headers = Object.entries(spec.headers ?? {}).map(
     ([name, description]) =>

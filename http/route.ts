@@ -41,8 +41,8 @@ export type ResponseSpec = {
   readonly description: string;
   /** The JSON body. */
   readonly schema?: z.ZodType;
-  /** Media type of a body that is bytes, for example `application/octet-stream`. */
-  readonly media?: string;
+  /** Media type of a body that is bytes, for example `application/octet-stream`, or each that it may have. */
+  readonly media?: string | readonly string[];
   /** Schemas, with an `id` each, of the pieces that such a body carries; they stand among the schemas of the reference. */
   readonly pieces?: readonly z.ZodType[];
   /** Of such a body, for the reference; default: a small table. */
@@ -70,7 +70,7 @@ type Frozen<T> = T extends readonly (infer Item)[]
 
 type ReplyFor<Status, Spec> = Spec extends { readonly schema: infer Schema extends z.ZodType }
   ? { readonly status: Status; readonly body: Frozen<z.input<Schema>> } & ReplyExtras
-  : Spec extends { readonly media: string }
+  : Spec extends { readonly media: string | readonly string[] }
     ? { readonly status: Status; readonly stream: ByteSource } & ReplyExtras
     : { readonly status: Status } & ReplyExtras;
 

@@ -74,6 +74,11 @@ const catalog = defineRoute({
   },
 });
 
+const mediaTypes = {
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+} as const;
+
 const download = defineRoute({
   id: 'downloadReport',
   method: 'GET',
@@ -88,7 +93,7 @@ const download = defineRoute({
   responses: {
     200: {
       description: 'The file.',
-      media: 'application/octet-stream',
+      media: Object.values(mediaTypes),
       headers: {
         'content-disposition': '`attachment` with the name `{prefix}_{ddMMyyyy_HH.mm}.{xlsx|csv}`, in UTC.',
       },
@@ -133,11 +138,6 @@ const download = defineRoute({
     };
   },
 });
-
-const mediaTypes = {
-  csv: 'text/csv; charset=utf-8',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-} as const;
 
 const asciiName = (name: string) => name.replace(/[^\x20-\x7e]/g, '_');
 
