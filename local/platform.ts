@@ -52,7 +52,7 @@ function worker(
 }
 
 /** Bytes that pass through leave garbage as fast as they come: a small nursery keeps memory flat (212 MiB, not 310). */
-const NODE_FLAGS = ['--max-semi-space-size=4'];
+export const NODE_FLAGS = ['--max-semi-space-size=4'];
 
 /**
  * Memory of one password hash (19 MiB) goes back to the system with its end. Without a fixed bound glibc raises its own

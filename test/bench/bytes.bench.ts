@@ -13,6 +13,7 @@ import { createServer } from 'node:net';
 import { cpus } from 'node:os';
 import { Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
+import { NODE_FLAGS } from '../../local/platform.ts';
 import { removeData, startStack } from '../../local/stack.ts';
 import { Database } from '../../store/database.ts';
 import { migrate } from '../../store/migrate.ts';
@@ -125,7 +126,8 @@ async function startApiProcess(
   await new Promise((resolve) => free.once('listening', resolve));
   const { port } = free.address() as { port: number };
   await new Promise((resolve) => free.close(resolve));
-  const api = spawn(process.execPath, [new URL('../../api/main.ts', import.meta.url).pathname], {
+  const program = new URL('../../api/main.ts', import.meta.url).pathname;
+  const api = spawn(process.execPath, [...NODE_FLAGS, program], {
     env: { ...process.env, ...environment, PORT: String(port), LOG_LEVEL: 'warn' },
     stdio: 'inherit',
   });
