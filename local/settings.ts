@@ -14,7 +14,7 @@ const port = z.coerce.number('must be a port number').int('must be a port number
 
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
-const startSettings = z.object({
+export const startSettings = z.object({
   /** Port of the console and the API. */
   PORT: port.default(8080),
   /** Where everything is kept; relative to the folder the command is given in. */
@@ -32,28 +32,33 @@ const startSettings = z.object({
   TEMP_DIR: z.string().optional(),
   /** Where the modules of deployed runners lie; relative to the folder the command is given in. */
   SDK_RUNNERS_DIR: z.string().refine(isFolder, 'must be a folder that is there').optional(),
+  /** Port of the embedded PostgreSQL; absent: a free one, kept from then on. So are the next three. */
   POSTGRES_PORT: port.optional(),
   TEMPORAL_PORT: port.optional(),
   TEMPORAL_UI_PORT: port.optional(),
   S3_PORT: port.optional(),
 });
 
-const databaseSettings = z.object({
+/** Each of the three servers is embedded unless one of the caller's own is named. */
+export const databaseSettings = z.object({
   DATABASE_URL: databaseAddress('A PostgreSQL of your own')
     .optional()
     .meta(databaseAddress('A PostgreSQL of your own').meta() ?? {}),
 });
 
-const temporalSettings = z.object({
+export const temporalSettings = z.object({
+  /** A Temporal of your own. */
   TEMPORAL_ADDRESS: z
     .string()
     .regex(/^[^\s:/]+:\d{1,5}$|^\[[0-9a-fA-F:]+\]:\d{1,5}$/, 'must be host:port')
     .optional(),
+  /** Where its UI is, for links to it. */
   TEMPORAL_UI_URL: z.url({ protocol: /^https?$/, error: 'must be an address with http or https' }).optional(),
 });
 
 const embeddedStore = z.object({});
-const ownStore = z.object({
+export const ownStore = z.object({
+  /** An object store of your own; the others belong to it. */
   S3_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an address with http or https' }),
   S3_REGION: z.string().default(DEFAULT_REGION),
   S3_BUCKET: z.string().default(DEFAULT_BUCKET),

@@ -1,0 +1,161 @@
+/** What the documentation promises and no shell can show: that it is up to date, leads somewhere and names its proofs. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  formatToken,
+  leakedTokenPattern,
+  type TokenFamily,
+  tokenPrefixes,
+} from '../../domain/token-format.ts';
+import { type Bom, billOfMaterials, goModules, licenceExceptions, licenceFaults } from '../../local/sbom.ts';
+import { allPages, anchorsOf, linksOf, readPage } from './pages.ts';
+import { referencePages } from './reference/pages.ts';
+
+const pages = allPages();
+
+test('the pages that are made from the code are up to date: `npm run generate:reference` would not change them', () => {
+  for (const [path, text] of Object.entries(referencePages()))
+    expect(readFileSync(path, 'utf8') === text, `${path} is out of date: npm run generate:reference`).toBe(
+      true,
+    );
+});
+
+/** Pages that are being written; each goes from this list with its arrival. */
+const awaited = [
+  'docs/benchmarks.md',
+  'docs/operations/install.md',
+  'docs/operations/scale.md',
+  'docs/operations/backup.md',
+  'docs/operations/upgrade.md',
+  'docs/operations/retention-and-audit.md',
+  'docs/reference/metrics.md',
+];
+
+test('every link leads to a page or file that is there, and to a heading of it', () => {
+  const broken = pages.flatMap((page) =>
+    linksOf(page).flatMap(({ link, file, anchor }) => {
+      if (awaited.includes(file) && !existsSync(file)) return [];
+      if (!existsSync(file)) return [`${page.path}: ${link}: there is no ${file}`];
+      if (anchor === '' || anchorsOf(readPage(file).text).has(anchor)) return [];
+      return [`${page.path}: ${link}: ${file} has no heading ${anchor}`];
+    }),
+  );
+  expect(broken).toEqual([]);
+});
+
+test('every page is reached from the index', () => {
+  const reached = new Set(['docs/README.md']);
+  for (const path of reached)
+    for (const { file } of linksOf(readPage(path)))
+      if (file.endsWith('.md') && existsSync(file)) reached.add(file);
+  expect(pages.map(({ path }) => path).filter((path) => path !== 'README.md' && !reached.has(path))).toEqual(
+    [],
+  );
+});
+
+/** A test that a page names: its file, and its name as it stands in the source. */
+const named = (text: string) =>
+  [...text.matchAll(/`(test\/[\w./-]+\.test\.ts)`(?:: \*([^*]+)\*)?/g)].map(([, file = '', name]) => ({
+    file,
+    name,
+  }));
+
+test('every line of the threat model names the tests that hold it, and these are there', () => {
+  const rows = readPage('docs/threat-model.md')
+    .text.split('\n')
+    .filter((line) => /^\| (?!Threat )/.test(line));
+  expect(rows.length).toBeGreaterThan(40);
+  const unheld = rows.filter((row) => {
+    const tests = named(row);
+    return tests.length === 0 || tests.some(({ name }) => name === undefined);
+  });
+  expect(unheld).toEqual([]);
+});
+
+test('every test that a page names is there', () => {
+  const sources = new Map<string, string>();
+  const missing = pages.flatMap((page) =>
+    named(page.text).flatMap(({ file, name }) => {
+      if (!existsSync(file)) return [`${page.path}: ${file}`];
+      const source = sources.get(file) ?? readFileSync(file, 'utf8');
+      sources.set(file, source);
+      return name === undefined || source.includes(name) ? [] : [`${page.path}: ${file}: ${name}`];
+    }),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('every kind of token that is made is found by the published pattern, and a wrong checksum is told', async () => {
+  const { text, blocks } = readPage('docs/security.md');
+  const published = blocks.find(({ language }) => language === 'regex')?.text ?? '';
+  expect(published).toBe(leakedTokenPattern);
+  const program = blocks.find(({ info }) => info === 'is-token.mjs')?.text ?? '';
+  // The reader's own program, without its last lines, which print.
+  const body = program.slice(0, program.indexOf('for (const token of')).concat('export { checksum };');
+  const { checksum } = await import(`data:text/javascript,${encodeURIComponent(body)}`);
+  for (const [family, prefix] of Object.entries(tokenPrefixes)) {
+    expect(text).toContain(`\`${prefix}\``);
+    const token = formatToken(family as TokenFamily, randomBytes(32));
+    const found = `bearer=${token};`.match(new RegExp(published, 'g'));
+    expect(found).toEqual([token]);
+    expect(checksum(token.slice(0, -6))).toBe(token.slice(-6));
+    const wrong = `${token.slice(0, 10)}${token[10] === 'x' ? 'y' : 'x'}${token.slice(11)}`;
+    expect(checksum(wrong.slice(0, -6))).not.toBe(wrong.slice(-6));
+  }
+});
+
+describe('the bill of materials', () => {
+  let bom: Bom;
+  beforeAll(async () => {
+    bom = await billOfMaterials();
+  });
+
+  test('holds every package of the lock file and every server, and no licence surprises', () => {
+    const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+      packages: Record<string, { version?: string; name?: string; link?: boolean }>;
+    };
+    const held = new Set(bom.components.map(({ purl }) => purl));
+    const missing = Object.entries(packages).flatMap(([path, { name, version, link }]) => {
+      if (path === '' || link === true) return [];
+      const known = name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+      const purl = `pkg:npm/${known.replace('@', '%40')}@${version}`;
+      return held.has(purl) ? [] : [purl];
+    });
+    expect(missing).toEqual([]);
+    for (const name of ['postgresql', 'github.com/temporalio/cli', 'github.com/versity/versitygw'])
+      expect(bom.components.filter((component) => component.name === name)).toHaveLength(1);
+    const required = [...readFileSync('local/tools/go.mod', 'utf8').matchAll(/^\t\S+ v\S+/gm)];
+    expect(goModules()).toHaveLength(required.length);
+    expect(licenceFaults(bom)).toEqual([]);
+    const names = new Set(bom.components.map(({ name }) => name));
+    expect(Object.keys(licenceExceptions).filter((name) => !names.has(name))).toEqual([]);
+  });
+
+  test('tells of a licence that nobody has looked at', () => {
+    const [first] = bom.components;
+    const strange = { ...first!, name: 'strange', licenses: [{ expression: 'MIT AND AGPL-3.0-only' }] };
+    const silent = { ...first!, name: 'silent', licenses: [] };
+    const chosen = { ...first!, name: 'chosen', licenses: [{ expression: '(MIT OR GPL-3.0-only)' }] };
+    expect(licenceFaults({ ...bom, components: [strange, silent, chosen] })).toEqual([
+      `${first!.purl}: MIT AND AGPL-3.0-only`,
+      `${first!.purl}: no licence`,
+    ]);
+  });
+
+  test('has the form of CycloneDX', () => {
+    expect(bom).toMatchObject({
+      bomFormat: 'CycloneDX',
+      specVersion: expect.stringMatching(/^1\.[5-9]$/),
+      serialNumber: expect.stringMatching(/^urn:uuid:[0-9a-f-]{36}$/),
+      metadata: { timestamp: expect.stringMatching(/Z$/) },
+    });
+    const refs = bom.components.map((component) => component['bom-ref']);
+    expect(new Set(refs).size).toBe(refs.length);
+    for (const { type, name, version, purl } of bom.components) {
+      expect(type).toMatch(/^(library|application|framework)$/);
+      expect(purl).toMatch(/^pkg:(npm|golang|generic)\/\S+@\S+$/);
+      expect([name, version].every((text) => text !== '')).toBe(true);
+    }
+  });
+});

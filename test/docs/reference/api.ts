@@ -1,0 +1,62 @@
+/** docs/reference/api.md: every route by subject, from the same document that the platform serves. */
+import { documentInfo } from '../../../api/docs/info.ts';
+import { routes } from '../../../api/routes.ts';
+import { authRoutes } from '../../../auth/service.ts';
+import { openApiDocument } from '../../../http/openapi.ts';
+import type { Route } from '../../../http/route.ts';
+import { code, generated, table } from './table.ts';
+
+type Json = { readonly [key: string]: unknown };
+interface Operation {
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly responses: Json;
+  readonly 'x-also-at'?: readonly string[];
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  accessToken: 'access',
+  offlineToken: 'offline',
+  runnerToken: 'runner',
+  ingestSecret: 'ingest secret',
+};
+
+export function apiPage(): string {
+  const all = [...routes, ...authRoutes] as unknown as readonly Route[];
+  const document = openApiDocument(all, documentInfo);
+  const operations = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
+    Object.entries(item as Json).map(([method, value]) => ({ path, method, value: value as Operation })),
+  );
+  const sections = (document.tags ?? []).map(({ name, description }) => {
+    const rows = operations
+      .filter(({ value }) => value.tags[0] === name)
+      .map(({ path, method, value }) => [
+        code(`${method.toUpperCase()} ${path}`),
+        value.summary,
+        callersOf(value),
+        Object.keys(value.responses).join(' '),
+      ]);
+    return `## ${name}\n\n${description}\n\n${table(['Route', 'What it does', 'Callers', 'Answers'], rows)}\n`;
+  });
+  const { description = '' } = document.info;
+  return `${generated}
+# Routes
+
+Every route of the platform and its authentication service, ${operations.length} of them. Bodies, fields, examples and
+refusals are told by the platform itself: \`/docs\` to browse, \`/api/v2/openapi.json\` for programs, and
+\`/api/v2/runner/runner-api.v1.yaml\` ([the same file](../../sdk/runner-api.v1.yaml)) for runners alone.
+
+${description}
+
+${sections.join('\n')}`;
+}
+
+/** Kinds of token, and the roles when they are not all. */
+function callersOf({ security }: Operation): string {
+  const schemes = (security ?? []).flatMap((one) => Object.entries(one));
+  if (schemes.length === 0) return 'everybody';
+  const tokens = [...new Set(schemes.map(([name]) => kinds[name] ?? name))].join(', ');
+  const roles = schemes.find(([, list]) => list.length > 0)?.[1] ?? [];
+  return roles.length === 0 || roles.length === 4 ? tokens : `${tokens}: ${roles.join(', ')}`;
+}

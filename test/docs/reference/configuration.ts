@@ -1,0 +1,150 @@
+/** docs/reference/configuration.md: every variable, from the schemas that read it and the words that stand above it. */
+import { readFileSync } from 'node:fs';
+import type { z } from 'zod';
+import { seriesSettings } from '../../../api/dashboards/series-service.ts';
+import { apiSettings } from '../../../api/settings.ts';
+import { authMigrateSettings, authServerSettings, authSettings } from '../../../auth/settings.ts';
+import {
+  checkout,
+  databaseSettings as startDatabase,
+  startSettings,
+  ownStore as startStore,
+  temporalSettings as startTemporal,
+} from '../../../local/settings.ts';
+import { objectSettings } from '../../../store/object-settings.ts';
+import { databaseSettings } from '../../../store/settings.ts';
+import { telemetrySettings } from '../../../telemetry/settings.ts';
+import { runnerHostSettings } from '../../../worker/runner-host/settings.ts';
+import { workerSettings } from '../../../worker/settings.ts';
+import { temporalSettings } from '../../../workflows/settings.ts';
+import { code, generated, table } from './table.ts';
+
+interface Part {
+  readonly title: string;
+  readonly about: string;
+  /** Where the variables are described, each by the comment above it or by its schema. */
+  readonly file: string;
+  readonly schemas: readonly z.ZodObject[];
+}
+
+const parts: readonly Part[] = [
+  {
+    title: 'npm start',
+    about:
+      'What people set. Everything below is made from it, and may be set as well: a variable that is given goes before ' +
+      'the one that `npm start` would make.',
+    file: 'local/settings.ts',
+    schemas: [startSettings, startDatabase, startTemporal, startStore.partial()],
+  },
+  {
+    title: 'API',
+    about: 'Read by `api/main.ts`.',
+    file: 'api/settings.ts',
+    schemas: [apiSettings],
+  },
+  {
+    title: 'Dashboards',
+    about: 'Read by `api/main.ts`: the process that reads series, and its cache.',
+    file: 'api/dashboards/series-service.ts',
+    schemas: [seriesSettings],
+  },
+  {
+    title: 'Database',
+    about: 'Read by API, workers and runner host.',
+    file: 'store/settings.ts',
+    schemas: [databaseSettings],
+  },
+  {
+    title: 'Object store',
+    about: 'Read by API and workers.',
+    file: 'store/object-settings.ts',
+    schemas: [objectSettings],
+  },
+  {
+    title: 'Workflow engine',
+    about: 'Read by API and workers.',
+    file: 'workflows/settings.ts',
+    schemas: [temporalSettings],
+  },
+  {
+    title: 'Workers',
+    about: 'Read by `worker/main.ts`, with and without `--queue builtin`.',
+    file: 'worker/settings.ts',
+    schemas: [workerSettings],
+  },
+  {
+    title: 'Runner host',
+    about: 'Read by `worker/runner-host/main.ts`, which starts deployed runners.',
+    file: 'worker/runner-host/settings.ts',
+    schemas: [runnerHostSettings],
+  },
+  {
+    title: 'Telemetry',
+    about:
+      'Read by every process. Traces go out when `OTEL_EXPORTER_OTLP_ENDPOINT` is set; the other variables of ' +
+      'OpenTelemetry count too.',
+    file: 'telemetry/settings.ts',
+    schemas: [telemetrySettings],
+  },
+  {
+    title: 'Authentication service',
+    about:
+      'Read by the API with the service inside, and by `auth/main.ts` where it runs alone (`PORT` is 8081 there).',
+    file: 'auth/settings.ts',
+    schemas: [authSettings, authMigrateSettings, authServerSettings],
+  },
+];
+
+/** What stands in several files without a word. */
+const common: Readonly<Record<string, string>> = {
+  LOG_LEVEL: 'Least severe line that is logged.',
+  HOST: 'Address to listen on; absent: every interface.',
+  PORT: 'Port to listen on.',
+  RESPONSE_CHECKS: '`strict` turns a response that its route does not declare into a 500; for tests.',
+  SERIES_CACHE_MB: 'Size of that folder at the most, in megabytes.',
+};
+
+export function configurationPage(): string {
+  const sections = parts.map(({ title, about, file, schemas }) => {
+    const source = readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
+    const shape = Object.assign({}, ...schemas.map((schema) => schema.shape)) as Record<string, z.ZodType>;
+    const rows = Object.entries(shape).map(([name, schema]) => rowOf(name, schema, source));
+    return `## ${title}\n\n${about}\n\n${table(['Variable', 'Meaning', 'Values', 'Default'], rows)}\n`;
+  });
+  return `${generated}
+# Settings
+
+Every process reads its environment once, when it starts. Wrong and missing variables end the start with one line for each;
+an empty variable counts as absent. Variables marked *secret* may be given by a file instead: the name
+with \`_FILE\` behind it, and the file's path as its value. How to set them for an installation:
+[Install](../operations/install.md).
+
+${sections.join('\n')}`;
+}
+
+function rowOf(name: string, schema: z.ZodType, source: string): string[] {
+  const comment = new RegExp(`/\\*\\*((?:(?!\\*/)[\\s\\S])*)\\*/\\s*${name}:`).exec(source)?.[1];
+  const meaning =
+    comment?.replaceAll(/\s*\n\s*\* ?/g, ' ').trim() ?? schema.description ?? common[name] ?? '';
+  const isSecret = (schema.meta() as { secret?: boolean } | undefined)?.secret === true;
+  return [code(name), `${meaning}${isSecret ? ' *Secret.*' : ''}`, valuesOf(schema), defaultOf(schema)];
+}
+
+/** What the schema itself says to a value that is none. */
+function valuesOf(schema: z.ZodType): string {
+  const issue = schema.safeParse('\u0001').error?.issues[0];
+  if (issue === undefined) return 'text';
+  const { values } = issue as { values?: readonly unknown[] };
+  if (values !== undefined && !issue.message.startsWith('must')) return values.map(String).join(', ');
+  return issue.message.replace(/^must (be|hold) (an? )?/, '');
+}
+
+function defaultOf(schema: z.ZodType): string {
+  const parsed = schema.safeParse(undefined);
+  if (!parsed.success) return '**required**';
+  const { data } = parsed;
+  if (data === undefined || data === '') return '';
+  if (String(data).startsWith(checkout))
+    return `${code(String(data).slice(checkout.length))} in the checkout`;
+  return code(Array.isArray(data) ? data.join(',') : String(data));
+}
