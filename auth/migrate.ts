@@ -13,6 +13,8 @@ import { authMigrateSettings } from './settings.ts';
 /** A number by which the platform, which may have the same database, does not lock: see its list of locks. */
 const migrationLock = 7_306_296;
 const folder = join(import.meta.dirname, 'migrations');
+/** As the platform names it (store/roles.ts). */
+const applicationRole = 'sdp_app';
 const passwordAlphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
 const passwordCharacters = 20;
 
@@ -35,6 +37,7 @@ export async function migrateAuth(
       'create table if not exists auth.migrations (name text primary key, ran_at timestamptz not null default now())',
     );
     await runMissing(client);
+    await grantApplication(client);
     return await makeFirstAdministrator(client, adminPassword);
   } finally {
     await client.end();
@@ -52,6 +55,17 @@ async function runMissing(client: pg.Client): Promise<void> {
     await client.query('insert into auth.migrations (name) values ($1)', [file]);
     await client.query('commit');
   }
+}
+
+/** Where operators let the processes work as a role of their own, it gets what it needs; the audit only grows. */
+async function grantApplication(client: pg.Client): Promise<void> {
+  const { rows } = await client.query('select 1 from pg_roles where rolname = $1', [applicationRole]);
+  if (rows.length === 0) return;
+  await client.query(`
+    grant usage on schema auth to ${applicationRole};
+    grant select, insert, update, delete on all tables in schema auth to ${applicationRole};
+    revoke update, delete on auth.audit_entry from ${applicationRole};
+    revoke insert, update, delete on auth.migrations from ${applicationRole};`);
 }
 
 async function makeFirstAdministrator(

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { readSettings } from '../settings/read.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import { Database } from './database.ts';
+import { grantRoles } from './roles.ts';
 import { databaseSettings } from './settings.ts';
 
 /** Runs what is missing of `store/migrations`, under an advisory lock. Returns the names of what was run. */
@@ -13,7 +14,9 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
     await lock.query('select pg_advisory_lock($1)', [advisoryLocks.migration]);
     const database = await Database.open({ databaseUrl, poolSize: 2 });
     try {
-      return (await database.migrator.up()).map((migration) => migration.name);
+      const ran = (await database.migrator.up()).map((migration) => migration.name);
+      await grantRoles(lock);
+      return ran;
     } finally {
       await database.close();
     }

@@ -1,0 +1,160 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { migrateAuth } from '../../auth/migrate.ts';
+import { nodeStateCodes } from '../../domain/node-state.ts';
+import { ensurePlatformDataSource } from '../../store/data-sources.ts';
+import { migrate } from '../../store/migrate.ts';
+import { databaseRoles, makeRoles } from '../../store/roles.ts';
+import { ask, makePeople, startTestApi } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
+import { testEnvironment } from '../support/stack.ts';
+import { inputNode, ship, tabularNode, templateFile } from '../support/templates.ts';
+import { testWorkflows } from '../support/workflows.ts';
+
+const platform = await testEnvironment();
+const suffix = randomBytes(4).toString('hex');
+const logins = { application: `app_${suffix}`, report: `report_${suffix}` } as const;
+const owner = new pg.Client(platform.databaseUrl);
+const urlOf = (login: string) => {
+  const url = new URL(platform.databaseUrl);
+  url.username = login;
+  url.password = suffix;
+  return url.href;
+};
+const application = { ...platform.environment, DATABASE_URL: urlOf(logins.application) };
+const temporal = await testWorkflows(application);
+
+beforeAll(async () => {
+  await owner.connect();
+  await makeRoles(owner);
+  // As at every upgrade: whoever owns the tables migrates and grants.
+  await migrate(platform.databaseUrl);
+  await migrateAuth(platform.databaseUrl, undefined);
+  for (const [name, login] of Object.entries(logins)) {
+    const role = databaseRoles[name as keyof typeof logins];
+    await owner.query(`create role ${login} login password '${suffix}' in role ${role}`);
+  }
+});
+afterAll(async () => {
+  for (const login of Object.values(logins)) await owner.query(`drop role if exists ${login}`);
+  await owner.end();
+});
+
+async function as<T>(login: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client(urlOf(login));
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+const refused = { code: '42501' };
+
+test('the whole platform works as the application’s role: accounts, graphs, built-in nodes, deletion, audit', async () => {
+  await Promise.all([temporal.startWorker('workflows'), temporal.startWorker('builtin')]);
+  const api = await startTestApi(application);
+  try {
+    const { database, objects } = api.composed.services;
+    await ship(database);
+    await ensurePlatformDataSource(database, objects.platformAccess);
+    const people = await makePeople(api.url, platform.administrator);
+    const token = people.Administrator.token;
+    const call = async (method: string, path: string, json?: unknown) => {
+      const answer = await ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
+      expect(answer.status, `${method} ${path} ${JSON.stringify(answer.body)}`).toBeLessThan(300);
+      return answer.body;
+    };
+    const nodes = [inputNode('laps'), tabularNode('table', 'laps')];
+    const template = await call('POST', '/api/v2/admin/session-templates', templateFile('Roles', nodes));
+    const project = await call('POST', '/projects', { Title: 'Roles' });
+    const session = await call('POST', '/session', { SessionTemplateId: template.id, ProjectId: project.id });
+    const nodesOf = async () =>
+      (await owner.query('select id, name, state from node_instance where session_id = $1', [session.id]))
+        .rows;
+    const input = (await nodesOf()).find(({ name }) => name === 'laps').id;
+    const uploaded = await fetch(`${api.url}/api/v2/node-instance/${input}/outputs/data`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'text/csv' },
+      body: 'time,speed\n0,1\n1,2\n',
+    });
+    expect(uploaded.status).toBe(201);
+    await eventually('the built-in node has run', async () =>
+      (await nodesOf()).every(({ state }) => state === nodeStateCodes.Succeeded),
+    );
+    for (const path of [
+      '/api/v2/admin/audit',
+      '/api/authorization/audit',
+      '/api/v2/admin/node-runs',
+      '/api/v2/dashboard/navigation',
+    ])
+      await call('GET', path);
+    await call('DELETE', `/api/v2/sessions/${session.id}`);
+  } finally {
+    await api.stop();
+  }
+}, 60_000);
+
+describe('the application’s role', () => {
+  test.each(['audit_entry', 'auth.audit_entry'])(
+    'adds to %s, and changes or removes nothing',
+    async (table) => {
+      await as(logins.application, async (client) => {
+        expect(
+          (await client.query(`select count(*)::int as count from ${table}`)).rows[0].count,
+        ).toBeGreaterThan(0);
+        for (const statement of [
+          `update ${table} set action = 'x'`,
+          `delete from ${table}`,
+          `truncate ${table}`,
+          `alter table ${table} disable trigger all`,
+        ]) {
+          const error = await client.query(statement).catch((thrown: unknown) => thrown);
+          expect(error, statement).toMatchObject(refused);
+          // By the right, before any trigger.
+          expect((error as Error).message, statement).toMatch(/permission denied|must be owner/);
+        }
+      });
+    },
+  );
+
+  test('changes no schema, and no note of which migrations ran', async () => {
+    await as(logins.application, async (client) => {
+      for (const statement of [
+        'create table own (id int)',
+        'alter table session add column own int',
+        'drop table session',
+        'delete from platform_migration',
+        'delete from auth.migrations',
+      ]) {
+        await expect(client.query(statement), statement).rejects.toMatchObject(refused);
+      }
+    });
+  });
+});
+
+test('the report role reads sessions and outputs, and neither secrets nor accounts, and writes nothing', async () => {
+  const { rows: secret } = await owner.query<{ table: string; column: string }>(
+    `select c.relname as table, a.attname as column from pg_attribute a join pg_class c on c.oid = a.attrelid
+      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attnum > 0
+        and a.attname ~ 'digest|secret|cipher|password|access_key'`,
+  );
+  expect(secret).toContainEqual({ table: 'runner_token', column: 'digest' });
+  expect(secret).toContainEqual({ table: 'data_source', column: 'secret_ciphertext' });
+  await as(logins.report, async (client) => {
+    for (const table of ['session', 'node_output', 'output_version', 'audit_entry', 'project'])
+      await client.query(`select * from ${table} limit 1`);
+    await client.query('select label, hint, created_at from runner_token');
+    for (const { table, column } of secret)
+      await expect(
+        client.query(`select "${column}" from "${table}"`),
+        `${table}.${column}`,
+      ).rejects.toMatchObject(refused);
+    await expect(client.query('select 1 from auth.users')).rejects.toMatchObject(refused);
+    await expect(client.query(`delete from session`)).rejects.toMatchObject({ code: '42501' });
+    await expect(client.query('insert into session_ending values (gen_random_uuid())')).rejects.toMatchObject(
+      refused,
+    );
+  });
+});
