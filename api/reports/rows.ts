@@ -20,6 +20,8 @@ import type { People } from '../participants.ts';
 import { dashboardUrl } from '../sessions/present.ts';
 
 const batchSize = 200;
+/** A dimension of many scenarios and members has a row for each pair. */
+const mostRowsAtOnce = 1_000;
 /** A report goes over so many dimensions at most. */
 const maxDimensions = 1_000_000;
 
@@ -27,6 +29,8 @@ const maxDimensions = 1_000_000;
 export interface CompiledReport {
   readonly columns: ReadonlyArray<{ readonly column: ReportColumn; readonly evaluate: Evaluate }>;
   readonly filters: ReadonlyArray<{ readonly filter: ReportFilter; readonly evaluate: Evaluate }>;
+  /** Whether an expression looks at the metadata, which are the larger part of a dimension. */
+  readonly needsMetadata: boolean;
 }
 
 /** A stored expression that this version refuses leaves its cells empty. */
@@ -41,6 +45,9 @@ export function compileReport(
   return {
     columns: columns.map((column) => ({ column, evaluate: evaluateOf(column) })),
     filters: filters.map((filter) => ({ filter, evaluate: evaluateOf(filter) })),
+    needsMetadata: [...columns, ...filters].some(
+      ({ expression, source }) => source === 'metadata' || expression.includes('metadata'),
+    ),
   };
 }
 
@@ -63,31 +70,56 @@ export async function* reportRows(
     offset: 0,
     limit: maxDimensions,
   });
-  for (let at = 0; at < ids.length; at += batchSize) {
+  const read = async (at: number) => {
     const dimensions = await readDimensions(database, ids.slice(at, at + batchSize));
     await people.foresee(dimensions.flatMap(({ members }) => members));
-    const batch: Cell[][] = [];
+    return dimensions;
+  };
+  // The next batch is read while this one is worked at.
+  let next = ids.length === 0 ? undefined : read(0);
+  for (let at = 0; next !== undefined; at += batchSize) {
+    const dimensions = await next;
+    next = at + batchSize < ids.length ? read(at + batchSize) : undefined;
+    // Nobody may come for it, when the caller is gone.
+    next?.catch(() => undefined);
+    let batch: Cell[][] = [];
     for (const dimension of dimensions) {
-      for await (const row of rowsOf(dimension, userId, people)) {
+      const users = await usersOf(dimension, userId, people);
+      for (const row of rowsOf(dimension, report, users)) {
         if (!report.filters.every(({ filter, evaluate }) => equalsValue(evaluate(row), filter.value)))
           continue;
         batch.push(report.columns.map(({ column, evaluate }) => cellOf(evaluate(row), column.type)));
+        if (batch.length < mostRowsAtOnce) continue;
+        yield batch;
+        batch = [];
       }
     }
     yield batch;
   }
 }
 
-async function* rowsOf(
-  dimension: CatalogDimension,
+type User = ReportRow['user'];
+
+/** The members of a dimension that the report is about; one without anything when there is none. */
+async function usersOf(
+  { members }: CatalogDimension,
   userId: string | undefined,
   people: People,
-): AsyncGenerator<ReportRow> {
-  const { scenarios, members, metadata, ...own } = dimension;
+): Promise<readonly User[]> {
+  const shown = userId === undefined ? members : members.filter((member) => member === userId);
+  return shown.length === 0 ? [{}] : await Promise.all(shown.map((id) => presentMember(id, people)));
+}
+
+function* rowsOf(
+  dimension: CatalogDimension,
+  { needsMetadata }: CompiledReport,
+  users: readonly User[],
+): Generator<ReportRow> {
+  const { scenarios, members: _, metadata, ...own } = dimension;
   const url = dashboardUrl(dimension.id);
   const shared = {
     dimension: celValue({ ...own, title: dimension.name, url }),
-    metadata: celValue(metadata ?? {}),
+    metadata: needsMetadata ? celValue(metadata ?? {}) : {},
     dashboard: celValue({
       id: dimension.id,
       name: dimension.dashboardName,
@@ -95,8 +127,6 @@ async function* rowsOf(
       url,
     }),
   } as Pick<ReportRow, 'dimension' | 'metadata' | 'dashboard'>;
-  const shown = userId === undefined ? members : members.filter((member) => member === userId);
-  const users = shown.length === 0 ? [{}] : await Promise.all(shown.map((id) => presentMember(id, people)));
   for (const scenario of scenarios.length === 0 ? [undefined] : scenarios) {
     const scenarioInstance = scenario === undefined ? {} : scenarioOf(scenario);
     for (const user of users) yield { ...shared, scenarioInstance, user };

@@ -2,7 +2,10 @@
  * A report as xlsx, written as it comes: sheets first, the parts that tell of them last, so that nothing is kept but
  * the rows of one batch. Text stands in cells as text, never as a formula.
  */
-import { Zip, ZipDeflate } from 'fflate';
+import { once } from 'node:events';
+import { finished } from 'node:stream/promises';
+import { createDeflateRaw } from 'node:zlib';
+import { Zip, ZipPassThrough } from 'fflate';
 import type { Cell, ReportColumn } from '../../domain/report.ts';
 import { contentTypes, packageRelations, Styles, workbook, workbookRelations } from './xlsx-parts.ts';
 
@@ -21,12 +24,50 @@ export async function* writeXlsx(
   batches: AsyncIterable<readonly (readonly Cell[])[]>,
 ): AsyncGenerator<Buffer> {
   const book = new Book(columns);
-  for await (const rows of batches) {
-    book.add(rows);
+  try {
+    for await (const rows of batches) {
+      await book.add(rows);
+      yield* book.takeChunks();
+    }
+    await book.end();
     yield* book.takeChunks();
+  } finally {
+    book.close();
   }
-  book.end();
-  yield* book.takeChunks();
+}
+
+const deflateMethod = 8;
+
+/** A file of the archive, compressed by zlib on another thread: in JavaScript it would take most of a report's time. */
+class DeflatedFile extends ZipPassThrough {
+  override compression = deflateMethod;
+  readonly #deflate = createDeflateRaw();
+
+  constructor(name: string) {
+    super(name);
+    this.#deflate.on('data', (chunk: Buffer<ArrayBuffer>) => this.ondata(null, chunk, false));
+  }
+
+  /** Called by `push`. */
+  protected override process(chunk: Uint8Array): void {
+    this.#deflate.write(chunk);
+  }
+
+  /** Resolves when it takes more. */
+  async drained(): Promise<void> {
+    if (this.#deflate.writableNeedDrain) await once(this.#deflate, 'drain');
+  }
+
+  async end(text: string): Promise<void> {
+    this.push(Buffer.from(text), true);
+    this.#deflate.end();
+    await finished(this.#deflate);
+    this.ondata(null, new Uint8Array(0), true);
+  }
+
+  close(): void {
+    this.#deflate.destroy();
+  }
 }
 
 class Book {
@@ -35,7 +76,7 @@ class Book {
   readonly #letters: readonly string[];
   readonly #chunks: Buffer[] = [];
   readonly #zip: Zip;
-  #sheet: ZipDeflate | undefined;
+  #sheet: DeflatedFile | undefined;
   #sheets = 0;
   #row = 0;
 
@@ -50,28 +91,34 @@ class Book {
     this.#openSheet();
   }
 
-  add(rows: readonly (readonly Cell[])[]): void {
+  async add(rows: readonly (readonly Cell[])[]): Promise<void> {
     let text = '';
     for (const cells of rows) {
       if (this.#row === sheetRows) {
         this.#write(text);
         text = '';
-        this.#closeSheet();
+        await this.#closeSheet();
         this.#openSheet();
       }
       text += this.#rowText(cells);
     }
     this.#write(text);
+    await this.#sheet?.drained();
   }
 
-  end(): void {
-    this.#closeSheet();
-    this.#part('xl/styles.xml', this.#styles.text);
-    this.#part('xl/workbook.xml', workbook(this.#sheets));
-    this.#part('xl/_rels/workbook.xml.rels', workbookRelations(this.#sheets));
-    this.#part('_rels/.rels', packageRelations);
-    this.#part('[Content_Types].xml', contentTypes(this.#sheets));
+  async end(): Promise<void> {
+    await this.#closeSheet();
+    await this.#part('xl/styles.xml', this.#styles.text);
+    await this.#part('xl/workbook.xml', workbook(this.#sheets));
+    await this.#part('xl/_rels/workbook.xml.rels', workbookRelations(this.#sheets));
+    await this.#part('_rels/.rels', packageRelations);
+    await this.#part('[Content_Types].xml', contentTypes(this.#sheets));
     this.#zip.end();
+  }
+
+  /** Also when nobody wants the rest. */
+  close(): void {
+    this.#sheet?.close();
   }
 
   *takeChunks(): Generator<Buffer> {
@@ -81,7 +128,7 @@ class Book {
   #openSheet(): void {
     this.#sheets += 1;
     this.#row = 0;
-    this.#sheet = new ZipDeflate(`xl/worksheets/sheet${this.#sheets}.xml`, { level: 6 });
+    this.#sheet = new DeflatedFile(`xl/worksheets/sheet${this.#sheets}.xml`);
     this.#zip.add(this.#sheet);
     const widths = this.#columns
       .map(
@@ -102,8 +149,8 @@ class Book {
     this.#write(`<row r="1">${names.join('')}</row>`);
   }
 
-  #closeSheet(): void {
-    this.#sheet?.push(Buffer.from('</sheetData></worksheet>'), true);
+  async #closeSheet(): Promise<void> {
+    await this.#sheet?.end('</sheetData></worksheet>');
     this.#sheet = undefined;
   }
 
@@ -137,10 +184,10 @@ class Book {
     if (text !== '') this.#sheet?.push(Buffer.from(text));
   }
 
-  #part(name: string, text: string): void {
-    const part = new ZipDeflate(name, { level: 6 });
+  async #part(name: string, text: string): Promise<void> {
+    const part = new DeflatedFile(name);
     this.#zip.add(part);
-    part.push(Buffer.from(text), true);
+    await part.end(text);
   }
 }
 

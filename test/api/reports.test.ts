@@ -300,6 +300,28 @@ describe('a downloaded report', () => {
     ]);
   });
 
+  test('has every row of many, once and in the same order in both formats, whatever they are read in', async () => {
+    const name = `many-${randomUUID()}`;
+    const made = report({
+      dimensionNameFilter: name,
+      columns: [column('scenario', 'scenarioInstance.scenarioName'), column('user', 'user.id')],
+    });
+    await as('Developer', 'POST', '', made);
+    const members = Array.from({ length: 40 }, (_, at) => `anon:${at}`);
+    const scenarios = Array.from({ length: 30 }, (_, at) => [`s${at}`, null, null] as const);
+    await dimension(name, { members, scenarios });
+    for (let at = 0; at < 205; at++) await dimension(name, { members: [`anon:alone-${at}`] });
+    const lines = (await csvLines(made.key)).slice(1);
+    const pairs = scenarios.flatMap(([scenario]) => members.map((member) => `${scenario},${member}`));
+    const alone = Array.from({ length: 205 }, (_, at) => `,anon:alone-${at}`);
+    expect(lines.toSorted()).toEqual([...pairs, ...alone].toSorted());
+    const sheet = unzipSync((await file(`report=${made.key}`)).bytes)['xl/worksheets/sheet1.xml']!;
+    const rows = Buffer.from(sheet).toString().split('<row ').slice(2);
+    expect(rows.map((row) => [...row.matchAll(/preserve">([^<]*)</g)].map(([, text]) => text))).toEqual(
+      lines.map((line) => line.split(',').filter((text) => text !== '')),
+    );
+  });
+
   test('is named by prefix and time, the default one without a key', async () => {
     const { status, headers } = await file('');
     expect(status).toBe(200);
