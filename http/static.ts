@@ -112,6 +112,7 @@ async function fileReply(
   return {
     status: 200,
     headers: { ...headers, 'content-length': String(info.size) },
-    stream: () => createReadStream(name),
+    // No more than was said, should the file grow meanwhile.
+    stream: info.size === 0 ? new Uint8Array() : () => createReadStream(name, { end: info.size - 1 }),
   };
 }

@@ -37,12 +37,9 @@ const featureSchema = z
         retired: retired(),
       }),
     ),
-    manifest: z
-      .record(z.string(), z.unknown())
-      .nullable()
-      .meta({
-        description: 'As it could be published again; of the feature that was asked for alone, else null.',
-      }),
+    manifest: z.record(z.string(), z.unknown()).nullable().meta({
+      description: 'As it could be published again; of the feature that was asked for alone, else null.',
+    }),
   })
   .meta({
     id: 'PublishedFeature',
