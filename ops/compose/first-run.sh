@@ -25,13 +25,16 @@ put() {
   chmod 0444 "$partial/$1"
 }
 
-platform_password=$(random 40)
 postgres_password=$(random 40)
+owner_password=$(random 40)
+application_password=$(random 40)
 put postgres_password "$postgres_password"
-put platform_database_password "$platform_password"
+put owner_database_password "$owner_password"
+put application_database_password "$application_password"
 put temporal_database_password "$(random 40)"
 put postgres_url "postgresql://postgres:$postgres_password@postgres:5432/postgres"
-put database_url "postgresql://platform:$platform_password@postgres:5432/platform"
+put owner_database_url "postgresql://sdp_migrate:$owner_password@postgres:5432/platform"
+put database_url "postgresql://sdp_app:$application_password@postgres:5432/platform"
 put s3_access_key_id "$(random 20)"
 put s3_secret_access_key "$(random 40)"
 put token_key "$(random 64)"

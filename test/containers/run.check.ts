@@ -123,7 +123,7 @@ test('they come up on an empty machine, end a graph, are restarted one after ano
   ]);
   expect((await recording.dashboard()).sources).toMatchObject([{ name: 'lap-1.csv', rowCount: 2 }]);
 
-  const databaseUrl = readFileSync(join(folder, 'secrets/database_url'), 'utf8').trim();
+  const databaseUrl = readFileSync(join(folder, 'secrets/owner_database_url'), 'utf8').trim();
   const database = await Database.open({ databaseUrl, poolSize: 2 });
   try {
     const chains = [await outsideChain(database, 2), await outsideChain(database, 2)];
