@@ -86,6 +86,8 @@ const ofSurroundings = [
   'parents',
   'sessionId',
   'projectId',
+  // The kit's claims always have one; the platform's where it traces.
+  'traceparent',
 ];
 
 export class Driver {
