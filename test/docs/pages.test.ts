@@ -56,10 +56,12 @@ test('every page is reached from the index', () => {
 
 /** A test that a page names: its file, and its name as it stands in the source. */
 const named = (text: string) =>
-  [...text.matchAll(/`(test\/[\w./-]+\.test\.ts)`(?:: \*([^*]+)\*)?/g)].map(([, file = '', name]) => ({
-    file,
-    name,
-  }));
+  [...text.matchAll(/`(test\/[\w./-]+\.(?:test|check)\.ts)`(?:: \*([^*]+)\*)?/g)].map(
+    ([, file = '', name]) => ({
+      file,
+      name,
+    }),
+  );
 
 test('every line of the threat model names the tests that hold it, and these are there', () => {
   const rows = readPage('docs/threat-model.md')

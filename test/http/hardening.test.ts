@@ -171,7 +171,7 @@ describe('numbers', () => {
   });
 });
 
-describe('slowness', () => {
+describe.concurrent('slowness', () => {
   test('of headers, or of a caller who says nothing at all, ends the connection', async () => {
     const { server } = api.server;
     expect(server.headersTimeout).toBe(limits.headersTimeoutSeconds * 1000);

@@ -20,6 +20,7 @@ const kinds: Readonly<Record<string, string>> = {
   offlineToken: 'offline',
   runnerToken: 'runner',
   ingestSecret: 'ingest secret',
+  serviceKey: 'service key',
 };
 
 export function apiPage(): string {
@@ -28,6 +29,8 @@ export function apiPage(): string {
   const operations = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
     Object.entries(item as Json).map(([method, value]) => ({ path, method, value: value as Operation })),
   );
+  const statuses = operations.map(({ value }) => Object.keys(value.responses));
+  const everywhere = (statuses[0] ?? []).filter((status) => statuses.every((list) => list.includes(status)));
   const sections = (document.tags ?? []).map(({ name, description }) => {
     const rows = operations
       .filter(({ value }) => value.tags[0] === name)
@@ -35,7 +38,9 @@ export function apiPage(): string {
         code(`${method.toUpperCase()} ${path}`),
         value.summary,
         callersOf(value),
-        Object.keys(value.responses).join(' '),
+        Object.keys(value.responses)
+          .filter((status) => !everywhere.includes(status))
+          .join(' '),
       ]);
     return `## ${name}\n\n${description}\n\n${table(['Route', 'What it does', 'Callers', 'Answers'], rows)}\n`;
   });
@@ -45,7 +50,8 @@ export function apiPage(): string {
 
 Every route of the platform and its authentication service, ${operations.length} of them. Bodies, fields, examples and
 refusals are told by the platform itself: \`/docs\` to browse, \`/api/v2/openapi.json\` for programs, and
-\`/api/v2/runner/runner-api.v1.yaml\` ([the same file](../../sdk/runner-api.v1.yaml)) for runners alone.
+\`/api/v2/runner/runner-api.v1.yaml\` ([the same file](../../sdk/runner-api.v1.yaml)) for runners alone. Beside the answers
+that are listed, every route may answer ${everywhere.join(', ')}: see [errors](errors.md).
 
 ${description}
 
