@@ -29,10 +29,13 @@ export function navigate(address: string, options: { replace?: boolean } = {}): 
 /** The present address; the component is drawn again whenever it changes. */
 export function useAddress(): Address {
   const [address, setAddress] = useState(currentAddress);
+  const drawnAt = window.location.href;
   useEffect(() => {
     const update = () => setAddress(currentAddress());
     listeners.add(update);
     window.addEventListener('popstate', update);
+    // A click may come after the drawing and before the listener.
+    if (window.location.href !== drawnAt) update();
     return () => {
       listeners.delete(update);
       window.removeEventListener('popstate', update);
