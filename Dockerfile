@@ -15,6 +15,7 @@ RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
 
 FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production \
+    MALLOC_MMAP_THRESHOLD_=16777216 \
     WORKFLOW_CACHE_DIR=/app/workflow-bundle \
     TEMP_DIR=/var/lib/sdp
 # Temporal's library checks certificates by those of the system.
@@ -29,4 +30,4 @@ COPY --from=build /app /app
 USER 10001:10001
 VOLUME /var/lib/sdp
 EXPOSE 8080
-CMD ["node", "--max-semi-space-size=4", "api/main.ts"]
+CMD ["node", "--max-semi-space-size=4", "--initial-old-space-size=32", "--heap-growing-percent=25", "api/main.ts"]
