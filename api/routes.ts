@@ -13,6 +13,7 @@ import { nodeRunRoutes } from './node-runs/routes.ts';
 import { offlineTokenRoutes } from './offline-tokens/routes.ts';
 import { projectRoutes } from './projects/routes.ts';
 import { reportRoutes } from './reports/routes.ts';
+import { retentionRoutes } from './retention/routes.ts';
 import type { ApiRoute } from './route.ts';
 import { runnerRoutes } from './runner/routes.ts';
 import { runnerTokenRoutes } from './runner-tokens/routes.ts';
@@ -51,6 +52,7 @@ export const routes: readonly ApiRoute[] = [
   ...offlineTokenRoutes,
   ...docsRoutes,
   ...auditRoutes,
+  ...retentionRoutes,
   ...runnerTokenRoutes,
   ...runnerAdministrationRoutes,
   ...runnerRoutes,

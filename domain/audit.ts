@@ -82,6 +82,7 @@ export const auditRules: Readonly<Record<string, AuditRule>> = {
   revokeRunnerToken: { object: 'runnerToken', from: 'id' },
   drainRunner: { object: 'runner', from: 'id' },
   undrainRunner: { object: 'runner', from: 'id' },
+  runRetention: { object: 'retention' },
   claimTask: claims,
   writeTaskOutput: claims,
   startTaskUpload: claims,

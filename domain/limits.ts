@@ -88,6 +88,13 @@ export const limits = {
   templateNodes: 500,
   sessionPageSizeDefault: 25,
   sessionPageSizeMax: 100,
+  /** Whoever writes an object beats for it every few seconds; after so long without one it is given up. */
+  uploadAbandonedSeconds: 3_600,
+  /** An object without a row that is younger is nobody's orphan yet. */
+  orphanAgeSeconds: 86_400,
+  retentionSessionsShown: 100,
+  retentionSessionsCounted: 10_000,
+  retentionPagesListed: 50,
   auditPageDefault: 50,
   auditPageMax: 500,
   nodeRunPageSizeDefault: 25,

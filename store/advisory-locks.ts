@@ -7,4 +7,5 @@ export const advisoryLocks = {
   registry: 7_306_295,
   /** Stands in `auth/migrate.ts`: the authentication service may have the same database. */
   authMigration: 7_306_296,
+  retention: 7_306_297,
 } as const;

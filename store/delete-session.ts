@@ -8,11 +8,16 @@ export async function deleteSession(database: Database, sessionId: string): Prom
     if ((await lockSession(tx, 'session', sessionId)) === undefined) return false;
     // From here on no output can be written to a node: whoever was about to is waited for, and its object is seen.
     await tx.query('select 1 from node_instance where session_id = $1 order by id for update', [sessionId]);
-    await queueObjects(tx, sessionId);
-    await tx.query('insert into session_ending (session_id) values ($1) on conflict do nothing', [sessionId]);
-    await tx.query('delete from session where id = $1', [sessionId]);
+    await deleteLockedSession(tx, sessionId);
     return true;
   });
+}
+
+/** As {@link deleteSession}, for whoever has locked the session and then its nodes. */
+export async function deleteLockedSession(tx: Tx, sessionId: string): Promise<void> {
+  await queueObjects(tx, sessionId);
+  await tx.query('insert into session_ending (session_id) values ($1) on conflict do nothing', [sessionId]);
+  await tx.query('delete from session where id = $1', [sessionId]);
 }
 
 /** All versions, staged ones too. Several outputs of a session may share one object. */

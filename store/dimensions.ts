@@ -103,3 +103,29 @@ async function saveScenario(
     [newId(), sessionId, name, from, to],
   );
 }
+
+/** Outputs that were deleted leave the dashboards of their session: neither their channels nor their panels point nowhere. */
+export async function forgetSources(tx: Tx, sessionId: string, outputIds: readonly number[]): Promise<void> {
+  const gone = new Set(outputIds);
+  const isGone = (key: unknown) => gone.has(Number(String(key).split(':', 1)[0]));
+  const dimensions = await tx.query<{
+    id: number;
+    sources: DimensionSource[];
+    layout: DimensionLayout | null;
+  }>('select id, sources, layout from dimension where session_id = $1 order by id for no key update', [
+    sessionId,
+  ]);
+  for (const { id, sources, layout } of dimensions) {
+    const kept = sources.filter((source) => !gone.has(source.outputId));
+    if (kept.length === sources.length) continue;
+    const panels = layout?.panels?.map((panel) => ({
+      ...panel,
+      channels: panel.channels.filter((key) => !isGone(key)),
+    }));
+    const keptLayout = panels === undefined ? layout : { ...layout, panels };
+    await tx.query(
+      'update dimension set sources = $2::jsonb, layout = $3::jsonb, updated_at = clock_timestamp() where id = $1',
+      [id, JSON.stringify(kept), keptLayout === null ? null : JSON.stringify(keptLayout)],
+    );
+  }
+}

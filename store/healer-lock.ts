@@ -1,18 +1,23 @@
 import { advisoryLocks } from './advisory-locks.ts';
 import type { Database } from './database.ts';
 
+export async function withHealerLock(database: Database, work: () => Promise<void>): Promise<void> {
+  await withLock(database, advisoryLocks.healer, work);
+}
+
 /**
  * Runs `work` when no other process does; else does nothing. The lock belongs to a connection and dies with it.
+ * @param key one of `advisoryLocks`
  */
-export async function withHealerLock(database: Database, work: () => Promise<void>): Promise<void> {
+export async function withLock(database: Database, key: number, work: () => Promise<void>): Promise<void> {
   const client = await database.pool.connect();
   try {
-    const { rows } = await client.query('select pg_try_advisory_lock($1) as locked', [advisoryLocks.healer]);
+    const { rows } = await client.query('select pg_try_advisory_lock($1) as locked', [key]);
     if (!rows[0].locked) return;
     try {
       await work();
     } finally {
-      await client.query('select pg_advisory_unlock($1)', [advisoryLocks.healer]);
+      await client.query('select pg_advisory_unlock($1)', [key]);
     }
   } finally {
     client.release();

@@ -10,6 +10,7 @@ import {
   HeadBucketCommand,
   HeadObjectCommand,
   ListMultipartUploadsCommand,
+  ListObjectsV2Command,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { whileBytesFlow } from './buffer-garbage.ts';
@@ -50,6 +51,13 @@ export interface PutResult extends StoredBytes {
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
+}
+
+export interface ListedObject {
+  readonly key: string;
+  readonly sizeBytes: number;
+  /** Of an object that was made of parts: when that began. */
+  readonly modifiedAt: Date;
 }
 
 /** One bucket (and prefix) of one store. */
@@ -176,6 +184,35 @@ export class ObjectStore {
     } catch (error) {
       // A store that cannot list them makes none that we could tidy up.
       if (httpStatusOf(error) === 501 || httpStatusOf(error) === 404) return;
+      throw toObjectStoreError(error);
+    }
+  }
+
+  /**
+   * One page of the objects whose keys begin with `prefix`, in the order of their keys.
+   * @param after the last key of the page before
+   * @returns `next`: the last key of this page when there may be more
+   * @throws ObjectStoreError
+   */
+  async list(
+    prefix: string,
+    after: string | null,
+  ): Promise<{ readonly objects: readonly ListedObject[]; readonly next: string | null }> {
+    const { bucket: Bucket, key: Prefix } = this.#at(prefix);
+    const before = Prefix.length - prefix.length;
+    const StartAfter = after === null ? {} : { StartAfter: this.#at(after).key };
+    try {
+      const { Contents = [], IsTruncated } = await this.#client.send(
+        new ListObjectsV2Command({ Bucket, Prefix, ...StartAfter }),
+        shortCall(),
+      );
+      const objects = Contents.map(({ Key = '', Size = 0, LastModified }) => ({
+        key: Key.slice(before),
+        sizeBytes: Size,
+        modifiedAt: LastModified ?? new Date(),
+      }));
+      return { objects, next: IsTruncated === true ? (objects.at(-1)?.key ?? null) : null };
+    } catch (error) {
       throw toObjectStoreError(error);
     }
   }

@@ -149,14 +149,24 @@ export async function sweepAbandonedObjects(
   return { abandoned, ...deletions };
 }
 
+// Uploads of tasks live as long as their task, without a beat: see sweep-task-uploads.ts.
+const isOld = `beat_at < clock_timestamp() - make_interval(secs => $1) and not exists (
+    select 1 from task_upload u where u.object_key = pending_object.object_key and u.state <> 'done')`;
+
+/** How many uploads the sweeper would take now. */
+export async function countAbandonedObjects(database: Queryable, olderThanSeconds: number): Promise<number> {
+  const [row] = await database.query<{ count: number }>(
+    `select count(*)::int as count from pending_object where ${isOld}`,
+    [olderThanSeconds],
+  );
+  return row?.count ?? 0;
+}
+
 async function sweepPending(
   database: Queryable,
   stores: ObjectStores,
   olderThanSeconds: number,
 ): Promise<number> {
-  // Uploads of tasks live as long as their task, without a beat: see sweep-task-uploads.ts.
-  const isOld = `beat_at < clock_timestamp() - make_interval(secs => $1) and not exists (
-    select 1 from task_upload u where u.object_key = pending_object.object_key and u.state <> 'done')`;
   const rows = await database.query<{ objectKey: string; dataSourceId: number }>(
     `select object_key as "objectKey", data_source_id as "dataSourceId" from pending_object
       where ${isOld} order by beat_at limit ${sweepBatch}`,

@@ -28,6 +28,7 @@ import { workflowBundle } from './bundle.ts';
 import { healOnce } from './healer.ts';
 import { startLeaseLoop } from './lease-loop.ts';
 import { type Loop, startLoop } from './loop.ts';
+import { startRetention } from './retention.ts';
 import { startRunnerSweeper } from './runner-sweeper.ts';
 import { workerSettings } from './settings.ts';
 import { startSweeper } from './sweeper.ts';
@@ -167,6 +168,10 @@ function startLoops(
     startLeaseLoop(database, workflows, log),
     startSweeper(database, objects, log),
     startRunnerSweeper(database, log),
+    startRetention(database, objects, log, {
+      everyHours: settings.worker.RETENTION_EVERY_HOURS,
+      removesOrphans: settings.worker.RETENTION_REMOVES_ORPHANS,
+    }),
     startLoop('healer', 2_000, log, () => healOnce(database, workflows, log)),
     startLoop('namespace', 60_000, log, async () => {
       await ensureNamespace(connection, settings.temporal.TEMPORAL_NAMESPACE);

@@ -1,5 +1,6 @@
 /** Removes objects that nobody finished or nobody needs any more, and the rows that told of them. */
 import type { Logger } from 'pino';
+import { limits } from '../domain/limits.ts';
 import type { Database } from '../store/database.ts';
 import type { ObjectStores } from '../store/objects.ts';
 import { sweepAbandonedObjects } from '../store/pending-objects.ts';
@@ -8,8 +9,6 @@ import { sweepTaskUploads } from '../store/sweep-task-uploads.ts';
 import { type Loop, startLoop } from './loop.ts';
 
 const everyMs = 60_000;
-/** Whoever writes an object beats for it every few seconds. */
-const abandonedAfterSeconds = 3_600;
 /** Longer than any statement takes. */
 const supersededAfterSeconds = 300;
 
@@ -21,7 +20,7 @@ export function startSweeper(database: Database, objects: ObjectStores, log: Log
       const superseded = await sweepSupersededOutputs(database, { olderThanSeconds: supersededAfterSeconds });
       const uploads = await sweepTaskUploads(database, objects);
       const swept = await sweepAbandonedObjects(database, objects, {
-        olderThanSeconds: abandonedAfterSeconds,
+        olderThanSeconds: limits.uploadAbandonedSeconds,
       });
       removed += swept.deleted;
       found = superseded + uploads + swept.abandoned + swept.deleted;

@@ -7,6 +7,7 @@ import { addManifests } from './manifests.ts';
 import { addOutputs, addReports } from './outputs.ts';
 import { addProjects } from './projects.ts';
 import { addQuery } from './query.ts';
+import { addAudit, addRetention } from './retention.ts';
 import { addRunners } from './runners.ts';
 import { addExplain, addRuns } from './runs.ts';
 import { addSessions } from './sessions.ts';
@@ -30,6 +31,8 @@ export const commands: readonly AddCommand[] = [
   addRunners,
   addTokens,
   addUsers,
+  addAudit,
+  addRetention,
   addDoctor,
   addCompletion,
 ];

@@ -13,6 +13,7 @@ function placesOf(path: string): { readonly name: string; readonly place: string
 }
 
 export async function driveRest({ drive, people }: Scenario): Promise<void> {
+  await drive.good('POST', '/api/v2/admin/retention', { token: people.Administrator.token });
   const known = new Map<string, string>();
   for (const { route, params } of drive.recorded.values()) {
     for (const { name, place } of placesOf(route.path)) known.set(place, params[name] ?? '');

@@ -1,0 +1,94 @@
+/** What the projects' `retentionDays` lets go: seen beforehand, and removed. */
+import { z } from 'zod';
+import { access } from '../../domain/access.ts';
+import { limits } from '../../domain/limits.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import { booleanParameter } from '../../http/schemas.ts';
+import { noteAudited } from '../../store/audit-scope.ts';
+import { listRetentionRuns, type RetentionRun, requestRetentionRun } from '../../store/retention-runs.ts';
+import { defineRoute } from '../route.ts';
+import { previewRetention } from './preview.ts';
+import { retentionPreviewSchema, retentionRunSchema } from './schema.ts';
+
+const path = '/api/v2/admin/retention';
+const tags = ['Retention'] as const;
+const shownRuns = 10;
+
+const preview = defineRoute({
+  id: 'previewRetention',
+  method: 'GET',
+  path,
+  summary: 'What retention would remove now, and what it last removed',
+  description:
+    'A dry run: it asks what a run asks and removes nothing. A session goes `retentionDays` of its project after the last ' +
+    'thing that happened in it (made, closed, end of its window, outputs, runs queued or ended). It stays while it is ' +
+    'frozen, backs a system dashboard, a runner holds a task of it, or an upload to it is queued or under way. Of sessions ' +
+    'that stay, outputs go that are as old, but for the newest of each node and what an open run or a later node has still ' +
+    'to read; dashboards forget them. Projects without `retentionDays` keep everything; audit entries are always kept.',
+  tags,
+  access: access.adminOnly,
+  query: z.object({
+    orphans: booleanParameter(false).meta({
+      description: "Whether the platform's bucket is listed too, for objects that no row tells of.",
+    }),
+  }),
+  responses: { 200: { description: 'The preview.', schema: retentionPreviewSchema } },
+  async handler({ services, query }) {
+    const [found, runs] = await Promise.all([
+      previewRetention(services, query.orphans),
+      listRetentionRuns(services.database, shownRuns),
+    ]);
+    const { sessions, outputs, orphans, abandonedUploads, complete } = found;
+    const sum = (rows: readonly { readonly bytes: number }[]) =>
+      rows.reduce((total, row) => total + row.bytes, 0);
+    const count = (rows: readonly { readonly outputs: number }[]) =>
+      rows.reduce((total, row) => total + row.outputs, 0);
+    const items = sessions
+      .slice(0, limits.retentionSessionsShown)
+      .map((session) => ({ ...session, createdAt: formatTimestamp(session.createdAt) }));
+    return {
+      status: 200,
+      body: {
+        sessions: { count: sessions.length, outputs: count(sessions), bytes: sum(sessions), items },
+        outputs: { count: count(outputs), bytes: sum(outputs), sessions: outputs.length },
+        orphans,
+        abandonedUploads,
+        complete,
+        runs: runs.map(presentRun),
+      },
+    };
+  },
+});
+
+const run = defineRoute({
+  id: 'runRetention',
+  method: 'POST',
+  path,
+  summary: 'Has what retention lets go removed now',
+  description:
+    'A worker begins within seconds; `GET` of the same path tells how far it is. Without this it happens once a day. ' +
+    'Objects without a row are removed too where `RETENTION_REMOVES_ORPHANS` is set.',
+  tags,
+  access: access.adminOnly,
+  responses: {
+    202: { description: 'Asked for.', schema: retentionRunSchema },
+    200: { description: 'One was open already.', schema: retentionRunSchema },
+  },
+  async handler({ services, principal }) {
+    const { run: requested, isNew } = await requestRetentionRun(services.database, principal.userId);
+    noteAudited(requested.id);
+    return { status: isNew ? 202 : 200, body: presentRun(requested) };
+  },
+});
+
+function presentRun(row: RetentionRun) {
+  const at = (time: Date | null) => (time === null ? null : formatTimestamp(time));
+  return {
+    ...row,
+    requestedAt: formatTimestamp(row.requestedAt),
+    startedAt: at(row.startedAt),
+    endedAt: at(row.endedAt),
+  };
+}
+
+export const retentionRoutes = [preview, run];

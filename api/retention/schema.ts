@@ -1,0 +1,87 @@
+/** Wire forms of retention. */
+import { z } from 'zod';
+import { story } from '../../domain/examples.ts';
+import { limits } from '../../domain/limits.ts';
+import { timestampOut } from '../../http/schemas.ts';
+
+export const retentionRunSchema = z
+  .object({
+    id: z.int(),
+    requestedAt: timestampOut(),
+    requestedBy: z.guid().nullable().meta({ description: 'The Administrator who asked; null: the clock.' }),
+    startedAt: timestampOut().nullable(),
+    endedAt: timestampOut().nullable(),
+    sessions: z.int().meta({ description: 'Deleted by it so far.' }),
+    outputs: z.int().meta({ description: 'Deleted by it, those of deleted sessions too.' }),
+    orphans: z.int().meta({ description: 'Objects without a row that were removed.' }),
+    bytes: z.int(),
+    error: z.string().nullable().meta({ description: 'What could not be looked at.' }),
+  })
+  .meta({
+    id: 'RetentionRun',
+    example: {
+      id: 12,
+      requestedAt: story.startedAt,
+      requestedBy: null,
+      startedAt: story.startedAt,
+      endedAt: story.processedAt,
+      sessions: 3,
+      outputs: 41,
+      orphans: 0,
+      bytes: 73_400_320,
+      error: null,
+    },
+  });
+
+export const retentionPreviewSchema = z
+  .object({
+    sessions: z.object({
+      count: z.int(),
+      outputs: z.int().meta({ description: 'That go with them.' }),
+      bytes: z.int(),
+      items: z.array(
+        z.object({
+          sessionId: z.guid(),
+          projectId: z.int(),
+          createdAt: timestampOut(),
+          outputs: z.int(),
+          bytes: z.int(),
+        }),
+      ),
+    }),
+    outputs: z
+      .object({ count: z.int(), bytes: z.int(), sessions: z.int() })
+      .meta({ description: 'Old outputs of sessions that stay.' }),
+    orphans: z
+      .object({ count: z.int(), bytes: z.int() })
+      .nullable()
+      .meta({ description: 'Objects without a row; null unless `orphans=true` asks for them.' }),
+    abandonedUploads: z.int().meta({ description: 'Uploads without a sign of life for an hour.' }),
+    complete: z.boolean().meta({
+      description: `False when there is more: sessions beyond ${limits.retentionSessionsCounted}, objects beyond ${limits.retentionPagesListed * 1000}.`,
+    }),
+    runs: z.array(retentionRunSchema).meta({ description: 'The last ten, newest first.' }),
+  })
+  .meta({
+    id: 'RetentionPreview',
+    example: {
+      sessions: {
+        count: 1,
+        outputs: 4,
+        bytes: 1_048_576,
+        items: [
+          {
+            sessionId: story.sessionId,
+            projectId: story.projectId,
+            createdAt: story.startedAt,
+            outputs: 4,
+            bytes: 1_048_576,
+          },
+        ],
+      },
+      outputs: { count: 7, bytes: 2_097_152, sessions: 2 },
+      orphans: { count: 0, bytes: 0 },
+      abandonedUploads: 0,
+      complete: true,
+    },
+  });

@@ -1,0 +1,154 @@
+/** `sdp retention` and `sdp audit`: what is removed when it is old, and who did what. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { type AddCommand, type Cli, examples, uuid, withQuery } from '../cli.ts';
+import { PlatformError } from '../errors.ts';
+import { facts, table, time } from '../output.ts';
+
+const path = '/api/v2/admin/retention';
+const lookEveryMs = 1_000;
+
+interface Run {
+  readonly id: number;
+  readonly endedAt: string | null;
+  readonly sessions: number;
+  readonly outputs: number;
+  readonly orphans: number;
+  readonly bytes: number;
+  readonly error: string | null;
+}
+interface Preview {
+  readonly sessions: {
+    readonly count: number;
+    readonly outputs: number;
+    readonly bytes: number;
+    readonly items: readonly {
+      readonly sessionId: string;
+      readonly projectId: number;
+      readonly createdAt: string;
+      readonly outputs: number;
+      readonly bytes: number;
+    }[];
+  };
+  readonly outputs: { readonly count: number; readonly bytes: number; readonly sessions: number };
+  readonly orphans: { readonly count: number; readonly bytes: number } | null;
+  readonly abandonedUploads: number;
+  readonly complete: boolean;
+  readonly runs: readonly Run[];
+}
+interface Options {
+  readonly dryRun?: boolean;
+  readonly orphans?: boolean;
+}
+
+export const addRetention: AddCommand = (program, cli) => {
+  program
+    .command('retention')
+    .description("Removes what projects' retention days let go, now instead of at the next round.")
+    .option('--dry-run', 'only tell what would be removed')
+    .option('--orphans', 'with --dry-run: list the bucket too, for objects that no row tells of')
+    .addHelpText('after', examples('retention --dry-run', 'retention --dry-run --orphans', 'retention'))
+    .action((options: Options) => (options.dryRun === true ? preview(cli, options) : run(cli)));
+};
+
+async function preview(cli: Cli, { orphans }: Options): Promise<void> {
+  const found = await (await cli.connect()).get<Preview>(
+    withQuery(path, { orphans: String(orphans === true) }),
+  );
+  const { sessions, outputs } = found;
+  const going = table(sessions.items, {
+    SESSION: ({ sessionId }) => sessionId,
+    PROJECT: ({ projectId }) => projectId,
+    CREATED: ({ createdAt }) => time(createdAt),
+    OUTPUTS: (one) => one.outputs,
+    BYTES: ({ bytes }) => bytes,
+  });
+  cli.print(found, () =>
+    [
+      ...(sessions.count === 0 ? [] : [going]),
+      facts({
+        Sessions: `${sessions.count} with ${sessions.outputs} outputs, ${sessions.bytes} bytes`,
+        'Outputs of sessions that stay': `${outputs.count} of ${outputs.sessions} sessions, ${outputs.bytes} bytes`,
+        ...(found.orphans === null
+          ? {}
+          : { 'Objects without a row': `${found.orphans.count}, ${found.orphans.bytes} bytes` }),
+        'Abandoned uploads': String(found.abandonedUploads),
+        ...(found.complete ? {} : { Note: 'There is more than was counted.' }),
+      }),
+    ].join('\n'),
+  );
+}
+
+async function run(cli: Cli): Promise<void> {
+  const platform = await cli.connect();
+  const asked = await platform.post<Run>(path);
+  for (;;) {
+    const { runs } = await platform.get<Preview>(path);
+    const ended = runs.find(({ id, endedAt }) => id === asked.id && endedAt !== null);
+    if (ended === undefined) {
+      await delay(lookEveryMs);
+      continue;
+    }
+    cli.print(ended, () =>
+      facts({ Sessions: ended.sessions, Outputs: ended.outputs, Orphans: ended.orphans, Bytes: ended.bytes }),
+    );
+    if (ended.error !== null) throw new PlatformError(200, ended.error);
+    return;
+  }
+}
+
+interface AuditPage {
+  readonly entries: readonly {
+    readonly at: string;
+    readonly action: string;
+    readonly actor: { readonly kind: string; readonly id: string | null };
+    readonly object: { readonly type: string; readonly id: string | null };
+    readonly network: string | null;
+  }[];
+  readonly nextCursor: string | null;
+}
+
+interface AuditOptions {
+  readonly tokens?: boolean;
+  readonly from?: string;
+  readonly to?: string;
+  readonly action?: string;
+  readonly actorId?: string;
+  readonly objectType?: string;
+  readonly objectId?: string;
+  readonly sessionId?: string;
+  readonly cursor?: string;
+  readonly limit?: string;
+}
+
+export const addAudit: AddCommand = (program, cli) => {
+  program
+    .command('audit')
+    .description('Tells who wrote what, when and from which network, newest first.')
+    .option('--tokens', 'tokens and accounts instead of what the platform holds')
+    .option('--from <time>', 'entries from then on')
+    .option('--to <time>', 'entries before then')
+    .option('--action <id>', 'one operation, by its id in the API reference')
+    .option('--actor-id <id>', 'one user, runner token or managed ingest')
+    .option('--object-type <type>', 'one kind of object')
+    .option('--object-id <id>', 'one object')
+    .option('--session-id <id>', 'whatever was written to this session', uuid)
+    .option('--cursor <cursor>', 'the page behind this place')
+    .option('--limit <number>', 'entries on a page')
+    .addHelpText(
+      'after',
+      examples('audit --action deleteSession', 'audit --tokens --from 2026-03-01T00:00:00Z'),
+    )
+    .action(async ({ tokens, ...query }: AuditOptions) => {
+      const at = tokens === true ? '/api/authorization/audit' : '/api/v2/admin/audit';
+      const found = await (await cli.connect()).get<AuditPage>(withQuery(at, query));
+      const shown = table(found.entries, {
+        AT: (one) => time(one.at),
+        WHO: ({ actor }) => [actor.kind, actor.id].filter(Boolean).join(' '),
+        WHAT: ({ action }) => action,
+        OBJECT: ({ object }) => [object.type, object.id].filter(Boolean).join(' '),
+        FROM: ({ network }) => network,
+      });
+      const more = found.nextCursor === null ? '' : `\nMore: --cursor ${found.nextCursor}`;
+      cli.print(found, () => shown + more);
+    });
+};

@@ -1,0 +1,109 @@
+/**
+ * Retention at work: takes a run that is asked for, or one a day by the clock, and removes what goes in small transactions.
+ * A run that a worker left half-way is taken up by the next; everything is asked anew, so nothing depends on how far it was.
+ */
+import type { Logger } from 'pino';
+import { limits } from '../domain/limits.ts';
+import { advisoryLocks } from '../store/advisory-locks.ts';
+import type { Database } from '../store/database.ts';
+import { withLock } from '../store/healer-lock.ts';
+import type { ObjectStores } from '../store/objects.ts';
+import { lookForOrphans } from '../store/orphans.ts';
+import {
+  deleteExpiredOutputs,
+  deleteExpiredSession,
+  listExpiredOutputs,
+  listExpiredSessions,
+} from '../store/retention.ts';
+import { endRetentionRun, takeRetentionRun } from '../store/retention-runs.ts';
+import { type Loop, startLoop } from './loop.ts';
+
+const lookEveryMs = 5_000;
+const sessionsPerPage = 50;
+const outputsPerBatch = 500;
+
+export interface RetentionOptions {
+  /** 0: only when somebody asks. */
+  readonly everyHours: number;
+  /** The bucket and prefix are this platform's alone. */
+  readonly removesOrphans: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Safe in several processes at once: one of them works. */
+export function startRetention(
+  database: Database,
+  objects: ObjectStores,
+  log: Logger,
+  options: Omit<RetentionOptions, 'signal'>,
+): Loop {
+  const stopping = new AbortController();
+  const loop = startLoop('retention', lookEveryMs, log, () =>
+    retainOnce(database, objects, log, { ...options, signal: stopping.signal }),
+  );
+  return {
+    async stop() {
+      stopping.abort();
+      await loop.stop();
+    },
+  };
+}
+
+/** One look: does the run that is due, if there is one. */
+export async function retainOnce(
+  database: Database,
+  objects: ObjectStores,
+  log: Logger,
+  options: RetentionOptions,
+): Promise<void> {
+  await withLock(database, advisoryLocks.retention, async () => {
+    const run = await takeRetentionRun(database, options.everyHours);
+    if (run === undefined) return;
+    const error = await work(database, objects, run.id, options);
+    if (options.signal.aborted) return;
+    await endRetentionRun(database, run.id, error);
+    log.info({ retentionRunId: run.id, error }, 'retention ended');
+  });
+}
+
+/** @returns what could not be looked at */
+async function work(
+  database: Database,
+  objects: ObjectStores,
+  runId: number,
+  { removesOrphans, signal }: RetentionOptions,
+): Promise<string | null> {
+  await everyPage(signal, async (after: string | null) => {
+    const page = await listExpiredSessions(database, after, sessionsPerPage);
+    for (const { sessionId } of page) {
+      if (!signal.aborted) await deleteExpiredSession(database, runId, sessionId);
+    }
+    return page.at(-1)?.sessionId ?? null;
+  });
+  await everyPage(signal, async (after: string | null) => {
+    const page = await listExpiredOutputs(database, after, sessionsPerPage);
+    for (const { sessionId } of page) {
+      for (let removed = 1; removed > 0 && !signal.aborted; ) {
+        removed = (await deleteExpiredOutputs(database, runId, sessionId, outputsPerBatch)).outputs;
+      }
+    }
+    return page.at(-1)?.sessionId ?? null;
+  });
+  if (!removesOrphans) return null;
+  try {
+    await everyPage(signal, async (after: string | null) => {
+      const olderThanSeconds = limits.orphanAgeSeconds;
+      return (await lookForOrphans(database, objects, { after, olderThanSeconds, remove: { runId } })).next;
+    });
+    return null;
+  } catch {
+    return 'The bucket could not be listed; its orphans are left to the next run.';
+  }
+}
+
+async function everyPage(signal: AbortSignal, page: (after: string | null) => Promise<string | null>) {
+  for (let after: string | null = null; !signal.aborted; ) {
+    after = await page(after);
+    if (after === null) return;
+  }
+}
