@@ -82,7 +82,7 @@ export async function convertTabular(input: ConvertInput): Promise<Conversion> {
       spillLimitBytes: maxTempBytes,
       signal: input.signal,
     });
-    const source = await openSource(engine, folder, plain, input);
+    const source = await openSource(engine, folder, plain, { ...input, maxTempBytes });
     const time = await planTime(engine, source, input.configuration);
     progress.enter('converting');
     const { description, sizeBytes, path } = await writeRecording({
@@ -110,9 +110,9 @@ async function openSource(
   engine: Engine,
   folder: string,
   plain: Awaited<ReturnType<typeof prepareInput>>,
-  input: ConvertInput,
+  input: ConvertInput & { readonly maxTempBytes: number },
 ): Promise<TableSource> {
-  const { configuration, signal } = input;
+  const { configuration, signal, maxTempBytes } = input;
   const maxRows = configuration.maxAutodetectSampleRows ?? defaultSampleRows;
   const reader = chooseReader(plain, configuration.inputFormat ?? 'auto', input.contentType);
   switch (reader) {
@@ -121,7 +121,7 @@ async function openSource(
     case 'json':
       return openJson({ input: plain, engine, folder, configuration, maxRows, signal });
     case 'parquet':
-      return openParquet(engine, plain.path, maxRows);
+      return openParquet(engine, { path: plain.path, maxRows, maxPlainBytes: maxTempBytes });
   }
 }
 

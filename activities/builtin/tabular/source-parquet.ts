@@ -31,8 +31,17 @@ interface Leaf {
   isNested: boolean;
 }
 
-/** @throws TabularError when the file is no readable Parquet */
-export async function openParquet(engine: Engine, path: string, maxRows: number): Promise<TableSource> {
+interface ParquetInput {
+  readonly path: string;
+  /** Rows that detection looks at. */
+  readonly maxRows: number;
+  /** Most bytes that a file of text may have: two for each value at the least. */
+  readonly maxPlainBytes: number;
+}
+
+/** @throws TabularError when the file is no readable Parquet, or holds more values than a file of text may */
+export async function openParquet(engine: Engine, input: ParquetInput): Promise<TableSource> {
+  const { path, maxRows } = input;
   const pointers: string[] = [];
   try {
     const { names, types } = await engine.columns({
@@ -50,6 +59,7 @@ export async function openParquet(engine: Engine, path: string, maxRows: number)
     if (leaves.length > recordingLimits.columns) {
       throw new TabularError(`The file has more than ${recordingLimits.columns} values a row.`);
     }
+    await refuseTooManyValues(engine, input, leaves.length);
     const from = `(SELECT * FROM ${table}) AS s(${names.map((_, index) => `s${index}`).join(', ')})`;
     const rows = Math.max(20, Math.min(maxRows, Math.floor(sampleCells / Math.max(1, leaves.length))));
     const sample = await engine.rows({
@@ -70,6 +80,19 @@ export async function openParquet(engine: Engine, path: string, maxRows: number)
   } catch (error) {
     throw unreadable(error) ?? error;
   }
+}
+
+/** A value that repeats takes next to nothing in the file: a few kilobytes may stand for years of work. */
+async function refuseTooManyValues(
+  engine: Engine,
+  { path, maxPlainBytes }: ParquetInput,
+  columns: number,
+): Promise<void> {
+  const sql = 'SELECT num_rows FROM parquet_file_metadata($1)';
+  const rows = Number((await engine.rows({ sql, parameters: [path] }))[0]?.[0] ?? 0);
+  const most = Math.floor(maxPlainBytes / 2);
+  if (rows * columns <= most) return;
+  throw new TabularError(`The file holds ${rows * columns} values; at most ${most} are read.`);
 }
 
 const table = `read_parquet($1, hive_partitioning = false, union_by_name = false)`;

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TabularConfiguration } from '../../../activities/builtin/tabular/configuration.ts';
 import { NoTabularData } from '../../../activities/builtin/tabular/errors.ts';
@@ -122,6 +123,20 @@ describe('files that are no tables are refused', () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, 'a'));
     const error = await bench.fails(bomb, {}, { maxTempBytes: 10_000_000 });
     expect(error.message).toMatch(/unpacks to more than 10000000 bytes/);
+  });
+
+  test('Parquet that repeats a value without end', async () => {
+    const path = join(bench.folder, 'bomb.parquet');
+    const instance = await DuckDBInstance.create(':memory:');
+    const connection = await instance.connect();
+    await connection.run(`COPY (SELECT 7 AS a, 'x' AS b FROM range(5000001)) TO '${path}' (FORMAT parquet)`);
+    connection.closeSync();
+    instance.closeSync();
+    const bomb = await readFile(path);
+    expect(bomb.length).toBeLessThan(100_000);
+    const error = await bench.fails(bomb, {}, { maxTempBytes: 20_000_000 });
+    expect(error.message).toMatch(/holds 10000002 values; at most 10000000 are read/);
+    await rm(path);
   });
 
   test('Parquet that ends too early, or was damaged', async () => {
