@@ -105,4 +105,14 @@ describe('layout of a session graph', () => {
     layoutGraph(nodes, sizes);
     expect(performance.now() - start).toBeLessThan(1000);
   });
+
+  test('lays out the longest chain, each of whose nodes reaches all that follow the next, in bounded room', () => {
+    const nodes = Array.from({ length: 500 }, (_, index) => ({
+      id: index,
+      parentIds: [index - 1, index - 2, index % 2 === 0 ? 0 : 1].filter((id) => id >= 0 && id < index),
+    }));
+    const layout = layoutGraph(nodes, sizes);
+    expect(layout.nodes).toHaveLength(500);
+    expect(layout.edges.length).toBeGreaterThan(1_400);
+  });
 });

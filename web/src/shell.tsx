@@ -4,6 +4,7 @@ import type { SignedInUser } from './auth.ts';
 import { signOut } from './auth.ts';
 import type { NavigationSection } from './navigation.ts';
 import { covers, iconOf, useNavigation } from './navigation.ts';
+import { PartsDown } from './parts-down.tsx';
 import { navigate, useAddress } from './router.ts';
 import { Icon } from './ui/icon.tsx';
 import { Failure, Placeholder } from './ui/notice.tsx';
@@ -71,6 +72,7 @@ export function Shell(props: { user: SignedInUser; children: ComponentChildren }
       <div class="body">
         <Sidebar role={props.user.role} path={path} open={open} />
         <main id="main" class="main" ref={main} tabIndex={-1}>
+          <PartsDown />
           {props.children}
         </main>
       </div>

@@ -74,9 +74,6 @@ export function SessionPageView(props: { sessionId: string }) {
         />
       )}
       {session.data !== null && <DashboardLinks session={session.data} />}
-      {session.data !== null && sharedWindow(session.data) !== null && (
-        <WindowLoader session={session.data} />
-      )}
       {nodes === null && failure === null && <Placeholder rows={4} label="Loading the session" />}
       {nodes !== null && (
         <GraphAndPanel
@@ -85,6 +82,9 @@ export function SessionPageView(props: { sessionId: string }) {
           dimensions={session.data?.dimensions ?? []}
           uploads={uploads}
         />
+      )}
+      {session.data !== null && sharedWindow(session.data) !== null && (
+        <WindowLoader session={session.data} />
       )}
     </div>
   );

@@ -67,7 +67,11 @@ function assignColumns(nodes: readonly GraphNode[]): Map<number, number> {
   for (const node of nodes) {
     const parents = node.parentIds.filter((id) => known.has(id) && id !== node.id);
     waiting.set(node.id, parents.length);
-    for (const parent of parents) children.set(parent, [...(children.get(parent) ?? []), node.id]);
+    for (const parent of parents) {
+      const known = children.get(parent);
+      if (known === undefined) children.set(parent, [node.id]);
+      else known.push(node.id);
+    }
   }
   const columns = new Map<number, number>(nodes.map((node) => [node.id, 0]));
   const ready = nodes.filter((node) => waiting.get(node.id) === 0).map((node) => node.id);
@@ -100,23 +104,35 @@ function buildColumns(nodes: readonly GraphNode[], columnOf: Map<number, number>
     return vertex;
   };
   for (const node of nodes) vertices.set(node.id, add(node.id, columnOf.get(node.id)!));
+  // Lines of one parent run together until they part: their bends are bounded by nodes and columns, not by lines.
+  const bends = new Map<Vertex, Vertex[]>();
+  const bendsTo = (start: Vertex, column: number): Vertex[] => {
+    const known = bends.get(start) ?? [];
+    bends.set(start, known);
+    while (start.column + 1 + known.length < column) {
+      const bend = add(null, start.column + 1 + known.length);
+      connect(known.at(-1) ?? start, bend);
+      known.push(bend);
+    }
+    return known.slice(0, column - start.column - 1);
+  };
   const lines: Line[] = [];
   for (const node of nodes) {
     for (const parent of new Set(node.parentIds)) {
       const start = vertices.get(parent);
       const end = vertices.get(node.id)!;
       if (start === undefined || start.column >= end.column) continue;
-      const way = [start];
-      for (let column = start.column + 1; column < end.column; column += 1) way.push(add(null, column));
-      way.push(end);
-      for (let index = 1; index < way.length; index += 1) {
-        way[index - 1]!.right.push(way[index]!);
-        way[index]!.left.push(way[index - 1]!);
-      }
-      lines.push({ from: parent, to: node.id, vertices: way });
+      const between = bendsTo(start, end.column);
+      connect(between.at(-1) ?? start, end);
+      lines.push({ from: parent, to: node.id, vertices: [start, ...between, end] });
     }
   }
   return { columns, lines };
+}
+
+function connect(left: Vertex, right: Vertex): void {
+  left.right.push(right);
+  right.left.push(left);
 }
 
 /** Sorts each column by where its neighbours stand, back and forth, and keeps the order with fewest crossings. */
@@ -153,19 +169,31 @@ function meanPlace(neighbours: Vertex[], self: Vertex): number {
   return neighbours.reduce((sum, neighbour) => sum + neighbour.place, 0) / neighbours.length;
 }
 
-/** Pairs of lines between neighbouring columns that cross, counted by inversions. */
+/** Pairs of lines between neighbouring columns that cross: inversions, counted with a Fenwick tree. */
 function countCrossings(columns: Vertex[][]): number {
   let crossings = 0;
   for (const [index, column] of columns.entries()) {
-    const seen = new Array<number>(columns[index + 1]?.length ?? 0).fill(0);
-    for (const vertex of [...column].sort((a, b) => a.place - b.place)) {
-      for (const target of vertex.right) {
-        for (let place = target.place + 1; place < seen.length; place += 1) crossings += seen[place]!;
-      }
-      for (const target of vertex.right) seen[target.place] = (seen[target.place] ?? 0) + 1;
+    const tree = new Int32Array((columns[index + 1]?.length ?? 0) + 1);
+    let seen = 0;
+    // Columns stand in the order of their places.
+    for (const vertex of column) {
+      for (const target of vertex.right) crossings += seen - countUpTo(tree, target.place);
+      for (const target of vertex.right) addAt(tree, target.place);
+      seen += vertex.right.length;
     }
   }
   return crossings;
+}
+
+function addAt(tree: Int32Array, place: number): void {
+  for (let at = place + 1; at < tree.length; at += at & -at) tree[at]! += 1;
+}
+
+/** How many were added at this place and before it. */
+function countUpTo(tree: Int32Array, place: number): number {
+  let count = 0;
+  for (let at = place + 1; at > 0; at -= at & -at) count += tree[at]!;
+  return count;
 }
 
 /** Moves every vertex towards the middle of its neighbours, as far as order and distance allow. */
@@ -214,8 +242,8 @@ function spread(column: Vertex[], rowGap: number, wanted: (vertex: Vertex) => nu
 
 function measure(columns: Vertex[][], lines: Line[], sizes: GraphSizes): GraphLayout {
   const all = columns.flat();
-  const top = Math.min(0, ...all.map((vertex) => vertex.centre - vertex.height / 2));
-  const bottom = Math.max(0, ...all.map((vertex) => vertex.centre + vertex.height / 2));
+  const top = all.reduce((least, vertex) => Math.min(least, vertex.centre - vertex.height / 2), 0);
+  const bottom = all.reduce((most, vertex) => Math.max(most, vertex.centre + vertex.height / 2), 0);
   const step = sizes.nodeWidth + sizes.columnGap;
   const leftOf = (vertex: Vertex) => vertex.column * step;
   const nodes = all

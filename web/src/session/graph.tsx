@@ -1,7 +1,9 @@
+import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { NodeInstance } from '../api.ts';
 import { stateLook } from '../node-state.ts';
 import { Icon } from '../ui/icon.tsx';
+import type { PlacedNode } from './graph-layout.ts';
 import { edgePath, layoutGraph } from './graph-layout.ts';
 
 const sizes = { nodeWidth: 204, nodeHeight: 64, columnGap: 48, rowGap: 20 };
@@ -44,6 +46,11 @@ export function SessionGraph(props: {
     frame.current?.querySelector<HTMLElement>(`[data-node="${target}"]`)?.focus();
   };
 
+  // A change of one node draws that node alone anew: the others are handed back as they were drawn.
+  const live = useRef({ onSelect: props.onSelect, onFiles, move });
+  live.current = { onSelect: props.onSelect, onFiles, move };
+  const drawn = useRef(new Map<number, DrawnNode>());
+
   return (
     <div class="graph" ref={frame}>
       <section class="graph-canvas" ref={canvas} aria-label={props.label ?? 'Graph of the session'}>
@@ -59,25 +66,40 @@ export function SessionGraph(props: {
         {layout.nodes.map((place) => {
           const node = byId.get(place.id);
           if (node === undefined) return null;
-          return (
+          const selected = props.selectedId === place.id;
+          const before = drawn.current.get(place.id);
+          if (before?.place === place && before.node === node && before.selected === selected)
+            return before.button;
+          const button = (
             <GraphNodeButton
               key={place.id}
               node={node}
               x={place.x}
               y={place.y}
-              selected={props.selectedId === place.id}
+              selected={selected}
               parents={node.parentIds.map((id) => byId.get(id)?.name ?? String(id))}
-              onSelect={() => props.onSelect(place.id)}
-              onKey={(event) => move(event, place.id)}
+              onSelect={() => live.current.onSelect(place.id)}
+              onKey={(event) => live.current.move(event, place.id)}
               onFiles={
-                onFiles !== null && node.parentIds.length === 0 ? (files) => onFiles(node.id, files) : null
+                onFiles !== null && node.parentIds.length === 0
+                  ? (files) => live.current.onFiles?.(node.id, files)
+                  : null
               }
             />
           );
+          drawn.current.set(place.id, { place, node, selected, button });
+          return button;
         })}
       </section>
     </div>
   );
+}
+
+interface DrawnNode {
+  place: PlacedNode;
+  node: NodeInstance;
+  selected: boolean;
+  button: VNode;
 }
 
 function GraphNodeButton(props: {

@@ -1,0 +1,292 @@
+/** What is done on the pages of the console, by keyboard where it says so. Run by looks.test.ts on its platform. */
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { ask } from '../support/api.ts';
+import type { RunnerStage } from '../support/runner.ts';
+import { picture, type TestBrowser } from './browser.ts';
+import { signInAs } from './sign-in.ts';
+import { machines, recording, upload, type World } from './world.ts';
+
+export interface Work {
+  readonly stage: RunnerStage;
+  readonly world: World;
+  readonly page: Page;
+  readonly browser: TestBrowser;
+}
+
+/** Registers the tests; `work` is asked when they run. */
+export function workTests(work: () => Work): void {
+  const open = async (path: string) => {
+    const { page, stage } = work();
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+    await page.goto(stage.api.url + path);
+    return page;
+  };
+  const queryTests = () => {
+    test('a query is written by keyboard alone, is shared by its address, and says where it is wrong', async () => {
+      const page = await open('/sessions?query=');
+      await page.getByText('29 sessions').waitFor();
+      const press = async (...keys: string[]) => {
+        for (const key of keys) await page.keyboard.press(key);
+      };
+      await page.getByLabel('How the conditions of this group are joined').first().focus();
+      // From the group to its condition: field, comparison, value.
+      await press('Tab', 'Tab', 'Tab');
+      await page.keyboard.type('Circuit 2');
+      await press('Tab', 'Tab', 'Enter');
+      // The new condition has the focus on its field, whose last choice is the metadata.
+      await page.locator('select[aria-label="Field of condition 2"]:focus').waitFor();
+      await press('End', 'Tab');
+      await page.keyboard.type('vehicle.speed');
+      await press('Tab', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'Tab', 'ArrowDown', 'Tab');
+      await page.keyboard.type('105');
+      await picture(page, 'query-by-keyboard');
+      await press('Enter');
+      await page.getByText('6 sessions').waitFor();
+      const address = page.url();
+      await page.goto('about:blank');
+      await page.goto(address);
+      await page.getByText('6 sessions').waitFor();
+      expect(await page.getByLabel('Value of condition 2').inputValue()).toBe('105');
+
+      await page.getByLabel('Field of condition 1').selectOption({ label: 'Session id' });
+      await page.getByLabel('Value of condition 1').fill('no-such-id');
+      await page.getByRole('button', { name: 'Find sessions' }).click();
+      await page.getByRole('group', { name: 'Condition 1' }).waitFor();
+      await page.locator('.query-fault').getByText('value must be a UUID').waitFor();
+      await picture(page, 'query-fault');
+      await page.getByRole('button', { name: 'Clear' }).click();
+      await page.getByText('29 sessions').waitFor();
+    }, 60_000);
+  };
+
+  const timelineTests = () => {
+    test('the timeline is moved by keys, keeps its view in the address, and tells everything as text', async () => {
+      const page = await open('/shared-sessions?status=open');
+      await page.getByText('1 shared session', { exact: true }).waitFor();
+      await page.locator('.timeline-body').focus();
+      await page.keyboard.press('+');
+      await page.waitForFunction('location.search.includes("start=")');
+      const zoomed = page.url();
+      await page.keyboard.press('ArrowRight');
+      await page.waitForFunction(`location.href !== ${JSON.stringify(zoomed)}`);
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      const people = page.getByRole('list', { name: 'Participants of Formation approach' });
+      expect(await people.getByRole('listitem').count()).toBe(3);
+      await people.getByText('from 14 Mar 2026 09:30:20 UTC').waitFor();
+      await page
+        .getByText('Window from 14 Mar 2026 09:30:00 UTC to 14 Mar 2026 09:35:00 UTC')
+        .waitFor({ state: 'attached' });
+      await page.locator('.timeline-body').focus();
+      await page.keyboard.press('Escape');
+      await page.waitForFunction('!location.search.includes("start=")');
+      await page.getByLabel('State').selectOption('closed');
+      await page.getByRole('link', { name: 'Formation take-off' }).waitFor();
+      await page.getByLabel('From').fill('2026-03-15');
+      await page.getByText('No shared session of this choice').waitFor();
+    }, 60_000);
+  };
+
+  const machineTests = () => {
+    test('machines stand side by side on one time axis and one scale, by an address that others open', async () => {
+      const page = await open(`/dashboards/${work().world.dashboardId}`);
+      await page.getByRole('button', { name: 'Side by side' }).click();
+      const charts = page.locator('.machine-columns .chart');
+      await charts.nth(8).waitFor();
+      expect(await page.locator('.chart-lead').allTextContents()).toEqual([
+        ...machines.map((name) => `${name}.csv`),
+        ...machines.map((name) => `${name}.csv`),
+        ...machines.map((name) => `${name}.csv`),
+      ]);
+      await page.getByRole('checkbox', { name: 'simulator-2.csv' }).uncheck();
+      await page.waitForFunction('document.querySelectorAll(".machine-columns .chart").length === 6');
+      // A measure is chosen once for every machine.
+      await page.locator('.channel', { hasText: 'altitude' }).locator('input').uncheck();
+      await page.locator('.channel', { hasText: 'gear' }).locator('input').uncheck();
+      await page.waitForFunction('document.querySelectorAll(".machine-columns .chart").length === 2');
+      await page.getByRole('button', { name: 'Zoom in' }).click();
+      await page.waitForFunction('location.search.includes("from=")');
+      const address = page.url();
+      await page.goto('about:blank');
+      await page.goto(address);
+      await page.locator('.chart[aria-busy="false"] .chart-plot:not([data-points="0"])').nth(1).waitFor();
+      expect(await charts.count()).toBe(2);
+      await charts.first().locator('.chart-plot').focus();
+      await page.keyboard.press('End');
+      // One cursor for all: each machine tells its own value of the same moment.
+      await page.waitForFunction(
+        '[...document.querySelectorAll(".legend-value")].every((value) => value.textContent !== "")',
+      );
+      await picture(page, 'dashboard-two-machines');
+    }, 60_000);
+  };
+
+  const previewTests = () => {
+    test('an output is looked into as table, chart, JSON and text', async () => {
+      const { stage, world } = work();
+      await upload(
+        stage,
+        world.inputNode,
+        'laps.json',
+        '{"laps":[{"n":1,"s":92.4},{"n":2,"s":91.8}]}',
+        'laps',
+        'application/json',
+      );
+      const page = await open(`/sessions/${world.sharedId}?node=${world.inputNode}`);
+      await page.getByRole('button', { name: 'Look into laps.json' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('cell', { name: '92.4' }).waitFor();
+      await page.getByRole('tab', { name: 'Table' }).focus();
+      await page.keyboard.press('ArrowRight');
+      await dialog.getByRole('img', { name: /Curve of s over n, from 91.8 to 92.4/ }).waitFor();
+      await page.keyboard.press('ArrowRight');
+      await dialog.getByText('"s": 92.4').waitFor();
+      await page.keyboard.press('End');
+      await dialog.getByText('{"laps":[{"n":1').waitFor();
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      await page.goto(`${stage.api.url}/sessions/${world.sharedId}?node=${world.recordingNode}`);
+      await page
+        .getByRole('button', { name: /^Look into/ })
+        .last()
+        .click();
+      await dialog.getByRole('cell', { name: 'altitude' }).waitFor();
+      await page.getByRole('tab', { name: 'Chart' }).click();
+      await dialog.getByRole('img', { name: /Curve of speed \[km\/h\] over time/ }).waitFor();
+      await picture(page, 'preview-recording');
+    }, 60_000);
+
+    test('a recording is uploaded by keyboard alone', async () => {
+      const { world } = work();
+      const page = await open(`/sessions/${world.sharedId}?node=${world.inputNode}`);
+      // Waited for early: the browser is told to hand choosers over, which takes a moment.
+      const choosing = page.waitForEvent('filechooser');
+      await page.getByRole('button', { name: 'Look into laps.json' }).waitFor();
+      await page.getByRole('button', { name: 'choose files' }).focus();
+      await page.keyboard.press('Enter');
+      await (await choosing).setFiles({
+        name: 'by-keyboard.csv',
+        mimeType: 'text/csv',
+        buffer: Buffer.from(recording(4)),
+      });
+      await page.getByText(/, stored/).waitFor();
+      await page.getByRole('button', { name: 'Look into by-keyboard.csv' }).waitFor();
+    }, 60_000);
+  };
+
+  const operatorTests = () => {
+    test('a manifest is told its faults by their places, then published and listed', async () => {
+      const page = await open('/manifests');
+      await page.getByRole('button', { name: 'Manifest of lap-tools' }).click();
+      const dialog = page.getByRole('dialog');
+      const text = await dialog
+        .getByLabel('Manifest', { exact: true })
+        .or(dialog.locator('textarea'))
+        .first()
+        .inputValue();
+      const manifest = JSON.parse(text);
+      manifest.nodeTemplates[0].maxAttempts = 99;
+      await dialog.locator('textarea').fill(JSON.stringify(manifest));
+      await dialog.getByRole('button', { name: 'Publish' }).click();
+      await dialog.getByText('$.nodeTemplates[0].maxAttempts').waitFor();
+      await picture(page, 'manifest-fault');
+      manifest.nodeTemplates[0].maxAttempts = 5;
+      manifest.feature.version = '1.5.0';
+      await dialog.locator('textarea').fill(JSON.stringify(manifest));
+      await dialog.getByRole('button', { name: 'Publish' }).click();
+      await dialog.getByText('Published.').waitFor();
+      await page.keyboard.press('Escape');
+      await page
+        .getByRole('heading', { name: 'lap-tools 1.5.0' })
+        .or(page.getByText('1.5.0'))
+        .first()
+        .waitFor();
+    }, 60_000);
+
+    test('a report is defined, refused while an expression is none, previewed and downloaded', async () => {
+      const page = await open('/reports');
+      await page.getByRole('button', { name: 'New report' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name', { exact: true }).fill('Exercises');
+      await dialog.getByLabel('Heading of column 1').fill('Exercise');
+      await dialog.getByLabel('Expression of column 1').fill('dimension.sessionName +');
+      await dialog.getByRole('button', { name: 'Create report' }).click();
+      await dialog.getByRole('alert').waitFor();
+      await dialog.getByLabel('Expression of column 1').fill('dimension.sessionName');
+      await dialog.getByRole('button', { name: 'Create report' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Preview of Exercises' }).click();
+      await page.getByRole('cell', { name: 'Formation approach' }).first().waitFor();
+      const downloading = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Download Exercises as xlsx' }).click();
+      expect((await downloading).suggestedFilename()).toMatch(/\.xlsx$/);
+    }, 60_000);
+
+    test('a session leads to its workflow, and is closed for good', async () => {
+      const { world } = work();
+      const page = await open(`/sessions/${world.sharedId}`);
+      const workflow = page.getByRole('link', { name: 'Workflow' });
+      expect(await workflow.getAttribute('href')).toBe(
+        `http://127.0.0.1:8233/namespaces/default/workflows/session-${world.sharedId}`,
+      );
+      await page.getByRole('button', { name: 'Close', exact: true }).click();
+      await page.getByLabel('Reason').fill('The exercise is over.');
+      await page.getByRole('button', { name: 'Close the session' }).click();
+      await page.getByText('Closed', { exact: true }).waitFor();
+      expect(await page.getByRole('button', { name: 'Close', exact: true }).count()).toBe(0);
+    }, 60_000);
+
+    test('a project is made and a session in it, which opens', async () => {
+      const page = await open('/project-list');
+      await page.getByRole('button', { name: 'New project' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Title').fill('Night flights');
+      await dialog.getByRole('button', { name: 'Create project' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      await page.getByRole('link', { name: 'Night flights' }).click();
+      await page.getByText('No session of this choice').waitFor();
+      await page.getByRole('button', { name: 'New session' }).click();
+      await dialog.getByLabel('Name').fill('First night');
+      await dialog.getByRole('button', { name: 'Create session' }).click();
+      await page.getByRole('heading', { name: 'First night' }).waitFor();
+    }, 60_000);
+  };
+
+  const traineeTests = () => {
+    test('a Trainee sees the own sessions and dashboards, and nothing that would be refused', async () => {
+      const { stage, browser } = work();
+      const refused: string[] = [];
+      const tab = await browser.newPage();
+      tab.on('response', (response) => {
+        if (response.status() === 401 || response.status() === 403) refused.push(response.url());
+      });
+      await signInAs(tab, stage.api.url, stage.people.Trainee);
+      await tab.getByRole('heading', { name: 'Your sessions' }).waitFor();
+      expect(await tab.locator('tbody .row-link').allTextContents()).toEqual(['Formation approach']);
+      await picture(tab, 'sessions-trainee');
+      await tab.getByRole('link', { name: 'Formation approach' }).click();
+      await tab.getByRole('heading', { name: 'Formation approach' }).waitFor();
+      await tab.locator('.timeline-person').nth(2).waitFor();
+      for (const name of ['Freeze', 'Reprocess', 'Retry all failed']) {
+        expect(await tab.getByRole('button', { name }).count(), name).toBe(0);
+      }
+      await tab.goto(`${stage.api.url}/shared-sessions`);
+      await tab.getByText('This page is not for your role').waitFor();
+      const others = await ask(stage.api.url, 'GET', '/api/v2/session', {
+        token: stage.people.Trainee.token,
+      });
+      expect([others.status, refused]).toEqual([403, []]);
+      await tab.close();
+    }, 60_000);
+  };
+
+  queryTests();
+  timelineTests();
+  machineTests();
+  previewTests();
+  operatorTests();
+  traineeTests();
+}

@@ -1,0 +1,48 @@
+import { useEffect, useState } from 'preact/hooks';
+import { partsDown } from './health.ts';
+import { send } from './http.ts';
+import { useAbilities } from './role.ts';
+import { Notice } from './ui/notice.tsx';
+
+const lookEveryMs = 60_000;
+
+/** What people notice while a part of the platform does not answer. */
+const meanings: Record<string, string> = {
+  database: 'The database does not answer: nothing can be read or changed.',
+  storage: 'The object store does not answer: uploads and downloads fail.',
+  temporal: 'Temporal does not answer: uploads are taken, and runs wait until it is back.',
+};
+
+/** Tells operators which parts of the platform are down, as its metrics say. */
+export function PartsDown() {
+  const { operate } = useAbilities();
+  const [down, setDown] = useState<string[]>([]);
+  useEffect(() => {
+    if (!operate) return;
+    const controller = new AbortController();
+    const look = () => {
+      if (document.hidden) return;
+      send('/metrics', { headers: { Accept: 'text/plain' }, signal: controller.signal })
+        .then((response) => response.text())
+        .then((text) => setDown(partsDown(text)))
+        // A look that fails says nothing of the parts; the page's own requests tell what is wrong.
+        .catch(() => undefined);
+    };
+    look();
+    const timer = window.setInterval(look, lookEveryMs);
+    return () => {
+      window.clearInterval(timer);
+      controller.abort();
+    };
+  }, [operate]);
+  if (down.length === 0) return null;
+  return (
+    <div class="parts-down">
+      {down.map((part) => (
+        <Notice key={part} tone="error">
+          {meanings[part] ?? `A part of the platform does not answer: ${part}.`}
+        </Notice>
+      ))}
+    </div>
+  );
+}
