@@ -1,7 +1,8 @@
 /** Routes by path, and one call through its route to an outcome. Serves sockets and calls within the process alike. */
 import type { Logger } from 'pino';
 import { Problem } from '../domain/errors.ts';
-import { type OpenSpan, startSpan } from '../telemetry/trace.ts';
+import { redacted } from '../domain/redact.ts';
+import { isTracing, type OpenSpan, startSpan } from '../telemetry/trace.ts';
 import { CallFacts, idsInPath } from './call-facts.ts';
 import { CallLife } from './call-life.ts';
 import { type ErrorStyle, errorReply, toProblem } from './errors.ts';
@@ -86,14 +87,15 @@ export function createDispatcher<Services>(
 
 /** A call from within the process is part of the span of whoever makes it. */
 function spanOf<Services>(route: Route<Services>, incoming: Incoming): OpenSpan | undefined {
-  if (incoming.isLocal === true || route.traced === false) return undefined;
+  if (!isTracing() || incoming.isLocal === true || route.traced === false) return undefined;
   return startSpan(`${route.method} ${route.path}`, {
     kind: 'server',
     parent: incoming.headers.traceparent ?? null,
     attributes: {
       'http.request.method': incoming.method,
       'http.route': route.path,
-      'sdp.request.id': incoming.requestId,
+      // The caller may have chosen it.
+      'sdp.request.id': redacted(incoming.requestId),
     },
   });
 }

@@ -23,7 +23,7 @@ export function scrapeAll(): Promise<string> {
   return underWay;
 }
 
-/** Rejects with the listen error, for example `EADDRINUSE`. @param port 0 picks a free one */
+/** Rejects with the listen error; one of a busy port says so. @param port 0 picks a free one */
 export async function serveMetrics(options: {
   readonly port: number;
   readonly host: string;
@@ -33,9 +33,11 @@ export async function serveMetrics(options: {
   });
   server.maxConnections = maxConnections;
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const isBusy = error.code === 'EADDRINUSE';
+      reject(isBusy ? new Error(`METRICS_PORT: ${options.port} is in use by another program.`) : error);
+    });
     server.listen(options.port, options.host, () => {
-      server.off('error', reject);
       resolve();
     });
   });

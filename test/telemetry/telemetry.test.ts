@@ -1,4 +1,5 @@
 /** What operators see of the platform at work: its processes as they are installed, a real runner, a real collector. */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defineRunner, startRunner } from '../../sdk/index.ts';
 import { giveUpHeldTask } from '../../store/claims.ts';
@@ -210,6 +211,35 @@ describe('one upload through a runner and a built-in node', () => {
     expect(seen.value('sdp_pool_connections_max', { pool: 'platform' })).toBeGreaterThan(0);
     expect(seen.value('sdp_process_info', { process: 'api' })).toBe(1);
   });
+});
+
+test('an upload goes on with the trace of its device, through the queue of its project too', async () => {
+  for (const [isQueued, expected] of [
+    [false, 201],
+    [true, 202],
+  ] as const) {
+    const own = await makeGraph(database, chain(1, template));
+    await database.query('update project set queued_ingestion = $2 where id = $1', [own.projectId, isQueued]);
+    await database.query(
+      `update node_instance set configuration = '{"dataSourceName":"platform"}' where session_id = $1`,
+      [own.sessionId],
+    );
+    const traceId = randomUUID().replaceAll('-', '');
+    const path = `/api/v2/node-instance/${own.nodes.input}/outputs/data`;
+    const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
+    const headers = { authorization: `Bearer ${adminToken}`, traceparent };
+    const { status } = await fetch(api.url + path, { method: 'POST', headers, body: csv });
+    expect(status).toBe(expected);
+    const run = await eventually('the run is queued', async () => {
+      const found = 'select traceparent from node_run where session_id = $1';
+      return (await database.query<{ traceparent: string | null }>(found, [own.sessionId]))[0];
+    });
+    expect(run.traceparent?.slice(3, 35)).toBe(traceId);
+    const span = await eventually('the upload is told', () =>
+      collector.spans.find((one) => one.traceId === traceId && one.name === `POST ${uploadRoute}`),
+    );
+    expect([span.parentSpanId, run.traceparent?.slice(36, 52)]).toEqual(['b7ad6b7169203331', span.spanId]);
+  }
 });
 
 describe('the metrics', () => {
