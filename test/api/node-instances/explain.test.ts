@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ask } from '../../support/api.ts';
 import { runnerStage, type StageGraph } from '../../support/runner.ts';
+import { tokenStage } from '../runner-tokens/support.ts';
 
 const stage = await runnerStage();
 const { api, database, people } = stage;
@@ -140,6 +141,21 @@ describe('the lineage of an output', () => {
           isNew: true,
         },
       ],
+    });
+  });
+
+  test('names the runner by the label of its token, after the token is gone too', async () => {
+    const { graph, made, runner: newRunner } = await tokenStage(stage);
+    await stage.upload(graph, 'input', 'a');
+    const runner = newRunner();
+    const task = await runner.take(graph.template);
+    const { body: written } = await runner.write(task.taskId, 'out');
+    await runner.end(task.taskId, 'complete', { outcome: 'completed' });
+    await database.query('delete from runner_token where id = $1', [made.id]);
+    expect((await lineageOf(written.outputId)).runner).toMatchObject({
+      kind: 'runner',
+      label: 'test',
+      instanceId: runner.instanceId,
     });
   });
 });
