@@ -9,6 +9,7 @@
 import { request } from 'node:http';
 import { parseArgs } from 'node:util';
 import { Database } from '../../store/database.ts';
+import { cpuSeconds, tellCpu } from './cpu.ts';
 import { report } from './figures.ts';
 import { forgetPeak, memoryMebibytes } from './memory.ts';
 import { type BenchPlatform, startBenchPlatform, tell, tellMachine } from './platform.ts';
@@ -131,6 +132,7 @@ try {
   for (const format of ['csv', 'xlsx']) {
     const told: Downloaded[] = [];
     const peaks: number[] = [];
+    const before = cpuSeconds(platform);
     for (let round = 0; round < rounds; round++) {
       forgetPeak(api);
       told.push(await download(platform, format));
@@ -157,6 +159,7 @@ try {
       values: peaks,
       aim: { of: 'worst', most: 200 },
     });
+    tellCpu(platform, before, rounds);
     const size = (told[0]!.bytes / 1024 ** 2).toFixed(1);
     console.log(`    ${size} MiB; API memory at the most ${Math.max(...peaks)} MiB`);
   }
