@@ -48,6 +48,8 @@ const securityHeaders = (isBehindTls: boolean) =>
     // This host alone: what else lies below its name is not ours to bind.
     strictTransportSecurity: isBehindTls ? { maxAge: yearSeconds, includeSubDomains: false } : false,
     referrerPolicy: { policy: 'no-referrer' },
+    // As frame-ancestors, for browsers that do not know it.
+    xFrameOptions: { action: 'deny' },
   });
 
 export function createApp(options: AppOptions): Koa {

@@ -266,7 +266,7 @@ describe('headers of a reply', () => {
       'referrer-policy': 'no-referrer',
       'cross-origin-opener-policy': 'same-origin',
       'cross-origin-resource-policy': 'same-origin',
-      'x-frame-options': 'SAMEORIGIN',
+      'x-frame-options': 'DENY',
       'content-security-policy': expect.stringContaining("frame-ancestors 'none'"),
     });
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control-'))).toEqual([]);
