@@ -44,7 +44,7 @@ export function CurveChart({ curves }: { curves: Curves }) {
           onChange={(event) => setChosen(Number(event.currentTarget.value))}
         >
           {curves.curves.map(({ name }, index) => (
-            <option key={name} value={String(index)}>
+            <option key={`${index} ${name}`} value={String(index)}>
               {name}
             </option>
           ))}
