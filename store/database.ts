@@ -7,6 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
+import type { MigrationObject } from '@mikro-orm/core';
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
 import { CompiledQuery, type Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
@@ -47,7 +48,14 @@ export interface DatabaseSettings {
   databaseUrl: string;
   /** Connections of this process at the most. */
   poolSize?: number;
+  /** For migrating: what runs, and connections that give way to the platform's own. */
+  migrations?: readonly MigrationObject[];
 }
+
+const workingOptions =
+  '-c work_mem=16MB -c lock_timeout=2000 -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000';
+/** Whoever waits for a lock on a whole table holds up all who come after: a migration waits for a moment, and tries again. */
+const migratingOptions = '-c lock_timeout=300 -c idle_in_transaction_session_timeout=60000';
 
 /** PostgreSQL error codes after which the same transaction may succeed. */
 const retryableCodes = new Set(['40P01', '40001', '55P03']);
@@ -129,8 +137,7 @@ export class Database implements Queryable {
       connectionTimeoutMillis: 5_000,
       idleTimeoutMillis: 60_000,
       // With the default of 4 MB a search that finds much keeps whole pages in mind and looks at each of their rows.
-      options:
-        '-c work_mem=16MB -c lock_timeout=2000 -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000',
+      options: settings.migrations === undefined ? workingOptions : migratingOptions,
       pipeline: true,
       // pg's types of `Client` in a pool's options are of its own class.
       Client: PreparingClient,
@@ -143,7 +150,9 @@ export class Database implements Queryable {
       dbName: new URL(settings.databaseUrl).pathname.slice(1) || 'postgres',
       driverOptions: new PostgresDialect({ pool }),
       migrations: {
-        migrationsList,
+        migrationsList: [...(settings.migrations ?? migrationsList)],
+        // Each in a transaction of its own, so that none holds locks while another runs.
+        allOrNothing: false,
         snapshot: false,
         tableName: 'platform_migration',
         snapshotName: 'platform',

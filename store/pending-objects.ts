@@ -138,14 +138,15 @@ export interface SweepResult {
 /**
  * Removes objects that nobody finished, and those on the queue of deletions. Safe to run in several processes at
  * once and to break off at any point. Does one batch of each; call it again while it does something.
+ * @param options `keptHours`: how long objects stay after their last row went; default: not at all
  */
 export async function sweepAbandonedObjects(
   database: Queryable,
   stores: ObjectStores,
-  options: { readonly olderThanSeconds: number },
+  options: { readonly olderThanSeconds: number; readonly keptHours?: number },
 ): Promise<SweepResult> {
   const abandoned = await sweepPending(database, stores, options.olderThanSeconds);
-  const deletions = await sweepDeletions(database, stores);
+  const deletions = await sweepDeletions(database, stores, options.keptHours ?? 0);
   return { abandoned, ...deletions };
 }
 
@@ -202,6 +203,7 @@ async function sweepPending(
 async function sweepDeletions(
   database: Queryable,
   stores: ObjectStores,
+  keptHours: number,
 ): Promise<{ deleted: number; failed: number }> {
   const rows = await database.query<{
     id: number;
@@ -214,7 +216,9 @@ async function sweepDeletions(
                      where o.object_key = q.object_key and o.data_source_id = q.data_source_id)
             or exists (select from node_output_superseded v
                         where v.object_key = q.object_key and v.data_source_id = q.data_source_id) as "isReferred"
-       from object_deletion q where q.wanted_at <= clock_timestamp() order by q.wanted_at limit ${sweepBatch}`,
+       from object_deletion q where q.wanted_at <= clock_timestamp() - make_interval(hours => $1)
+      order by q.wanted_at limit ${sweepBatch}`,
+    [keptHours],
   );
   let deleted = 0;
   let failed = 0;

@@ -15,6 +15,7 @@ import { ensureDefaultDataSource, ensurePlatformDataSource } from '../store/data
 import { Database } from '../store/database.ts';
 import { ObjectStores, objectSettings } from '../store/objects.ts';
 import { PendingObjects } from '../store/pending-objects.ts';
+import { checkSchema } from '../store/schema-check.ts';
 import { databaseSettings } from '../store/settings.ts';
 import { ensureShipped } from '../store/shipped.ts';
 import { temporalCalled } from '../telemetry/metrics.ts';
@@ -74,6 +75,12 @@ export async function startWorker(
   const settings = readSettings(settingsParts, environment);
   const log = workerLog(settings.worker.LOG_LEVEL, `worker-${queue}`);
   const database = await Database.open({ databaseUrl: settings.database.DATABASE_URL, poolSize: 12 });
+  try {
+    await checkSchema(database);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
   const workflows = new WorkflowClient(settings.temporal, log, {
     called: temporalCalled,
     traceparent: currentTraceparent,
@@ -166,7 +173,7 @@ function startLoops(
 ): Loop[] {
   return [
     startLeaseLoop(database, workflows, log),
-    startSweeper(database, objects, log),
+    startSweeper(database, objects, log, settings.worker.DELETED_OBJECTS_KEPT_HOURS),
     startRunnerSweeper(database, log),
     startRetention(database, objects, log, {
       everyHours: settings.worker.RETENTION_EVERY_HOURS,

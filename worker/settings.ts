@@ -24,6 +24,15 @@ export const workerSettings = z.object({
     .describe(
       "How often what projects' `retentionDays` lets go is removed; 0: only when an Administrator asks.",
     ),
+  DELETED_OBJECTS_KEPT_HOURS: z.coerce
+    .number('must be a whole number from 0 to 720')
+    .int('must be a whole number from 0 to 720')
+    .min(0, 'must be at least 0')
+    .max(720, 'must be at most 720')
+    .default(0)
+    .describe(
+      'How long the bytes of what was deleted stay: as long as a backup of database and bucket takes.',
+    ),
   RETENTION_REMOVES_ORPHANS: z
     .enum(['true', 'false'], { error: 'must be true or false' })
     .default('false')

@@ -13,7 +13,12 @@ const everyMs = 60_000;
 const supersededAfterSeconds = 300;
 
 /** Safe in several processes at once: each step is a row that one of them takes. */
-export function startSweeper(database: Database, objects: ObjectStores, log: Logger): Loop {
+export function startSweeper(
+  database: Database,
+  objects: ObjectStores,
+  log: Logger,
+  keptHours: number,
+): Loop {
   return startLoop('sweeper', everyMs, log, async () => {
     let removed = 0;
     for (let found = 1; found > 0; ) {
@@ -21,6 +26,7 @@ export function startSweeper(database: Database, objects: ObjectStores, log: Log
       const uploads = await sweepTaskUploads(database, objects);
       const swept = await sweepAbandonedObjects(database, objects, {
         olderThanSeconds: limits.uploadAbandonedSeconds,
+        keptHours,
       });
       removed += swept.deleted;
       found = superseded + uploads + swept.abandoned + swept.deleted;

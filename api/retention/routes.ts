@@ -29,6 +29,8 @@ const preview = defineRoute({
   access: access.adminOnly,
   query: z.object({
     orphans: booleanParameter(false).meta({
+      type: 'boolean',
+      example: true,
       description: "Whether the platform's bucket is listed too, for objects that no row tells of.",
     }),
   }),

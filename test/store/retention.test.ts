@@ -180,6 +180,9 @@ describe('sessions', () => {
     expect((await ask200(retention)).sessions.count).toBe(0);
     // Bytes go after their rows, and no others.
     expect(await keysInBucket()).toEqual(before);
+    const { objects } = api.composed.services;
+    const kept = await sweepAbandonedObjects(database, objects, { olderThanSeconds: 3_600, keptHours: 1 });
+    expect(kept.deleted).toBe(0);
     await sweep();
     expect(before.size - (await keysInBucket()).size).toBe(2);
     const { entries } = await ask200(`/api/v2/admin/audit?sessionId=${goes[0]!.sessionId}`);

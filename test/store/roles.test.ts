@@ -96,6 +96,35 @@ test('the whole platform works as the application’s role: accounts, graphs, bu
   }
 }, 60_000);
 
+test('an owner who is no superuser makes the whole schema in an empty database, and grants it', async () => {
+  const [name, login] = [`test_${Math.floor(Date.now() / 1000)}_${suffix}`, `owner_${suffix}`];
+  const url = new URL(urlOf(login));
+  url.pathname = `/${name}`;
+  await owner.query(`create role ${login} login password '${suffix}' in role ${databaseRoles.owner}`);
+  await owner.query(`alter role ${login} set role = '${databaseRoles.owner}'`);
+  await owner.query(`create database ${name}`);
+  const administrator = new pg.Client(
+    Object.assign(new URL(platform.databaseUrl), { pathname: `/${name}` }).href,
+  );
+  await administrator.connect();
+  try {
+    await administrator.query(`grant create on database ${name} to ${databaseRoles.owner}`);
+    await administrator.query(`grant create on schema public to ${databaseRoles.owner}`);
+    await migrate(url.href);
+    await migrateAuth(url.href, undefined);
+    const { rows } = await administrator.query(
+      `select distinct pg_get_userbyid(relowner) as owner, has_table_privilege($1, oid, 'select') as granted
+         from pg_class where relkind = 'r' and relnamespace in ('public'::regnamespace, 'auth'::regnamespace)`,
+      [databaseRoles.application],
+    );
+    expect(rows).toEqual([{ owner: databaseRoles.owner, granted: true }]);
+  } finally {
+    await administrator.end();
+    await owner.query(`drop database ${name} with (force)`);
+    await owner.query(`drop role ${login}`);
+  }
+});
+
 describe('the application’s role', () => {
   test.each(['audit_entry', 'auth.audit_entry'])(
     'adds to %s, and changes or removes nothing',

@@ -1,0 +1,188 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { MigrationObject } from '@mikro-orm/core';
+import { Migration } from '@mikro-orm/migrations';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ensurePlatformDataSource } from '../../store/data-sources.ts';
+import type { Database } from '../../store/database.ts';
+import { migrate } from '../../store/migrate.ts';
+import { migrationsList } from '../../store/migrations.ts';
+import { checkSchema } from '../../store/schema-check.ts';
+import { startWorker } from '../../worker/main.ts';
+import { ask, startTestApi, type TestApi, tokenOf } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
+import { chain, claim, finish, makeGraph, outsideTemplate, upload } from '../support/graph.ts';
+import { testProcesses } from '../support/processes.ts';
+import { testEnvironment } from '../support/stack.ts';
+
+const platform = await testEnvironment();
+const processes = testProcesses(platform.environment);
+const folder = join(import.meta.dirname, '../../store/migrations');
+let api: TestApi;
+let database: Database;
+const tables = new pg.Client(platform.databaseUrl);
+
+beforeAll(async () => {
+  api = await startTestApi(platform.environment);
+  database = api.composed.services.database;
+  await ensurePlatformDataSource(database, api.composed.services.objects.platformAccess);
+  await tables.connect();
+});
+afterAll(async () => {
+  await tables.end();
+  await api.stop();
+});
+
+/** A migration of the next version, as it may come: it takes the heaviest locks on the busiest tables, for a moment. */
+const next: MigrationObject = {
+  name: '9000-next',
+  class: class extends Migration {
+    override up(): void {
+      this.addSql(`
+        alter table session add column next_note text;
+        alter table node_output add column next_note text not null default '';
+        alter table node_run add column next_count integer not null default 0;
+        create table next_things (id bigint generated always as identity primary key);`);
+    }
+  },
+};
+
+/** What clients do all the time: uploads, claims, outcomes, and calls of people. */
+async function writeUntil(isOver: () => boolean, token: string) {
+  const slowest = { ms: 0 };
+  const failures: unknown[] = [];
+  let done = 0;
+  const timed = async (work: () => Promise<unknown>) => {
+    const startedMs = performance.now();
+    try {
+      await work();
+      done += 1;
+    } catch (error) {
+      failures.push(error);
+    }
+    slowest.ms = Math.max(slowest.ms, performance.now() - startedMs);
+  };
+  const template = `outside-${randomBytes(4).toString('hex')}`;
+  await outsideTemplate(database, template);
+  const runner = { holder: 'token', instanceId: 'runner' };
+  const graphs = async () => {
+    const graph = await makeGraph(database, chain(1, template));
+    while (!isOver()) {
+      await timed(() => upload(database, graph, 'input'));
+      await timed(async () => {
+        const task = await claim(database, runner, template);
+        if (task) await finish(database, runner, graph, task);
+      });
+    }
+  };
+  const people = async () => {
+    while (!isOver()) {
+      await timed(async () => {
+        const answer = await ask(api.url, 'POST', '/projects', { token, json: { Title: 'Under load' } });
+        if (answer.status !== 201) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
+      });
+    }
+  };
+  await Promise.all([graphs(), people(), people()]);
+  return { done, failures, slowestMs: slowest.ms };
+}
+
+test('the newest migrations come in while clients write and somebody reads for long; processes of before go on', async () => {
+  const { username, password } = platform.administrator;
+  const token = await tokenOf(api.url, username, password);
+  let isOver = false;
+  const writing = writeUntil(() => isOver, token);
+  // A report that reads for as long as it takes: the migration cannot have its locks until that ends.
+  const reader = new pg.Client(platform.databaseUrl);
+  await reader.connect();
+  await reader.query('begin');
+  await reader.query('select count(*) from session');
+  const migrating = migrate(platform.databaseUrl, [...migrationsList, next]);
+  let tries = 0;
+  await eventually('the migration has waited, let all others pass, and waited again', async () => {
+    const { rows } = await tables.query(
+      `select 1 from pg_locks l join pg_stat_activity a on a.pid = l.pid
+        where not l.granted and l.mode = 'AccessExclusiveLock' and a.datname = current_database()`,
+    );
+    tries += rows.length;
+    return tries >= 3;
+  });
+  await reader.query('commit');
+  await reader.end();
+  expect(await migrating).toEqual(['9000-next']);
+  await tables.query('select next_note from session limit 1');
+  // The processes of the version before work on the schema of the next one.
+  const before = Number((await tables.query('select count(*) from project')).rows[0].count);
+  await eventually('clients go on writing', async () => {
+    return Number((await tables.query('select count(*) from project')).rows[0].count) > before + 3;
+  });
+  isOver = true;
+  const { done, failures, slowestMs } = await writing;
+  expect(failures).toEqual([]);
+  expect(done).toBeGreaterThan(10);
+  // Nobody waits for as long as the reader read.
+  expect(slowestMs).toBeLessThan(10_000);
+}, 60_000);
+
+describe('a version that does not know the schema', () => {
+  test('does not begin to work on it, and says why in one line', async () => {
+    const refusal =
+      /^DATABASE_URL: the database is at 9000-next, which this version of the platform does not know/;
+    await expect(startWorker({ LOG_LEVEL: 'silent', ...platform.environment }, 'workflows')).rejects.toThrow(
+      refusal,
+    );
+    const child = processes.startScript('api/main.ts', { ...platform.environment, PORT: '0' });
+    expect(await child.ended).toBe(1);
+    expect(child.log().trim()).toMatch(refusal);
+    expect(child.log().trim().split('\n')).toHaveLength(1);
+  }, 30_000);
+
+  test('says too when the schema is older, and what to do', async () => {
+    await tables.query(`delete from platform_migration where name in ('9000-next', '0017-retention')`);
+    await expect(checkSchema(database)).rejects.toThrow(
+      'DATABASE_URL: the database lacks 0017-retention. Bring it up to date first: node store/migrate.ts.',
+    );
+  });
+});
+
+describe('migrations since processes go on while they run', () => {
+  const newer = readdirSync(folder).filter((file) => file >= '0015' && file.endsWith('.sql'));
+  /** What would break a process of the version before, or hold a large table for long. */
+  const forbidden = [
+    /\bdrop (table|column|view|index)\b/i,
+    /\brename\b/i,
+    /\balter column\b/i,
+    /\bset not null\b/i,
+    /(^|;)\s*truncate\b/i,
+    /\badd column\s+\S+\s+[^,;]*\bnot null\b(?![^,;]*\bdefault\b)/i,
+    /\badd column\s+[^,;]*\bdefault\s+\(?(clock_timestamp|random|gen_random_uuid|uuidv7|nextval)/i,
+    /\badd (constraint|foreign key|check|unique|primary key)\b(?![^;]*not valid)/i,
+  ];
+
+  test.each(newer)('%s only adds', (file) => {
+    const text = readFileSync(join(folder, file), 'utf8').replace(/--.*$/gm, '');
+    for (const pattern of forbidden) expect(text).not.toMatch(pattern);
+    const made = [...text.matchAll(/\bcreate (?:unlogged )?table (\w+)/gi)].map(([, name]) => name);
+    for (const [, table] of text.matchAll(/\bcreate (?:unique )?index \w+ on (\w+)/gi)) {
+      expect(made, `an index on ${table} would stop its writers while it is built`).toContain(table);
+    }
+  });
+
+  test('the check would see a migration that does more', () => {
+    for (const text of [
+      'alter table session drop column name',
+      'alter table session rename column name to title',
+      'alter table session add column x text not null',
+      'alter table session add column x uuid not null default gen_random_uuid()',
+      'alter table session alter column name type varchar(10)',
+      'alter table session add constraint c check (true)',
+    ]) {
+      expect(
+        forbidden.some((pattern) => pattern.test(text)),
+        text,
+      ).toBe(true);
+    }
+  });
+});
