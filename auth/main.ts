@@ -7,6 +7,7 @@ import { listen, type RunningServer } from '../http/server.ts';
 import { readSettings, SettingsError } from '../settings/read.ts';
 import { telemetrySettings } from '../telemetry/settings.ts';
 import { startTelemetry } from '../telemetry/start.ts';
+import { checkAuthSchema } from './schema-check.ts';
 import { openAuthService } from './service.ts';
 import { type AuthSettings, authServerSettings, authSettings } from './settings.ts';
 
@@ -41,6 +42,7 @@ if (import.meta.main) {
   try {
     const parts = { auth: authSettings, server: authServerSettings, telemetry: telemetrySettings };
     const settings = readSettings(parts, process.env);
+    await checkAuthSchema(settings.auth.DATABASE_URL);
     const log = createLog('auth', settings.server.LOG_LEVEL);
     const telemetry = await startTelemetry('auth', settings.telemetry, log);
     const running = await startAuth(settings.auth, settings.server);

@@ -139,6 +139,13 @@ describe('a version that does not know the schema', () => {
     expect(child.log().trim().split('\n')).toHaveLength(1);
   }, 30_000);
 
+  test('is refused by the authentication service alone, too', async () => {
+    await tables.query(`insert into auth.migrations (name) values ('9000_next.sql')`);
+    const child = processes.startScript('auth/main.ts', { ...platform.environment, PORT: '0' });
+    expect(await child.ended).toBe(1);
+    expect(child.log().trim()).toMatch(/^DATABASE_URL: the schema auth is at 9000_next.sql, .*$/);
+  }, 30_000);
+
   test('says too when the schema is older, and what to do', async () => {
     await tables.query(`delete from platform_migration where name in ('9000-next', '0017-retention')`);
     await expect(checkSchema(database)).rejects.toThrow(

@@ -20,7 +20,7 @@ export type TestApi = {
  */
 export const isAuthSeparate = () => process.env.TEST_SEPARATE_AUTH === 'true';
 /** What the platform does not know when the authentication service is another's. */
-const authOnlyVariables = ['TOKEN_KEY', 'TRUSTED_PROXIES'];
+const authOnlyVariables = ['TOKEN_KEY'];
 
 /** Starts the API on a free port with strict response checks. Call `stop` in `afterAll`. */
 export async function startTestApi(
