@@ -86,24 +86,35 @@ const valuesOf = ({ from, to, member, userId, nameContains }: CatalogFilter) => 
   nameContains ?? null,
 ];
 
-/** Ids of one page, by the start of the newest scenario, then creation; and how many there are. */
+type Page = { readonly order: CatalogOrder; readonly offset: number; readonly limit: number };
+
+/** Ids of one page, by the start of the newest scenario, then creation. */
+export async function idsOfDimensions(
+  database: Database,
+  filter: CatalogFilter,
+  { order, offset, limit }: Page,
+): Promise<readonly number[]> {
+  const rows = await database.queryAnew<{ id: number }>(
+    `select d.id ${from} where ${condition} order by ${orders[order]} limit $7 offset $8`,
+    [...valuesOf(filter), limit, offset],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** The ids of one page, and how many there are. */
 export async function pageOfDimensions(
   database: Database,
   filter: CatalogFilter,
-  page: { readonly order: CatalogOrder; readonly offset: number; readonly limit: number },
+  page: Page,
 ): Promise<{ readonly ids: readonly number[]; readonly totalCount: number }> {
-  const values = valuesOf(filter);
-  const [rows, [total]] = await Promise.all([
-    database.queryAnew<{ id: number }>(
-      `select d.id ${from} where ${condition} order by ${orders[page.order]} limit $7 offset $8`,
-      [...values, page.limit, page.offset],
-    ),
+  const [ids, [total]] = await Promise.all([
+    idsOfDimensions(database, filter, page),
     database.queryAnew<{ count: number }>(
       `select count(*) as count from dimension d join session s on s.id = d.session_id where ${condition}`,
-      values,
+      valuesOf(filter),
     ),
   ]);
-  return { ids: rows.map(({ id }) => id), totalCount: total?.count ?? 0 };
+  return { ids, totalCount: total?.count ?? 0 };
 }
 
 /** The dimensions with these ids that are still there, in the order of the ids. */

@@ -12,7 +12,7 @@ import {
   type CatalogDimension,
   type CatalogFilter,
   type CatalogScenario,
-  pageOfDimensions,
+  idsOfDimensions,
   readDimensions,
 } from '../../store/dimension-catalog.ts';
 import { presentMember } from '../dashboards/catalog.ts';
@@ -65,7 +65,7 @@ export async function* reportRows(
   { filter, userId, people }: RowsRequest,
 ): AsyncGenerator<readonly (readonly Cell[])[]> {
   // The ids as they stand now: what changes while a slow caller reads neither doubles nor skips a dimension.
-  const { ids } = await pageOfDimensions(database, filter, {
+  const ids = await idsOfDimensions(database, filter, {
     order: 'ascending',
     offset: 0,
     limit: maxDimensions,

@@ -94,18 +94,18 @@ function readDocument(): string {
 }
 
 async function describeMachine(): Promise<string> {
-  const { postgres, temporal } = await findPrograms({ postgres: false, temporal: false, objectStore: false });
-  const version = async (program: string, fallback: string) => {
-    const answer = await promisify(execFile)(program, ['--version']).catch(() => ({ stdout: '' }));
-    return /\d+(\.\d+)+/.exec(answer.stdout)?.[0] ?? fallback;
-  };
+  const { postgres } = await findPrograms({ postgres: false, temporal: false, objectStore: false });
+  const { stdout } = await promisify(execFile)(join(postgres?.folder ?? '', 'postgres'), ['--version']);
+  // The server that is built here does not know its own version.
+  const modules = readFileSync(new URL('../../local/tools/go.mod', import.meta.url), 'utf8');
+  const temporal = /go\.temporal\.io\/server v([\d.]+)/.exec(modules)?.[1];
   const [cpu] = cpus();
   return [
     `${cpus().length} x ${cpu?.model.trim()}`,
     `${Math.round(totalmem() / 1024 ** 3)} GB`,
     `Node ${process.versions.node}`,
-    `PostgreSQL ${await version(join(postgres?.folder ?? '', 'bin/postgres'), 'of DATABASE_URL')}`,
-    `Temporal ${await version(temporal ?? 'temporal', 'of TEMPORAL_ADDRESS')}`,
+    `PostgreSQL ${/\d+(\.\d+)+/.exec(stdout)?.[0]}`,
+    `Temporal ${temporal}`,
   ].join(', ');
 }
 
