@@ -3,7 +3,9 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { databaseAddress } from '../settings/database-address.ts';
+import { withKeyPair } from '../settings/key-pair.ts';
 import { readSettings } from '../settings/read.ts';
+
 import { DEFAULT_BUCKET, DEFAULT_REGION, type ObjectStoreAccess } from './object-store.ts';
 import type { ExternalServers } from './stack.ts';
 
@@ -57,15 +59,17 @@ export const temporalSettings = z.object({
 });
 
 const embeddedStore = z.object({});
-export const ownStore = z.object({
-  /** An object store of your own; the others belong to it. */
-  S3_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an address with http or https' }),
-  S3_REGION: z.string().default(DEFAULT_REGION),
-  S3_BUCKET: z.string().default(DEFAULT_BUCKET),
-  S3_ACCESS_KEY_ID: z.string().default('').meta({ secret: true }),
-  S3_SECRET_ACCESS_KEY: z.string().default('').meta({ secret: true }),
-  S3_FORCE_PATH_STYLE: z.string().default('true'),
-});
+export const ownStore = withKeyPair(
+  z.object({
+    /** An object store of your own; the others belong to it. */
+    S3_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an address with http or https' }),
+    S3_REGION: z.string().default(DEFAULT_REGION),
+    S3_BUCKET: z.string().default(DEFAULT_BUCKET),
+    S3_ACCESS_KEY_ID: z.string().optional().meta({ secret: true }),
+    S3_SECRET_ACCESS_KEY: z.string().optional().meta({ secret: true }),
+    S3_FORCE_PATH_STYLE: z.string().default('true'),
+  }),
+);
 
 /** The settings of a start, read once. */
 export interface StartSettings {
@@ -120,8 +124,8 @@ function accessOf(store: z.output<typeof ownStore>): ObjectStoreAccess {
     endpoint: store.S3_ENDPOINT,
     region: store.S3_REGION,
     bucket: store.S3_BUCKET,
-    accessKeyId: store.S3_ACCESS_KEY_ID,
-    secretAccessKey: store.S3_SECRET_ACCESS_KEY,
+    accessKeyId: store.S3_ACCESS_KEY_ID ?? '',
+    secretAccessKey: store.S3_SECRET_ACCESS_KEY ?? '',
     forcePathStyle: ['true', '1'].includes(store.S3_FORCE_PATH_STYLE),
   };
 }

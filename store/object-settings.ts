@@ -1,5 +1,6 @@
 /** Variables of the platform's own object store, and of the key that encrypts those of others. */
 import { z } from 'zod';
+import { withKeyPair } from '../settings/key-pair.ts';
 import type { S3Access } from './data-sources.ts';
 
 const address = 'must be an address like https://s3.example.org';
@@ -38,22 +39,7 @@ const objectVariables = z.object({
 /** For processes that encrypt and use no store. */
 export const secretsKeySettings = objectVariables.pick({ SECRETS_KEY: true });
 
-const isGiven = (value: unknown) => typeof value === 'string';
-const pairs = [
-  ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'],
-  ['S3_SECRET_ACCESS_KEY', 'S3_ACCESS_KEY_ID'],
-] as const;
-
-export const objectSettings = pairs.reduce(
-  (schema, [missing, given]) =>
-    schema.refine((values) => isGiven(values[missing]) || !isGiven(values[given]), {
-      path: [missing],
-      error: `is required with ${given}`,
-      // Told beside the faults of other variables.
-      when: () => true,
-    }),
-  objectVariables,
-);
+export const objectSettings = withKeyPair(objectVariables);
 export type ObjectVariables = z.output<typeof objectSettings>;
 
 /** Place and keys of the data source `platform`. */

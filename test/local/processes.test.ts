@@ -67,9 +67,9 @@ test('wrong settings are told together, one line for each', () => {
       'PORT: must be a port number',
       'ADMIN_PASSWORD: must have at least 12 characters',
       'SDK_RUNNERS_DIR: must be a folder that is there',
-      'DATABASE_URL: must begin with postgresql://',
+      'DATABASE_URL: must be an address like postgresql://user:password@host:5432/database',
       'TEMPORAL_ADDRESS: must be host:port',
-      'S3_SECRET_ACCESS_KEY is required.',
+      'S3_SECRET_ACCESS_KEY: is required with S3_ACCESS_KEY_ID',
     ].join('\n'),
   );
 });
