@@ -19,5 +19,5 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: true,
   },
-  server: { proxy: { '/api': apiOrigin, '/user_data': apiOrigin, '/docs': apiOrigin } },
+  server: { proxy: { '^/(api|user_data|docs|projects|session|config|metrics)(/|$)': apiOrigin } },
 });

@@ -101,7 +101,7 @@ export const pages: readonly Shown[] = [
       await page.locator('.report-row').nth(3).waitFor();
     },
   },
-  { name: 'runners', path: () => '/runners', ready: 'text=Run by the platform' },
+  { name: 'runners', path: () => '/runners', ready: 'text=Ended with code 1' },
   { name: 'manifests', path: () => '/manifests', ready: 'text=lap-splitter' },
   {
     name: 'manifest-form',

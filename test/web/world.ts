@@ -75,6 +75,7 @@ export async function makeWorld(stage: RunnerStage, workflows: TestWorkflows): P
     90_000,
   );
   await administer(call, templateId, project.id, failedInput.name);
+  await tellOfProcesses(stage);
   return { projectId: project.id, templateId, failedId, ...shared };
 }
 
@@ -169,6 +170,18 @@ async function administer(
     value: 'true',
     description: 'Compares.',
   });
+}
+
+/** As a host tells of the processes that it keeps: two that are well and not, one that was not heard of for long. */
+async function tellOfProcesses({ database }: RunnerStage): Promise<void> {
+  await database.query(
+    `insert into deployed_runner (runner_type, number, host_id, held_until, entrypoint, version, state, message, starts)
+     select 'lap-reports', p.number, $1, clock_timestamp() + p.held::interval, 'lap-reports.ts', '1', p.state, p.message, p.starts
+       from (values (1, '1 hour', 'running', '', 1),
+                    (2, '1 hour', 'waiting', 'Ended with code 1; starts again in 30 seconds.', 4),
+                    (3, '-1 hour', 'running', '', 2)) as p (number, held, state, message, starts)`,
+    [randomUUID()],
+  );
 }
 
 export async function nodesOf(
