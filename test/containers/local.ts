@@ -3,17 +3,20 @@
  * has of its own (paths, addresses, the programs and variables of its image) is put in place by one table.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
+  copyFileSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
-import { freePort } from '../../local/ports.ts';
+import { dirname, join } from 'node:path';
+import { isPortFree } from '../../local/ports.ts';
 import { findPrograms } from '../../local/programs.ts';
 import { checkout } from '../../local/settings.ts';
 import { type Project, programs, type Service } from './project.ts';
@@ -43,11 +46,13 @@ export interface Place {
   readonly ports: Ports;
   readonly bin: string;
   readonly postgresFolder: string;
-  /** What stands for a path or an address of a container, longest first. */
+  /** What stands for a path or an address of a container. */
   readonly table: ReadonlyArray<readonly [string, string]>;
 }
 
 const isRoot = process.getuid?.() === 0;
+/** Whether processes may be those of other users: started by root, from a checkout that they may read. */
+const hasUsers = isRoot && mayBePassed(checkout);
 /** Users that images name or bring along. */
 const imageUsers: Readonly<Record<string, number>> = {
   postgres: 65_534,
@@ -59,8 +64,9 @@ const imageUsers: Readonly<Record<string, number>> = {
 export async function preparePlace(folder: string, project: Project): Promise<Place> {
   const found: number[] = [];
   while (found.length < portNames.length) {
-    const port = await freePort();
-    if (!found.includes(port)) found.push(port);
+    // Temporal writes its ports down as 16 bits with a sign; what the system chooses lies above that.
+    const port = randomInt(20_000, 32_767);
+    if (!found.includes(port) && (await isPortFree(port))) found.push(port);
   }
   const ports = Object.fromEntries(portNames.map((name, at) => [name, found[at]])) as Ports;
   const bin = join(folder, 'bin');
@@ -72,7 +78,11 @@ export async function preparePlace(folder: string, project: Project): Promise<Pl
     node: process.execPath,
     postgres: join(own.postgres!.folder, 'postgres'),
   };
-  for (const [name, path] of Object.entries(links)) symlinkSync(path, join(bin, name));
+  for (const [name, path] of Object.entries(links)) {
+    // The cache may be in a private home. PostgreSQL finds its other files from where its program really is.
+    if (name === 'postgres' || !isRoot) symlinkSync(path, join(bin, name));
+    else copyFileSync(path, join(bin, name));
+  }
   const table = [
     ['postgres:5432', `127.0.0.1:${ports.postgres}`] as const,
     ['temporal:7233', `127.0.0.1:${ports.temporal}`] as const,
@@ -87,7 +97,7 @@ export async function preparePlace(folder: string, project: Project): Promise<Pl
     ['/objects', join(folder, 'objects')] as const,
     ['/metadata', join(folder, 'metadata')] as const,
     ['/app/workflow-bundle', join(folder, 'workflow-bundle')] as const,
-  ].sort(([a], [b]) => b.length - a.length);
+  ];
   return { folder, ports, bin, postgresFolder: own.postgres!.folder, table };
 }
 
@@ -102,8 +112,24 @@ export function putSecretsInPlace(place: Place): void {
   }
 }
 
-const inPlace = (place: Place, text: string) =>
-  place.table.reduce((now, [from, to]) => now.replaceAll(from, to), text);
+/**
+ * Puts a text in place, in one pass: what is put in is not looked at again.
+ * @param own folder of one container, for its volume and its temporary files
+ */
+function inPlace(place: Place, text: string, own?: string): string {
+  const table = new Map([
+    ...place.table,
+    ...(own === undefined
+      ? []
+      : ([
+          ['/var/lib/sdp', join(own, 'data')],
+          ['/tmp/', `${join(own, 'tmp')}/`],
+        ] as const)),
+  ]);
+  const words = [...table.keys()].sort((one, other) => other.length - one.length);
+  const pattern = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
+  return text.replace(new RegExp(pattern, 'g'), (word) => table.get(word)!);
+}
 
 /** Variables of the platform's image, from its Dockerfile. */
 function imageVariables(): Record<string, string> {
@@ -153,10 +179,9 @@ export function planOf(project: Project, place: Place, name: string, replica: nu
   const given = Object.entries({
     ...(service.build === undefined ? {} : imageVariables()),
     ...service.environment,
-    ...listening[name],
-  }).map(([variable, value]) => [variable, ownPaths(own, inPlace(place, value ?? ''))]);
+  }).map(([variable, value]) => [variable, inPlace(place, value ?? '', own)]);
   const command = [...(service.entrypoint ?? []), ...(service.command ?? [])].map((word) =>
-    ownPaths(own, inPlace(place, word === ':7070' ? `127.0.0.1:${ports.s3}` : word)),
+    inPlace(place, word === ':7070' ? `127.0.0.1:${ports.s3}` : word, own),
   );
   return {
     command: [
@@ -169,6 +194,7 @@ export function planOf(project: Project, place: Place, name: string, replica: nu
       PATH: `${place.bin}:/usr/local/bin:/usr/bin:/bin`,
       HOME: own,
       ...Object.fromEntries(given),
+      ...listening[name],
     } as Record<string, string>,
     uid,
     own,
@@ -177,19 +203,24 @@ export function planOf(project: Project, place: Place, name: string, replica: nu
       service.build !== undefined && service.healthcheck !== undefined
         ? service.healthcheck.test
             .slice(1)
-            .map((word) => ownPaths(own, word).replace('127.0.0.1:8080', `127.0.0.1:${listening.api!.PORT}`))
+            .map((word) =>
+              inPlace(place, word, own).replace('127.0.0.1:8080', `127.0.0.1:${listening.api!.PORT}`),
+            )
         : undefined,
   };
 }
 export type Plan = ReturnType<typeof planOf>;
 
-/** What each container has alone: its volume and its temporary files. */
-const ownPaths = (own: string, text: string) =>
-  text.replace(/^\/var\/lib\/sdp$/, join(own, 'data')).replace(/^\/tmp\//, `${join(own, 'tmp')}/`);
-
 function userOf({ user, image }: Service): number {
+  // PostgreSQL refuses to be root's.
+  if (!hasUsers && user !== 'postgres') return 0;
   const number = Number.parseInt(user ?? '', 10);
   return Number.isNaN(number) ? (imageUsers[user ?? image.split(':')[0]!] ?? 0) : number;
+}
+
+function mayBePassed(folder: string): boolean {
+  const isOpen = (statSync(folder).mode & 0o005) === 0o005;
+  return isOpen && (folder === dirname(folder) || mayBePassed(dirname(folder)));
 }
 
 /** As the image of PostgreSQL does at its first start. */

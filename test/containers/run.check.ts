@@ -139,7 +139,7 @@ test('they come up on an empty machine, end a graph, are restarted one after ano
       ],
       templates: chains.map(({ template }) => template),
       runners: 3,
-      followed: [recording.id, chains[0]!.sessionId],
+      followed: chains.map(({ sessionId }) => sessionId),
     });
     const underLoad = async () => {
       const before = load.answered;

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { apiSettings } from '../../api/settings.ts';
 import { authMigrateSettings, authSettings } from '../../auth/settings.ts';
 import { secretVariables } from '../../domain/settings.ts';
+import { readStartSettings } from '../../local/settings.ts';
 import { type Environment, readSettings, SettingsError } from '../../settings/read.ts';
 import { objectSettings, platformAccess } from '../../store/object-settings.ts';
 import { databaseSettings } from '../../store/settings.ts';
@@ -162,5 +163,20 @@ describe('connections', () => {
     expect(faultsOf({ ...good, TEMPORAL_TLS_CA: '/a/path' })).toEqual([
       expect.stringContaining('must be PEM'),
     ]);
+  });
+});
+
+describe('npm start', () => {
+  test('takes servers of your own by the same forms: a file for the address, a role instead of keys', () => {
+    const { external } = readStartSettings({
+      DATABASE_URL_FILE: file(good.DATABASE_URL),
+      S3_ENDPOINT: good.S3_ENDPOINT,
+      S3_FORCE_PATH_STYLE: 'false',
+    });
+    expect(external).toMatchObject({
+      databaseUrl: good.DATABASE_URL,
+      objectStore: { endpoint: good.S3_ENDPOINT, accessKeyId: '', forcePathStyle: false },
+    });
+    expect(() => readStartSettings({ ADMIN_PASSWORD_FILE: file('short') })).toThrow(/^ADMIN_PASSWORD_FILE:/);
   });
 });
