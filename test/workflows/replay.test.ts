@@ -28,9 +28,9 @@ beforeAll(async () => {
 });
 
 /** What replaying a history against the present workflows finds wrong. */
-async function replay(text: string): Promise<Error | undefined> {
+async function replay(text: string, workflowBundle = bundle): Promise<Error | undefined> {
   const history = temporal.api.history.v1.History.fromObject(JSON.parse(text));
-  const results = Worker.runReplayHistories({ workflowBundle: bundle, replayName: 'saved' }, [
+  const results = Worker.runReplayHistories({ workflowBundle, replayName: 'saved' }, [
     { workflowId: 'saved', history },
   ]);
   for await (const { error } of results) return error;
@@ -74,6 +74,17 @@ describe('workflows that run while the platform is updated go on: histories of r
   test('a history that the workflow would not have made is found', async () => {
     const changed = textOf('plain.json').replaceAll('"awaitOutcome"', '"somethingElse"');
     expect(await replay(changed)).toMatchObject({ name: 'DeterminismViolationError' });
+  });
+
+  test('a workflow that does something new in an old place is found, unless it is patched', async () => {
+    const begin = 'async function sessionRun(input) {';
+    const library = /\b\w*temporalio_workflow\w*(?=\.setHandler\))/.exec(bundle.code)?.[0];
+    expect(bundle.code.split(begin)).toHaveLength(2);
+    const changed = (step: string) => ({ code: bundle.code.replace(begin, `${begin}\n${step}`) });
+    const nap = `await ${library}.sleep(1000);`;
+    const history = textOf('plain.json');
+    expect(await replay(history, changed(nap))).toMatchObject({ name: 'DeterminismViolationError' });
+    expect(await replay(history, changed(`if (${library}.patched('nap')) ${nap}`))).toBeUndefined();
   });
 
   test.for(files)('%s tells nothing of the machine on which it was recorded', (file) => {
