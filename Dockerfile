@@ -30,4 +30,4 @@ COPY --from=build /app /app
 USER 10001:10001
 VOLUME /var/lib/sdp
 EXPOSE 8080
-CMD ["node", "--max-semi-space-size=4", "--initial-old-space-size=32", "--heap-growing-percent=25", "api/main.ts"]
+CMD ["node", "--max-semi-space-size=4", "api/main.ts"]

@@ -34,6 +34,7 @@ import {
   reportParams,
   reportSchema,
 } from './schema.ts';
+import { sparingMemory } from './spare-memory.ts';
 import { writeXlsx } from './xlsx.ts';
 
 const tags = ['Reports'] as const;
@@ -128,7 +129,7 @@ const download = defineRoute({
     const name = reportFileName(report.fileName, query.format, new Date());
     return {
       status: 200,
-      stream: Readable.from(file, { objectMode: false }),
+      stream: Readable.from(sparingMemory(file), { objectMode: false }),
       headers: {
         'content-type': mediaTypes[query.format],
         'content-disposition': `attachment; filename="${asciiName(name)}"; filename*=UTF-8''${encodeURIComponent(name)}`,
