@@ -18,6 +18,7 @@ const run = [
   'docs/device-uploads.md',
   'docs/operations/repair.md',
   'docs/operations/faults.md',
+  'docs/operations/retention-and-audit.md',
   'docs/security.md',
 ];
 

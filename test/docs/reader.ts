@@ -57,7 +57,7 @@ function shellOf(block: Block): string {
 const replaced = (text: string, { replacements }: Reader) =>
   replacements.reduce((result, [from, to]) => result.replaceAll(from, to), text);
 
-/** The `text` block right behind commands says what they print: these lines in this order, `…` for anything. */
+/** The `text` block right behind commands says what they print: these lines in this order, however wide, `…` for anything. */
 export function checkPrinted(page: Page, printed: string, reader: Reader): number {
   let checked = 0;
   for (const [at, block] of page.blocks.entries()) {
@@ -82,5 +82,10 @@ const patternOf = (line: string) =>
   line
     .trim()
     .split('…')
-    .map((text) => text.trim().replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&'))
+    .map((text) =>
+      text
+        .trim()
+        .replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+        .replaceAll(/ +/g, ' +'),
+    )
     .join('.*');
