@@ -25,6 +25,8 @@ interface Part {
   /** Where the variables are described, each by the comment above it or by its schema. */
   readonly file: string;
   readonly schemas: readonly z.ZodObject[];
+  /** Nothing of it has to be given: what a schema asks for, it asks for only beside others. */
+  readonly asksForNothing?: boolean;
 }
 
 const parts: readonly Part[] = [
@@ -34,7 +36,8 @@ const parts: readonly Part[] = [
       'What people set. Everything below is made from it, and may be set as well: a variable that is given goes before ' +
       'the one that `npm start` would make.',
     file: 'local/settings.ts',
-    schemas: [startSettings, startDatabase, startTemporal, startStore.partial()],
+    schemas: [startSettings, startDatabase, startTemporal, startStore],
+    asksForNothing: true,
   },
   {
     title: 'API',
@@ -105,10 +108,10 @@ const common: Readonly<Record<string, string>> = {
 };
 
 export function configurationPage(): string {
-  const sections = parts.map(({ title, about, file, schemas }) => {
+  const sections = parts.map(({ title, about, file, schemas, asksForNothing = false }) => {
     const source = readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
     const shape = Object.assign({}, ...schemas.map((schema) => schema.shape)) as Record<string, z.ZodType>;
-    const rows = Object.entries(shape).map(([name, schema]) => rowOf(name, schema, source));
+    const rows = Object.entries(shape).map(([name, schema]) => rowOf(name, schema, source, asksForNothing));
     return `## ${title}\n\n${about}\n\n${table(['Variable', 'Meaning', 'Values', 'Default'], rows)}\n`;
   });
   return `${generated}
@@ -122,12 +125,17 @@ with \`_FILE\` behind it, and the file's path as its value. How to set them for 
 ${sections.join('\n')}`;
 }
 
-function rowOf(name: string, schema: z.ZodType, source: string): string[] {
+function rowOf(name: string, schema: z.ZodType, source: string, asksForNothing: boolean): string[] {
   const comment = new RegExp(`/\\*\\*((?:(?!\\*/)[\\s\\S])*)\\*/\\s*${name}:`).exec(source)?.[1];
   const meaning =
     comment?.replaceAll(/\s*\n\s*\* ?/g, ' ').trim() ?? schema.description ?? common[name] ?? '';
   const isSecret = (schema.meta() as { secret?: boolean } | undefined)?.secret === true;
-  return [code(name), `${meaning}${isSecret ? ' *Secret.*' : ''}`, valuesOf(schema), defaultOf(schema)];
+  return [
+    code(name),
+    `${meaning}${isSecret ? ' *Secret.*' : ''}`,
+    valuesOf(schema),
+    defaultOf(schema, asksForNothing),
+  ];
 }
 
 /** What the schema itself says to a value that is none. */
@@ -139,9 +147,9 @@ function valuesOf(schema: z.ZodType): string {
   return issue.message.replace(/^must (be|hold) (an? )?/, '');
 }
 
-function defaultOf(schema: z.ZodType): string {
+function defaultOf(schema: z.ZodType, asksForNothing: boolean): string {
   const parsed = schema.safeParse(undefined);
-  if (!parsed.success) return '**required**';
+  if (!parsed.success) return asksForNothing ? '' : '**required**';
   const { data } = parsed;
   if (data === undefined || data === '') return '';
   if (String(data).startsWith(checkout))
