@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MigrationObject } from '@mikro-orm/core';
 import pg from 'pg';
-import { readSettings } from '../settings/read.ts';
+import { readSettings, SettingsError } from '../settings/read.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import { Database } from './database.ts';
 import { migrationsList } from './migrations.ts';
@@ -62,6 +62,11 @@ function isBusy(error: unknown): boolean {
 }
 
 if (import.meta.main) {
-  const { database } = readSettings({ database: databaseSettings }, process.env);
-  await migrate(database.DATABASE_URL);
+  try {
+    const { database } = readSettings({ database: databaseSettings }, process.env);
+    await migrate(database.DATABASE_URL);
+  } catch (error) {
+    console.error(error instanceof SettingsError ? error.message : error);
+    process.exitCode = 1;
+  }
 }
