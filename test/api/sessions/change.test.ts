@@ -361,7 +361,8 @@ describe('DELETE /api/v2/sessions/{id}', () => {
     expect((await remove(session.id)).status).toBe(204);
     expect((await remove(session.id)).status).toBe(404);
     expect((await world.call('GET', `/api/v2/sessions/${session.id}`)).status).toBe(404);
-    expect(await rowsOf(session.id)).toEqual([]);
+    // Who did what to it is kept.
+    expect(await rowsOf(session.id)).toEqual(['audit_entry']);
     const queued = await world.query<{ object_key: string }>('select object_key from object_deletion');
     expect(queued.map((row) => row.object_key)).toContain('outputs/staged');
     while ((await sweepAbandonedObjects(database, objects, { olderThanSeconds: 3_600 })).deleted > 0);
