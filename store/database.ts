@@ -5,8 +5,6 @@
  * Serialisation failures, deadlocks and lock time-outs are tried again, so work in a transaction must be free
  * of effects outside the database.
  */
-import { createHash } from 'node:crypto';
-import type { Socket } from 'node:net';
 import type { MigrationObject } from '@mikro-orm/core';
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
 import { CompiledQuery, type Kysely, PostgresDialect, type Transaction } from 'kysely';
@@ -15,6 +13,8 @@ import { watchPool } from '../telemetry/metrics.ts';
 import { auditStatement, isAuditPending, isWrite } from './audit-scope.ts';
 import { entities } from './entities.ts';
 import { migrationsList } from './migrations.ts';
+import { PreparingClient } from './postgres-client.ts';
+import { retried } from './retried.ts';
 
 export type Row = Record<string, unknown>;
 
@@ -56,60 +56,6 @@ const workingOptions =
   '-c work_mem=16MB -c lock_timeout=2000 -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000';
 /** Whoever waits for a lock on a whole table holds up all who come after: a migration waits for a moment, and tries again. */
 const migratingOptions = '-c lock_timeout=300 -c idle_in_transaction_session_timeout=60000';
-
-/** PostgreSQL error codes after which the same transaction may succeed. */
-const retryableCodes = new Set(['40P01', '40001', '55P03']);
-const maxTries = 6;
-
-pg.types.setTypeParser(pg.types.builtins.INT8, Number);
-// Arrays of int8 (OID 1016).
-pg.types.setTypeParser(1016 as Parameters<typeof pg.types.setTypeParser>[0], (text: string) =>
-  text === '{}' ? [] : text.slice(1, -1).split(',').map(Number),
-);
-
-/** Names every parameterised statement by its text, so that PostgreSQL parses it once a connection. */
-class PreparingClient extends pg.Client {
-  // biome-ignore lint/suspicious/noExplicitAny: pg's overloads cannot be written otherwise; the values pass through.
-  override query(config: any, values?: any, callback?: any): any {
-    const parameters = values as unknown[] | undefined;
-    if (typeof config === 'string' && Array.isArray(parameters) && parameters.length > 0) {
-      return super.query({ name: statementName(config), text: config, values: parameters }, callback);
-    }
-    return super.query(config, values, callback);
-  }
-
-  /** What is sent from now to the end of this turn of the event loop goes out in one write. */
-  gather(): void {
-    const { stream } = (this as unknown as { readonly connection: { readonly stream: Socket } }).connection;
-    stream.cork();
-    process.nextTick(() => stream.uncork());
-  }
-}
-
-const statementNames = new Map<string, string>();
-/** Texts beyond this many are not prepared: entity queries have varying texts. */
-const maxPreparedStatements = 500;
-
-function statementName(text: string): string | undefined {
-  let name = statementNames.get(text);
-  if (name === undefined && statementNames.size < maxPreparedStatements) {
-    name = createHash('sha1').update(text).digest('base64url');
-    statementNames.set(text, name);
-  }
-  return name;
-}
-
-/** What the driver says without a code when a connection broke or could not be had. */
-const connectionFaults =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
-const networkCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
-
-/** Whether an error of a query tells that the database was not there, and not that it refused something. */
-export function isDatabaseAway(error: unknown): boolean {
-  const { code = '', message = '' } = error as { readonly code?: string; readonly message?: string };
-  // Class 08: connection exceptions. 57P01 to 57P03: shut down, crashed, starting.
-  return networkCodes.has(code) || /^(08...|57P0[123])$/.test(code) || connectionFaults.test(message);
-}
 
 export class Database implements Queryable {
   readonly pool: pg.Pool;
@@ -336,17 +282,6 @@ class Pipeline implements Tx {
   async commit(): Promise<void> {
     const { command } = await this.client.query('commit');
     if (command !== 'COMMIT') throw new Error('The transaction was rolled back.');
-  }
-}
-
-async function retried<T>(once: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await once();
-    } catch (error) {
-      if (tries >= maxTries || !retryableCodes.has((error as { code?: string }).code ?? '')) throw error;
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * 2 ** tries));
-    }
   }
 }
 

@@ -1,7 +1,8 @@
 /** Whether this version of the platform and the schema of its database belong together. */
 import { SettingsError } from '../domain/settings.ts';
-import { isDatabaseAway, type Queryable } from './database.ts';
+import type { Queryable } from './database.ts';
 import { migrationsList } from './migrations.ts';
+import { isDatabaseAway } from './postgres-client.ts';
 
 const unknownTable = '42P01';
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { Database, isDatabaseAway } from '../../store/database.ts';
+import { Database } from '../../store/database.ts';
+import { isDatabaseAway } from '../../store/postgres-client.ts';
 import { testEnvironment } from '../support/stack.ts';
 
 const platform = await testEnvironment();
