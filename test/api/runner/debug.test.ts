@@ -21,7 +21,10 @@ async function expectAsClaimed(graph: StageGraph): Promise<void> {
   for (const mode of modes) before.push((await look(graph, 'n1', `inputs?mode=${mode}`)).body);
   const runner = stage.runner();
   const task = await runner.take(graph.template);
-  const { taskId, attempt, claimedAt, leaseExpiresAt, heartbeatIntervalSeconds, ...claimed } = task;
+  // The trace is that of the attempt.
+  const { taskId, attempt, claimedAt, leaseExpiresAt, heartbeatIntervalSeconds, traceparent, ...claimed } =
+    task;
+  expect(traceparent).toBe(null);
   expect([attempt, heartbeatIntervalSeconds].every(Number.isInteger)).toBe(true);
   expect([claimedAt, leaseExpiresAt].every((at) => at.endsWith('Z'))).toBe(true);
   const { nodeState, wouldRun, why, ...shown } = context;
