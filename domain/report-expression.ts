@@ -6,6 +6,7 @@
 import { type ASTNode, Environment } from '@marcbachmann/cel-js';
 import { type LinearPattern, PatternError, readPattern } from './linear-pattern.ts';
 import { type Cell, type ColumnType, type ReportRow, reportSources } from './report.ts';
+import { plainPath } from './report-path.ts';
 
 const maxCharacters = 2_000;
 const maxPatternStates = 100;
@@ -53,16 +54,14 @@ export function compileExpression(expression: string, source: keyof ReportRow): 
     if (costly !== undefined) return { ok: false, ...costly };
     const check = parsed.check();
     if (!check.valid) return refused(check.error);
-    return {
-      ok: true,
-      evaluate(row) {
-        try {
-          return parsed({ ...row[source], ...row });
-        } catch {
-          return undefined;
-        }
-      },
+    const byEngine: Evaluate = (row) => {
+      try {
+        return parsed({ ...row[source], ...row });
+      } catch {
+        return undefined;
+      }
     };
+    return { ok: true, evaluate: plainPath(parsed.ast) ?? byEngine };
   } catch (error) {
     return refused(error);
   }

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ReportRow } from '../../domain/report.ts';
+import { type ReportRow, reportSources } from '../../domain/report.ts';
 import { celValue, compileExpression } from '../../domain/report-expression.ts';
 
 /** Metadata of the largest size that a session may have: a long list and a long text. */
@@ -82,4 +83,46 @@ describe('an expression', () => {
     for (const [written, reason, position] of refusals)
       expect(compileExpression(written, 'metadata')).toEqual({ ok: false, reason, position });
   });
+});
+
+/** Without `constructor` and `__proto__`, under which the engine looks at how an object is made. */
+const name = fc.constantFrom('user', 'dimension', 'name', 'from', 'list', 'a', 'toString', 'size');
+const leaf = fc.oneof(
+  fc.constantFrom(null, true, 'text', '', 0.5, new Date(0)),
+  fc.integer().map((number) => BigInt(number)),
+  fc.array(fc.constantFrom('x', 'y'), { maxLength: 2 }),
+);
+const plain = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    leaf,
+    fc.dictionary(name, tie('value'), { noNullPrototype: true, maxKeys: 5 }),
+  ),
+})).value;
+const part = fc.dictionary(name, plain, { noNullPrototype: true, maxKeys: 6 });
+const anyRow = fc.record({
+  dimension: part,
+  metadata: part,
+  scenarioInstance: part,
+  user: part,
+  dashboard: part,
+}) as fc.Arbitrary<ReportRow>;
+
+test('a plain path finds what the engine finds in any row', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...reportSources),
+      fc.array(name, { maxLength: 4 }),
+      anyRow,
+      (source, names, row) => {
+        const path = [source, ...names].join('.');
+        const [quick, engine] = [path, `true ? ${path} : ${path}`].map((text) =>
+          compileExpression(text, source),
+        );
+        if (!quick!.ok || !engine!.ok) return expect(quick!.ok).toBe(engine!.ok);
+        expect(quick!.evaluate(row)).toEqual(engine!.evaluate(row));
+      },
+    ),
+    { numRuns: 1_000 },
+  );
 });
