@@ -13,8 +13,8 @@ import { arriveAndClaim, claimNext } from '../../store/claims.ts';
 import { Database, type Queryable, type Tx } from '../../store/database.ts';
 import { cpuSeconds, tellCpu } from './cpu.ts';
 import { report } from './figures.ts';
-import { importTemplate, Runner, register } from './outside-runner.ts';
-import { BenchClient, startBenchPlatform, tell, tellMachine } from './platform.ts';
+import { importTemplate, Runner, register, runnerTokenClient } from './outside-runner.ts';
+import { type BenchClient, startBenchPlatform, tell, tellMachine } from './platform.ts';
 import { queueRuns } from './queued-runs.ts';
 
 const runs = Number(process.env.QUEUED_RUNS ?? 100_000);
@@ -39,11 +39,7 @@ try {
   const project = await client.expect<{ id: number }>(201, 'POST', '/projects', { Title: 'Bench' });
   const size = { sessions, templateId: definition.id, projectId: project.id, spreadSeconds: 0.2 };
   console.log(`${await queueRuns(database, size)} runs queued in ${sessions} sessions`);
-  const { token } = await client.expect<{ token: string }>(201, 'POST', '/api/v2/admin/runner-tokens', {
-    runnerTypes: [`${template}-runner`],
-    scopes: ['tasks'],
-  });
-  const tokenClient = new BenchClient(platform.port, { authorization: `Bearer ${token}` });
+  const tokenClient = await runnerTokenClient(platform, template);
   // Warms up: PostgreSQL plans a statement anew for its first five uses on each connection.
   const first = await work(tokenClient, 1_000);
   await tellWork('runner token', tokenClient);

@@ -1,6 +1,6 @@
 /** Outside runners for benchmarks, and the node templates and sessions that they work at. */
 import { randomUUID } from 'node:crypto';
-import type { BenchClient } from './platform.ts';
+import { BenchClient, type BenchPlatform } from './platform.ts';
 import type { Template } from './sessions.ts';
 
 export interface Task {
@@ -33,6 +33,15 @@ export async function register(
       },
     ],
   });
+}
+
+/** A client with a runner token for the node template of {@link register}. */
+export async function runnerTokenClient({ client, port }: BenchPlatform, name: string): Promise<BenchClient> {
+  const { token } = await client.expect<{ token: string }>(201, 'POST', '/api/v2/admin/runner-tokens', {
+    runnerTypes: [`${name}-runner`],
+    scopes: ['tasks'],
+  });
+  return new BenchClient(port, { authorization: `Bearer ${token}` });
 }
 
 /** A template of `width` chains of `length` nodes below one input. */

@@ -1,5 +1,5 @@
 /**
- * How fast work reaches outside runners. Run: `npm run bench:runs`.
+ * How fast work reaches outside runners, with runner tokens. Run: `npm run bench:runs`.
  *
  * - upload sent -> child run held by a waiting runner, and complete -> next run held, on a chain of 60 nodes with 100 ms work
  * - claim + complete a second at 1, 8 and 32 runners over 1,000 queued runs
@@ -8,8 +8,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { cpuSeconds, tellCpu } from './cpu.ts';
 import { report } from './figures.ts';
-import { importTemplate, Runner, register, upload } from './outside-runner.ts';
-import { type BenchPlatform, startBenchPlatform, tell, tellMachine } from './platform.ts';
+import { importTemplate, Runner, register, runnerTokenClient, upload } from './outside-runner.ts';
+import { type BenchClient, type BenchPlatform, startBenchPlatform, tell, tellMachine } from './platform.ts';
 import { createSession, type Template } from './sessions.ts';
 
 const chainLength = 60;
@@ -18,9 +18,10 @@ const workMs = 100;
 async function latency(platform: BenchPlatform): Promise<void> {
   const { client } = platform;
   await register(client, 'chain-node');
+  const runnerClient = await runnerTokenClient(platform, 'chain-node');
   const template = await importTemplate(client, 'chain-node', 1, chainLength);
   // Two, so that one always waits while the other works.
-  const runners = [new Runner(client, 'chain-node'), new Runner(client, 'chain-node')] as const;
+  const runners = [new Runner(runnerClient, 'chain-node'), new Runner(runnerClient, 'chain-node')] as const;
   const toFirst: number[] = [];
   const toNext: number[] = [];
   for (let round = 0; round < 4; round++) {
@@ -63,6 +64,7 @@ async function claimRate(platform: BenchPlatform): Promise<void> {
   const { client } = platform;
   const wide = 100;
   await register(client, 'wide-node');
+  const runnerClient = await runnerTokenClient(platform, 'wide-node');
   const template = await importTemplate(client, 'wide-node', wide, 1);
   // The first round warms up: PostgreSQL plans a statement anew for the first five uses on each connection.
   for (const [round, runners] of [32, 1, 8, 32].entries()) {
@@ -75,7 +77,7 @@ async function claimRate(platform: BenchPlatform): Promise<void> {
     let done = 0;
     await Promise.all(
       Array.from({ length: runners }, async () => {
-        const own = new Runner(client, 'wide-node');
+        const own = new Runner(runnerClient, 'wide-node');
         for (let task = await own.claim(0); task; task = await own.claim(0)) {
           await own.complete(task, 'no-output');
           done += 1;
@@ -97,10 +99,11 @@ async function claimRate(platform: BenchPlatform): Promise<void> {
 async function throughput(platform: BenchPlatform): Promise<void> {
   const { client } = platform;
   await register(client, 'graph-node');
+  const runnerClient = await runnerTokenClient(platform, 'graph-node');
   const template = await importTemplate(client, 'graph-node', 5, 10);
   // The first round warms up.
-  await throughGraphs(platform, template, 4);
-  const { total, seconds, before } = await throughGraphs(platform, template, 20);
+  await throughGraphs(platform, template, runnerClient, 4);
+  const { total, seconds, before } = await throughGraphs(platform, template, runnerClient, 20);
   report({
     name: 'node runs through graphs, 8 runners, 20 sessions',
     unit: 'a second',
@@ -113,7 +116,12 @@ async function throughput(platform: BenchPlatform): Promise<void> {
   tellCpu(platform, before, total);
 }
 
-async function throughGraphs(platform: BenchPlatform, template: Template, sessionCount: number) {
+async function throughGraphs(
+  platform: BenchPlatform,
+  template: Template,
+  runnerClient: BenchClient,
+  sessionCount: number,
+) {
   const { client } = platform;
   const sessions = await Promise.all(
     Array.from({ length: sessionCount }, () => createSession(client, template, 'input')),
@@ -125,7 +133,7 @@ async function throughGraphs(platform: BenchPlatform, template: Template, sessio
   await Promise.all(sessions.map((session) => upload(client, session.inputId)));
   await Promise.all(
     Array.from({ length: 8 }, async () => {
-      const own = new Runner(client, 'graph-node');
+      const own = new Runner(runnerClient, 'graph-node');
       while (done < total) {
         const task = await own.claim(1);
         if (!task) continue;
