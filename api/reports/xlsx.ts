@@ -3,8 +3,9 @@
  * the rows of one batch. Text stands in cells as text, never as a formula.
  */
 import { once } from 'node:events';
+import type { TransformOptions } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { createDeflateRaw } from 'node:zlib';
+import { createDeflateRaw, type ZlibOptions } from 'node:zlib';
 import { Zip, ZipPassThrough } from 'fflate';
 import type { Cell, ReportColumn } from '../../domain/report.ts';
 import { contentTypes, packageRelations, Styles, workbook, workbookRelations } from './xlsx-parts.ts';
@@ -37,11 +38,17 @@ export async function* writeXlsx(
 }
 
 const deflateMethod = 8;
+/** The next rows are made while the last ones are compressed; cells get hardly shorter by trying harder. */
+const deflateOptions: ZlibOptions & TransformOptions = {
+  level: 3,
+  chunkSize: 65_536,
+  highWaterMark: 1_048_576,
+};
 
 /** A file of the archive, compressed by zlib on another thread: in JavaScript it would take most of a report's time. */
 class DeflatedFile extends ZipPassThrough {
   override compression = deflateMethod;
-  readonly #deflate = createDeflateRaw();
+  readonly #deflate = createDeflateRaw(deflateOptions);
 
   constructor(name: string) {
     super(name);
