@@ -181,7 +181,6 @@ export class Database implements Queryable {
   private async onceWithEntities<T>(work: (tx: EntityTx) => Promise<T>): Promise<T> {
     let first: { readonly error: unknown } | undefined;
     const effects: Array<() => void> = [];
-    let committed = () => {};
     const withEntities = async (trx: Transaction<unknown>) => {
       const em = this.orm.em.fork() as SqlEntityManager;
       em.setTransactionContext(trx);
@@ -208,7 +207,7 @@ export class Database implements Queryable {
         const audit = auditStatement();
         if (audit !== undefined) {
           const entries = await query(audit.text, audit.values);
-          committed = () => audit.committed(entries);
+          effects.push(() => audit.committed(entries));
         }
         return result;
       } catch (error) {
@@ -217,14 +216,8 @@ export class Database implements Queryable {
       }
     };
     try {
-      const result = await this.kysely
-        .transaction()
-        .execute(withEntities)
-        .then((done) => {
-          for (const effect of effects) effect();
-          return done;
-        });
-      committed();
+      const result = await this.kysely.transaction().execute(withEntities);
+      for (const effect of effects) effect();
       return result;
     } catch (error) {
       // The first error is the one to tell; a broken connection cannot roll back and need not.

@@ -4,7 +4,6 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { defineRoute } from '../../api/route.ts';
 import { access } from '../../domain/access.ts';
 import { limits } from '../../domain/limits.ts';
@@ -12,25 +11,11 @@ import { type ReaderLimits, watchReader } from '../../http/slow-reader.ts';
 import { ask, startTestApi, type TestApi } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { testEnvironment } from '../support/stack.ts';
+import { count } from './count-route.ts';
 
 const platform = await testEnvironment();
 const tags = ['Test'];
 let underWay = 0;
-const count = defineRoute({
-  id: 'count',
-  method: 'POST',
-  path: '/count',
-  summary: 'Counts the bytes of an upload',
-  tags,
-  access: access.open,
-  body: 'stream',
-  responses: { 201: { description: 'Counted.', schema: z.object({ bytes: z.number() }) } },
-  async handler({ body }) {
-    let bytes = 0;
-    for await (const chunk of body.open()) bytes += (chunk as Buffer).length;
-    return { status: 201, body: { bytes } };
-  },
-});
 let seconds = 0;
 const second = defineRoute({
   id: 'second',

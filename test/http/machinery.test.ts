@@ -8,6 +8,7 @@ import { access } from '../../domain/access.ts';
 import { freeJson, nameText, pathId, timestamp } from '../../http/schemas.ts';
 import { ask, startTestApi, type TestApi } from '../support/api.ts';
 import { testEnvironment } from '../support/stack.ts';
+import { count } from './count-route.ts';
 
 const platform = await testEnvironment();
 const tags = ['Test'];
@@ -46,21 +47,6 @@ const echo = defineRoute({
       metadata: JSON.stringify(body.Metadata ?? null),
     },
   }),
-});
-const count = defineRoute({
-  id: 'count',
-  method: 'POST',
-  path: '/count',
-  summary: 'Counts the bytes of an upload',
-  tags,
-  access: access.open,
-  body: 'stream',
-  responses: { 201: { description: 'Counted.', schema: z.object({ bytes: z.number() }) } },
-  async handler({ body }) {
-    let bytes = 0;
-    for await (const chunk of body.open()) bytes += (chunk as Buffer).length;
-    return { status: 201, body: { bytes } };
-  },
 });
 const refuse = defineRoute({
   id: 'refuse',

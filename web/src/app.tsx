@@ -11,7 +11,7 @@ import { useAbilities } from './role.ts';
 import { useAddress } from './router.ts';
 import { Shell } from './shell.tsx';
 import { ReloadNotice, useModule } from './ui/lazy.tsx';
-import { Empty, Notice, Placeholder } from './ui/notice.tsx';
+import { Empty, Placeholder } from './ui/notice.tsx';
 
 /** The console: the sign-in form for strangers, else the page that stands at the present address. */
 export function App() {
@@ -115,16 +115,9 @@ class ErrorBoundary extends Component<object, { failure: Error | null }> {
   override render() {
     if (this.state.failure === null) return this.props.children;
     return (
-      <Notice
-        tone="error"
-        action={
-          <button type="button" class="button button-small" onClick={() => window.location.reload()}>
-            Load again
-          </button>
-        }
-      >
+      <ReloadNotice>
         This page met an error of its own and cannot be shown. {this.state.failure.message}
-      </Notice>
+      </ReloadNotice>
     );
   }
 }

@@ -2,6 +2,7 @@ import type { DeployedRunner } from '../admin-api.ts';
 import { formatAgo, formatDateTime, plural } from '../format.ts';
 import type { IconName } from '../ui/icon.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { Table } from '../ui/table.tsx';
 
 type Process = DeployedRunner['processes'][number];
 
@@ -21,32 +22,22 @@ export function DeployedRunners({ deployed }: { deployed: DeployedRunner[] }) {
         <h2>Run by the platform</h2>
         <span class="faint">{plural(deployed.length, 'runner type', 'runner types')}</span>
       </div>
-      <div class="table-frame">
-        <table class="table">
-          <caption class="visually-hidden">Runner types that the platform runs</caption>
-          <thead>
-            <tr>
-              <th scope="col">Runner type</th>
-              <th scope="col">Process</th>
-              <th scope="col">Starts</th>
-              <th scope="col">Since</th>
-            </tr>
-          </thead>
-          <tbody>
-            {deployed.flatMap((runner) =>
-              runner.processes.length === 0
-                ? [<IdleRow key={runner.runnerType} runner={runner} />]
-                : runner.processes.map((process) => (
-                    <ProcessRow
-                      key={`${runner.runnerType} ${process.number}`}
-                      runner={runner}
-                      process={process}
-                    />
-                  )),
-            )}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        caption="Runner types that the platform runs"
+        columns={['Runner type', 'Process', 'Starts', 'Since']}
+      >
+        {deployed.flatMap((runner) =>
+          runner.processes.length === 0
+            ? [<IdleRow key={runner.runnerType} runner={runner} />]
+            : runner.processes.map((process) => (
+                <ProcessRow
+                  key={`${runner.runnerType} ${process.number}`}
+                  runner={runner}
+                  process={process}
+                />
+              )),
+        )}
+      </Table>
     </section>
   );
 }

@@ -1,10 +1,11 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { ManifestReply } from '../admin-api.ts';
 import { readManifest, sendManifest } from '../admin-api.ts';
 import { plural } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { JsonFileButton } from '../ui/json-file-button.tsx';
 import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
 
 const blank = `{
@@ -58,7 +59,6 @@ function Editor(props: { text: string; published: () => void; onClose: () => voi
   const action = useAction();
   const [text, setText] = useState(props.text);
   const [reply, setReply] = useState<ManifestReply | null>(null);
-  const picker = useRef<HTMLInputElement>(null);
   // What was said belongs to the text that it was said about.
   useEffect(() => setReply(null), [text]);
   const submit = (publish: boolean) =>
@@ -92,22 +92,11 @@ function Editor(props: { text: string; published: () => void; onClose: () => voi
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
       {reply !== null && <Verdict reply={reply} />}
       <div class="form-end">
-        <button type="button" class="button form-start" onClick={() => picker.current?.click()}>
-          <Icon name="upload" />
-          Take a file
-        </button>
-        <input
-          ref={picker}
-          type="file"
-          accept=".json,application/json"
-          class="visually-hidden"
-          tabIndex={-1}
-          aria-label="Manifest file"
-          onChange={(event) => {
-            const file = event.currentTarget.files?.[0];
-            event.currentTarget.value = '';
-            if (file !== undefined) void action.run(async () => setText(await file.text()));
-          }}
+        <JsonFileButton
+          title="Take a file"
+          label="Manifest file"
+          class="button form-start"
+          onFile={(file) => void action.run(async () => setText(await file.text()))}
         />
         <button type="button" class="button" disabled={action.busy} onClick={() => submit(false)}>
           <Icon name="check" />

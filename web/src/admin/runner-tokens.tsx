@@ -8,6 +8,7 @@ import { Confirm, Dialog } from '../ui/dialog.tsx';
 import { CheckField, Form, TextField } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Failure, Placeholder } from '../ui/notice.tsx';
+import { Table } from '../ui/table.tsx';
 import { MadeSecret } from './made-secret.tsx';
 
 /** The tokens that runners call with: the person's own, for Administrators all. */
@@ -54,55 +55,39 @@ export function RunnerTokens() {
 function TokenTable(props: { tokens: RunnerToken[]; onRevoke: (token: RunnerToken) => void }) {
   const now = Date.now();
   return (
-    <div class="table-frame">
-      <table class="table">
-        <caption class="visually-hidden">Runner tokens</caption>
-        <thead>
-          <tr>
-            <th scope="col">Token</th>
-            <th scope="col">Runner types</th>
-            <th scope="col">Used</th>
-            <th scope="col">Ends</th>
-            <th scope="col">
-              <span class="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {props.tokens.map((token) => (
-            <tr key={token.id}>
-              <td class="wrap-anywhere">
-                <strong>{token.label === '' ? 'without a label' : token.label}</strong>
-                <div class="faint">
-                  …{token.tokenHint} · {token.scopes.join(', ')}
-                </div>
-              </td>
-              <td data-label="Runner types" class="wrap-anywhere">
-                {token.runnerTypes.join(', ')}
-              </td>
-              <td data-label="Used" class="nowrap">
-                {token.lastUsedAt === null ? 'never' : formatAgo(token.lastUsedAt, now)}
-              </td>
-              <td data-label="Ends" class="nowrap">
-                {endOf(token, now)}
-              </td>
-              <td class="table-actions">
-                {isGood(token, now) && (
-                  <button
-                    type="button"
-                    class="button button-small"
-                    aria-label={`Revoke ${nameOf(token)}`}
-                    onClick={() => props.onRevoke(token)}
-                  >
-                    Revoke
-                  </button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table caption="Runner tokens" columns={['Token', 'Runner types', 'Used', 'Ends']} actions>
+      {props.tokens.map((token) => (
+        <tr key={token.id}>
+          <td class="wrap-anywhere">
+            <strong>{token.label === '' ? 'without a label' : token.label}</strong>
+            <div class="faint">
+              …{token.tokenHint} · {token.scopes.join(', ')}
+            </div>
+          </td>
+          <td data-label="Runner types" class="wrap-anywhere">
+            {token.runnerTypes.join(', ')}
+          </td>
+          <td data-label="Used" class="nowrap">
+            {token.lastUsedAt === null ? 'never' : formatAgo(token.lastUsedAt, now)}
+          </td>
+          <td data-label="Ends" class="nowrap">
+            {endOf(token, now)}
+          </td>
+          <td class="table-actions">
+            {isGood(token, now) && (
+              <button
+                type="button"
+                class="button button-small"
+                aria-label={`Revoke ${nameOf(token)}`}
+                onClick={() => props.onRevoke(token)}
+              >
+                Revoke
+              </button>
+            )}
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

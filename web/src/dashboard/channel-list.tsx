@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { plural } from '../format.ts';
 import { Icon } from '../ui/icon.tsx';
+import { SearchField } from '../ui/search-field.tsx';
 import type { Channel, ChannelGroup } from './model.ts';
 import { groupChannels } from './model.ts';
 
@@ -31,16 +32,7 @@ export function ChannelList(props: {
           {props.chosen.size} of {plural(props.channels.length, 'channel', 'channels')}
         </span>
       </div>
-      <search class="search">
-        <Icon name="search" />
-        <input
-          type="search"
-          aria-label="Search channels"
-          placeholder="Search channels"
-          value={search}
-          onInput={(event) => setSearch(event.currentTarget.value)}
-        />
-      </search>
+      <SearchField label="Search channels" value={search} onValue={setSearch} />
       <div class="channel-groups">
         {groups.length === 0 && <p class="faint">No channel matches.</p>}
         {groups.map((group) => (

@@ -7,6 +7,8 @@ import { Dialog } from '../ui/dialog.tsx';
 import { AreaField, Form, SelectField, TextField } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { SearchField } from '../ui/search-field.tsx';
+import { Table } from '../ui/table.tsx';
 
 const valueTypes = ['string', 'integer', 'number', 'bool', 'JSON'];
 
@@ -26,16 +28,7 @@ export function ConfigurationPage() {
       <div class="page-head">
         <h1>Configuration</h1>
         <div class="actions">
-          <search class="search">
-            <Icon name="search" />
-            <input
-              type="search"
-              aria-label="Search by name or description"
-              placeholder="Search by name or description"
-              value={search}
-              onInput={(event) => setSearch(event.currentTarget.value)}
-            />
-          </search>
+          <SearchField label="Search by name or description" value={search} onValue={setSearch} />
           <button type="button" class="button button-primary" onClick={() => setEdited('new')}>
             <Icon name="plus" />
             New entry
@@ -66,38 +59,25 @@ export function ConfigurationPage() {
 function EntryTable(props: { entries: ConfigurationEntry[]; onEdit: (entry: ConfigurationEntry) => void }) {
   const now = Date.now();
   return (
-    <div class="table-frame">
-      <table class="table">
-        <caption class="visually-hidden">Configuration entries</caption>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Type</th>
-            <th scope="col">Value</th>
-            <th scope="col">Changed</th>
-          </tr>
-        </thead>
-        <tbody>
-          {props.entries.map((entry) => (
-            <tr key={entry.id}>
-              <td class="wrap-anywhere">
-                <button type="button" class="row-link row-button" onClick={() => props.onEdit(entry)}>
-                  {entry.name}
-                </button>
-                {entry.description !== '' && <div class="faint">{entry.description}</div>}
-              </td>
-              <td data-label="Type">{valueTypes[entry.valueType] ?? entry.valueType}</td>
-              <td data-label="Value" class="mono">
-                {entry.value.length > 200 ? `${entry.value.slice(0, 200)} …` : entry.value}
-              </td>
-              <td data-label="Changed" class="nowrap">
-                {formatAgo(entry.updatedAt, now)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table caption="Configuration entries" columns={['Name', 'Type', 'Value', 'Changed']}>
+      {props.entries.map((entry) => (
+        <tr key={entry.id}>
+          <td class="wrap-anywhere">
+            <button type="button" class="row-link row-button" onClick={() => props.onEdit(entry)}>
+              {entry.name}
+            </button>
+            {entry.description !== '' && <div class="faint">{entry.description}</div>}
+          </td>
+          <td data-label="Type">{valueTypes[entry.valueType] ?? entry.valueType}</td>
+          <td data-label="Value" class="mono">
+            {entry.value.length > 200 ? `${entry.value.slice(0, 200)} …` : entry.value}
+          </td>
+          <td data-label="Changed" class="nowrap">
+            {formatAgo(entry.updatedAt, now)}
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

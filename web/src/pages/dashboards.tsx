@@ -7,6 +7,7 @@ import { DateRange } from '../ui/date-range.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
+import { Table } from '../ui/table.tsx';
 
 /** The dashboards of all sessions that the person may see; dates, order and page stand in the address. */
 export function DashboardsPage() {
@@ -58,52 +59,40 @@ export function DashboardsPage() {
 
 function DashboardTable(props: { rows: CatalogDimension[]; query: CatalogQuery; busy: boolean }) {
   const ascending = props.query.order === 'ascending';
+  const when = (
+    <th key="when" scope="col" aria-sort={props.query.order}>
+      <button
+        type="button"
+        class="sort"
+        onClick={() => go({ ...props.query, order: ascending ? 'descending' : 'ascending', page: 1 })}
+      >
+        When
+        <Icon name={ascending ? 'up' : 'down'} />
+      </button>
+    </th>
+  );
   return (
-    <div class="table-frame" aria-busy={props.busy}>
-      <table class="table">
-        <caption class="visually-hidden">Dashboards</caption>
-        <thead>
-          <tr>
-            <th scope="col">Dashboard</th>
-            <th scope="col">Project</th>
-            <th scope="col">Person</th>
-            <th scope="col" aria-sort={props.query.order}>
-              <button
-                type="button"
-                class="sort"
-                onClick={() => go({ ...props.query, order: ascending ? 'descending' : 'ascending', page: 1 })}
-              >
-                When
-                <Icon name={ascending ? 'up' : 'down'} />
-              </button>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {props.rows.map((row) => (
-            <tr key={row.id}>
-              <td>
-                <a class="row-link" href={row.url}>
-                  {row.title}
-                </a>
-                <div class="faint">
-                  {[row.sessionName, row.scenarioName]
-                    .filter((text) => text !== null && text !== '')
-                    .join(' · ')}
-                </div>
-              </td>
-              <td data-label="Project">{row.projectTitle}</td>
-              <td data-label="Person" class="wrap-anywhere">
-                {row.name}
-              </td>
-              <td data-label="When" class="nowrap">
-                <When row={row} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table caption="Dashboards" columns={['Dashboard', 'Project', 'Person', when]} busy={props.busy}>
+      {props.rows.map((row) => (
+        <tr key={row.id}>
+          <td>
+            <a class="row-link" href={row.url}>
+              {row.title}
+            </a>
+            <div class="faint">
+              {[row.sessionName, row.scenarioName].filter((text) => text !== null && text !== '').join(' · ')}
+            </div>
+          </td>
+          <td data-label="Project">{row.projectTitle}</td>
+          <td data-label="Person" class="wrap-anywhere">
+            {row.name}
+          </td>
+          <td data-label="When" class="nowrap">
+            <When row={row} />
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

@@ -7,6 +7,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { AreaField, CheckField, Form, SelectField, TextField } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { Table } from '../ui/table.tsx';
 
 /** The projects, each with the way to its sessions. */
 export function ProjectsPage() {
@@ -35,33 +36,21 @@ export function ProjectsPage() {
         </Empty>
       )}
       {list.data !== null && list.data.length > 0 && (
-        <div class="table-frame" aria-busy={list.loading}>
-          <table class="table">
-            <caption class="visually-hidden">Projects</caption>
-            <thead>
-              <tr>
-                <th scope="col">Project</th>
-                <th scope="col">Default template</th>
-                <th scope="col">Ingestion</th>
-                <th scope="col">Keeps sessions</th>
-                <th scope="col">Created</th>
-                <th scope="col">
-                  <span class="visually-hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {list.data.map((project) => (
-                <ProjectRow
-                  key={project.id}
-                  project={project}
-                  template={nameOf(project.defaultSessionTemplateId)}
-                  onEdit={() => setEdited(project)}
-                />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          caption="Projects"
+          columns={['Project', 'Default template', 'Ingestion', 'Keeps sessions', 'Created']}
+          actions
+          busy={list.loading}
+        >
+          {list.data.map((project) => (
+            <ProjectRow
+              key={project.id}
+              project={project}
+              template={nameOf(project.defaultSessionTemplateId)}
+              onEdit={() => setEdited(project)}
+            />
+          ))}
+        </Table>
       )}
       {edited !== null && (
         <ProjectForm

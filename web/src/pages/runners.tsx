@@ -7,6 +7,7 @@ import { formatAgo, formatDateTime, plural } from '../format.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
 import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
+import { Table } from '../ui/table.tsx';
 
 /** Runner instances, what they hold and whether they get more; below them the tokens that they call with. */
 export function RunnersPage() {
@@ -55,34 +56,18 @@ function RunnerTable(props: { runners: Runner[]; busy: boolean; changed: () => v
   return (
     <>
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
-      <div class="table-frame" aria-busy={props.busy}>
-        <table class="table">
-          <caption class="visually-hidden">Runners</caption>
-          <thead>
-            <tr>
-              <th scope="col">Runner</th>
-              <th scope="col">Types</th>
-              <th scope="col">Holds</th>
-              <th scope="col">Seen</th>
-              <th scope="col">
-                <span class="visually-hidden">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {props.runners.map((runner) => (
-              <RunnerRow
-                key={runner.id}
-                runner={runner}
-                busy={action.busy}
-                onDrain={async (drained) => {
-                  if (await action.run(() => setDrained(runner.id, drained))) props.changed();
-                }}
-              />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table caption="Runners" columns={['Runner', 'Types', 'Holds', 'Seen']} actions busy={props.busy}>
+        {props.runners.map((runner) => (
+          <RunnerRow
+            key={runner.id}
+            runner={runner}
+            busy={action.busy}
+            onDrain={async (drained) => {
+              if (await action.run(() => setDrained(runner.id, drained))) props.changed();
+            }}
+          />
+        ))}
+      </Table>
     </>
   );
 }

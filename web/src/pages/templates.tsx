@@ -1,10 +1,10 @@
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { TemplateGraph } from '../admin/template-graph.tsx';
 import type { SessionTemplate, TemplateNode } from '../admin-api.ts';
 import { importTemplate, listTemplates, readTemplate } from '../admin-api.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
 import { navigate, useAddress } from '../router.ts';
-import { Icon } from '../ui/icon.tsx';
+import { JsonFileButton } from '../ui/json-file-button.tsx';
 import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
 
 /** The session templates; the chosen one, which stands in the address, with its graph. */
@@ -54,7 +54,6 @@ export function TemplatesPage() {
 
 /** Takes a template definition file. */
 function ImportButton(props: { imported: (id: number) => void }) {
-  const picker = useRef<HTMLInputElement>(null);
   const action = useAction();
   const take = async (file: File) => {
     let definition: unknown;
@@ -67,27 +66,12 @@ function ImportButton(props: { imported: (id: number) => void }) {
   };
   return (
     <div class="session-actions">
-      <button
-        type="button"
+      <JsonFileButton
+        title="Import a definition"
+        label="Template definition file"
         class="button button-primary"
         disabled={action.busy}
-        onClick={() => picker.current?.click()}
-      >
-        <Icon name="upload" />
-        Import a definition
-      </button>
-      <input
-        ref={picker}
-        type="file"
-        accept=".json,application/json"
-        class="visually-hidden"
-        tabIndex={-1}
-        aria-label="Template definition file"
-        onChange={(event) => {
-          const file = event.currentTarget.files?.[0];
-          event.currentTarget.value = '';
-          if (file !== undefined) void action.run(() => take(file));
-        }}
+        onFile={(file) => void action.run(() => take(file))}
       />
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
     </div>

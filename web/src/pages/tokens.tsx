@@ -7,6 +7,7 @@ import { useAction, useResource, useTitle } from '../hooks.ts';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
+import { Table } from '../ui/table.tsx';
 
 /** Offline tokens: what capture devices sign in with for twelve months. */
 export function TokensPage() {
@@ -69,49 +70,33 @@ function TokenTable(props: { tokens: OfflineToken[]; onRevoke: (token: OfflineTo
   const now = Date.now();
   const isGood = (token: OfflineToken) => !token.revoked && Date.parse(token.expiresAt) > now;
   return (
-    <div class="table-frame">
-      <table class="table">
-        <caption class="visually-hidden">Offline tokens</caption>
-        <thead>
-          <tr>
-            <th scope="col">Token</th>
-            <th scope="col">Made by</th>
-            <th scope="col">Used</th>
-            <th scope="col">Ends</th>
-            <th scope="col">
-              <span class="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {props.tokens.map((token) => (
-            <tr key={token.secretId}>
-              <td class="mono">…{token.tokenHint}</td>
-              <td data-label="Made by" class="wrap-anywhere">
-                {token.username}
-              </td>
-              <td data-label="Used" class="nowrap">
-                {token.lastUsedAt === null ? 'never' : formatAgo(token.lastUsedAt, now)}
-              </td>
-              <td data-label="Ends" class="nowrap">
-                {token.revoked ? 'revoked' : isGood(token) ? formatDateTime(token.expiresAt) : 'has ended'}
-              </td>
-              <td class="table-actions">
-                {isGood(token) && (
-                  <button
-                    type="button"
-                    class="button button-small"
-                    aria-label={`Revoke …${token.tokenHint}`}
-                    onClick={() => props.onRevoke(token)}
-                  >
-                    Revoke
-                  </button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table caption="Offline tokens" columns={['Token', 'Made by', 'Used', 'Ends']} actions>
+      {props.tokens.map((token) => (
+        <tr key={token.secretId}>
+          <td class="mono">…{token.tokenHint}</td>
+          <td data-label="Made by" class="wrap-anywhere">
+            {token.username}
+          </td>
+          <td data-label="Used" class="nowrap">
+            {token.lastUsedAt === null ? 'never' : formatAgo(token.lastUsedAt, now)}
+          </td>
+          <td data-label="Ends" class="nowrap">
+            {token.revoked ? 'revoked' : isGood(token) ? formatDateTime(token.expiresAt) : 'has ended'}
+          </td>
+          <td class="table-actions">
+            {isGood(token) && (
+              <button
+                type="button"
+                class="button button-small"
+                aria-label={`Revoke …${token.tokenHint}`}
+                onClick={() => props.onRevoke(token)}
+              >
+                Revoke
+              </button>
+            )}
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -8,6 +8,8 @@ import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
+import { SearchField } from '../ui/search-field.tsx';
+import { Table } from '../ui/table.tsx';
 
 /** The accounts of people. */
 export function UsersPage() {
@@ -26,19 +28,14 @@ export function UsersPage() {
       <div class="page-head">
         <h1>Users</h1>
         <div class="actions">
-          <search class="search">
-            <Icon name="search" />
-            <input
-              type="search"
-              aria-label="Search by name or address"
-              placeholder="Search by name or address"
-              value={search}
-              onInput={(event) => {
-                setSearch(event.currentTarget.value);
-                setNumber(1);
-              }}
-            />
-          </search>
+          <SearchField
+            label="Search by name or address"
+            value={search}
+            onValue={(value) => {
+              setSearch(value);
+              setNumber(1);
+            }}
+          />
           <button type="button" class="button button-primary" onClick={() => setEdited('new')}>
             <Icon name="plus" />
             New user
@@ -93,58 +90,43 @@ function UserTable(props: {
 }) {
   const own = useAuth().signIn?.user.userId;
   return (
-    <div class="table-frame" aria-busy={props.busy}>
-      <table class="table">
-        <caption class="visually-hidden">Users</caption>
-        <thead>
-          <tr>
-            <th scope="col">User</th>
-            <th scope="col">Role</th>
-            <th scope="col">Company</th>
-            <th scope="col">
-              <span class="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {props.users.map((user) => (
-            <tr key={user.userId}>
-              <td class="wrap-anywhere">
-                <strong>{user.username}</strong>
-                {!user.isActive && <span class="tag">not active</span>}
-                {user.forceChangePasswordNextSignin && <span class="tag">must change the password</span>}
-                <div class="faint">
-                  {[`${user.firstName} ${user.lastName}`.trim(), user.email].filter(Boolean).join(' · ')}
-                </div>
-              </td>
-              <td data-label="Role">{user.role}</td>
-              <td data-label="Company" class="wrap-anywhere">
-                {user.company}
-              </td>
-              <td class="table-actions">
-                <button
-                  type="button"
-                  class="button button-small"
-                  aria-label={`Change ${user.username}`}
-                  onClick={() => props.onEdit(user)}
-                >
-                  Change
-                </button>
-                {user.userId !== own && (
-                  <button
-                    type="button"
-                    class="button button-small"
-                    aria-label={`Delete ${user.username}`}
-                    onClick={() => props.onDelete(user)}
-                  >
-                    Delete
-                  </button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table caption="Users" columns={['User', 'Role', 'Company']} actions busy={props.busy}>
+      {props.users.map((user) => (
+        <tr key={user.userId}>
+          <td class="wrap-anywhere">
+            <strong>{user.username}</strong>
+            {!user.isActive && <span class="tag">not active</span>}
+            {user.forceChangePasswordNextSignin && <span class="tag">must change the password</span>}
+            <div class="faint">
+              {[`${user.firstName} ${user.lastName}`.trim(), user.email].filter(Boolean).join(' · ')}
+            </div>
+          </td>
+          <td data-label="Role">{user.role}</td>
+          <td data-label="Company" class="wrap-anywhere">
+            {user.company}
+          </td>
+          <td class="table-actions">
+            <button
+              type="button"
+              class="button button-small"
+              aria-label={`Change ${user.username}`}
+              onClick={() => props.onEdit(user)}
+            >
+              Change
+            </button>
+            {user.userId !== own && (
+              <button
+                type="button"
+                class="button button-small"
+                aria-label={`Delete ${user.username}`}
+                onClick={() => props.onDelete(user)}
+              >
+                Delete
+              </button>
+            )}
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -1,4 +1,5 @@
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { Select } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import type { QueryWorld } from './builder.tsx';
 import type { FieldType, Operator } from './fields.ts';
@@ -142,7 +143,8 @@ function ValueInput(props: {
     const isKnown = condition.text === '' || offered.some(({ value }) => value === condition.text);
     const first = isKnown ? [] : [{ value: condition.text, label: `${type} ${condition.text}` }];
     return (
-      <Choice
+      <Select
+        class="query-value"
         label={label}
         value={condition.text}
         options={[{ value: '', label: `choose a ${type}` }, ...first, ...offered]}
@@ -152,7 +154,9 @@ function ValueInput(props: {
   }
   if (type === 'metadata' && condition.valueType === 'truth' && condition.operator !== 'in') {
     const options = ['true', 'false'].map((value) => ({ value, label: value }));
-    return <Choice label={label} value={condition.text} options={options} onValue={setText} />;
+    return (
+      <Select class="query-value" label={label} value={condition.text} options={options} onValue={setText} />
+    );
   }
   if (type === 'metadata' && condition.operator === 'in' && condition.valueType !== 'json') {
     return (
@@ -185,26 +189,4 @@ function placeholderOf(type: FieldType, valueType: ValueType): string {
   if (type === 'uuid') return '0198ee21-7d40-7c1a-9e55-2f6b8c0d3a71';
   if (type !== 'metadata') return '';
   return { text: '', number: '80', truth: '', json: '"night"' }[valueType];
-}
-
-function Choice(props: {
-  label: string;
-  value: string;
-  options: { value: string; label: string }[];
-  onValue: (value: string) => void;
-}) {
-  return (
-    <select
-      class="select query-value"
-      aria-label={props.label}
-      value={props.value}
-      onChange={(event) => props.onValue(event.currentTarget.value)}
-    >
-      {props.options.map((option) => (
-        <option key={option.value} value={option.value}>
-          {option.label}
-        </option>
-      ))}
-    </select>
-  );
 }

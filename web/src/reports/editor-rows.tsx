@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { Select } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import type { DraftColumn, DraftFilter } from './model.ts';
 import { columnTypes, moved, newColumn, newFilter, sources } from './model.ts';
@@ -161,15 +162,8 @@ function Cell(props: { label: string; lead: string; wide?: boolean; children: Co
 }
 
 function Choice(props: { value: string; options: readonly string[]; onValue: (value: string) => void }) {
-  return (
-    <select class="select" value={props.value} onChange={(event) => props.onValue(event.currentTarget.value)}>
-      {props.options.map((option) => (
-        <option key={option} value={option}>
-          {option}
-        </option>
-      ))}
-    </select>
-  );
+  const options = props.options.map((value) => ({ value, label: value }));
+  return <Select value={props.value} options={options} onValue={props.onValue} />;
 }
 
 function RowButton(props: {

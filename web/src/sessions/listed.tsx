@@ -8,6 +8,7 @@ import { navigate, useAddress } from '../router.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
+import { SearchField } from '../ui/search-field.tsx';
 import { listAddress, readListQuery } from './address.ts';
 import type { ShownSession } from './table.tsx';
 import { SessionTable } from './table.tsx';
@@ -33,16 +34,12 @@ export function ListedSessions(props: { world: QueryWorld }) {
   return (
     <>
       <div class="filters">
-        <search class="search">
-          <Icon name="search" />
-          <input
-            type="search"
-            aria-label="Search by session name, simulation or id"
-            placeholder="Search by name, simulation or id"
-            value={search}
-            onInput={(event) => setSearch(event.currentTarget.value)}
-          />
-        </search>
+        <SearchField
+          label="Search by session name, simulation or id"
+          placeholder="Search by name, simulation or id"
+          value={search}
+          onValue={setSearch}
+        />
         <IdFilter
           label="Project"
           all="All projects"

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { formatAgo, formatDateTime } from '../format.ts';
+import { Table } from '../ui/table.tsx';
 
 export interface ShownSession {
   id: string;
@@ -20,47 +21,43 @@ export function SessionTable(props: {
   const now = Date.now();
   const hasTemplates = props.rows.some(({ template }) => template !== null);
   return (
-    <div class="table-frame" aria-busy={props.busy}>
-      <table class="table">
-        <caption class="visually-hidden">Sessions</caption>
-        <thead>
-          <tr>
-            {props.headings?.session ?? <th scope="col">Session</th>}
-            <th scope="col">Project</th>
-            {hasTemplates && <th scope="col">Template</th>}
-            {props.headings?.created ?? <th scope="col">Created</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {props.rows.map((row) => (
-            <tr key={row.id}>
-              <td>
-                <a class="row-link" href={`/sessions/${row.id}`}>
-                  {row.name}
-                </a>
-                <SharedStatus metadata={row.metadata} />
-                {row.simulationName !== null && row.simulationName !== '' && (
-                  <div class="faint">{row.simulationName}</div>
-                )}
-              </td>
-              <td data-label="Project" class="wrap-anywhere">
-                {row.project}
-              </td>
-              {hasTemplates && (
-                <td data-label="Template" class="wrap-anywhere">
-                  {row.template}
-                </td>
-              )}
-              <td data-label="Created" class="nowrap">
-                <time dateTime={row.createdAt} title={formatDateTime(row.createdAt)}>
-                  {formatAgo(row.createdAt, now)}
-                </time>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      caption="Sessions"
+      columns={[
+        props.headings?.session ?? 'Session',
+        'Project',
+        hasTemplates && 'Template',
+        props.headings?.created ?? 'Created',
+      ]}
+      busy={props.busy}
+    >
+      {props.rows.map((row) => (
+        <tr key={row.id}>
+          <td>
+            <a class="row-link" href={`/sessions/${row.id}`}>
+              {row.name}
+            </a>
+            <SharedStatus metadata={row.metadata} />
+            {row.simulationName !== null && row.simulationName !== '' && (
+              <div class="faint">{row.simulationName}</div>
+            )}
+          </td>
+          <td data-label="Project" class="wrap-anywhere">
+            {row.project}
+          </td>
+          {hasTemplates && (
+            <td data-label="Template" class="wrap-anywhere">
+              {row.template}
+            </td>
+          )}
+          <td data-label="Created" class="nowrap">
+            <time dateTime={row.createdAt} title={formatDateTime(row.createdAt)}>
+              {formatAgo(row.createdAt, now)}
+            </time>
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

@@ -84,6 +84,30 @@ export function AreaField(props: {
   );
 }
 
+/** A choice by itself; `label` is for those who do not see what stands beside it. */
+export function Select(props: {
+  label?: string;
+  class?: string;
+  value: string;
+  options: readonly { value: string; label: string }[];
+  onValue: (value: string) => void;
+}) {
+  return (
+    <select
+      class={props.class === undefined ? 'select' : `select ${props.class}`}
+      aria-label={props.label}
+      value={props.value}
+      onChange={(event) => props.onValue(event.currentTarget.value)}
+    >
+      {props.options.map((option) => (
+        <option key={option.value} value={option.value}>
+          {option.label}
+        </option>
+      ))}
+    </select>
+  );
+}
+
 export function SelectField(props: {
   label: string;
   hint?: string;
@@ -92,19 +116,10 @@ export function SelectField(props: {
   onValue: (value: string) => void;
 }) {
   return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the control is the select.
     <label class="field">
       <span>{props.label}</span>
-      <select
-        class="select"
-        value={props.value}
-        onChange={(event) => props.onValue(event.currentTarget.value)}
-      >
-        {props.options.map((option) => (
-          <option key={option.value} value={option.value}>
-            {option.label}
-          </option>
-        ))}
-      </select>
+      <Select value={props.value} options={props.options} onValue={props.onValue} />
       {props.hint !== undefined && <span class="field-hint">{props.hint}</span>}
     </label>
   );

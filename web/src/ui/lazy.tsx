@@ -1,4 +1,4 @@
-import type { ComponentType } from 'preact';
+import type { ComponentChildren, ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Notice } from './notice.tsx';
 
@@ -16,7 +16,8 @@ export function useModule<Module, Props>(
   return state.View;
 }
 
-export function ReloadNotice() {
+/** Tells that the page must be loaded again, and why; default: a part of it could not be fetched. */
+export function ReloadNotice(props: { children?: ComponentChildren }) {
   return (
     <Notice
       tone="error"
@@ -26,7 +27,8 @@ export function ReloadNotice() {
         </button>
       }
     >
-      This part of the console could not be loaded. The platform may have been updated meanwhile.
+      {props.children ??
+        'This part of the console could not be loaded. The platform may have been updated meanwhile.'}
     </Notice>
   );
 }

@@ -1,0 +1,40 @@
+import type { ComponentChildren } from 'preact';
+
+/** A table in its frame. A column is its title, or a heading of its own (`<th>`); `actions` adds one that shows none. */
+export function Table(props: {
+  /** For those who do not see the table. */
+  caption: string;
+  columns: ComponentChildren[];
+  actions?: boolean;
+  /** Newer rows are on their way. */
+  busy?: boolean;
+  /** The rows. */
+  children: ComponentChildren;
+}) {
+  return (
+    <div class="table-frame" aria-busy={props.busy}>
+      <table class="table">
+        <caption class="visually-hidden">{props.caption}</caption>
+        <thead>
+          <tr>
+            {props.columns.map((column) =>
+              typeof column === 'string' ? (
+                <th key={column} scope="col">
+                  {column}
+                </th>
+              ) : (
+                column
+              ),
+            )}
+            {props.actions === true && (
+              <th scope="col">
+                <span class="visually-hidden">Actions</span>
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>{props.children}</tbody>
+      </table>
+    </div>
+  );
+}
