@@ -134,22 +134,36 @@ export interface Sighting extends RunnerIdentity {
 const worthSeconds = 5;
 
 /**
- * Notes when instances were last seen, and their versions. Rows that a claim is just writing are left to the next
- * note, so that no claim waits for this.
+ * Notes when instances were last seen, and their versions, where that is worth a write.
+ * @returns the sightings to be noted again: of instances whose first claim is only arriving, and of rows that a claim
+ *   is just writing, which does not wait for this
  */
-export async function noteSightings(database: Queryable, sightings: readonly Sighting[]): Promise<void> {
-  await database.query(
-    `with seen as materialized (
-       select i.id, s.version, clock_timestamp() - make_interval(secs => s.ago) as at
-         from unnest($1::text[], $2::text[], $3::text[], $4::float8[]) as s (holder, instance_id, version, ago)
-         join runner_instance i on i.holder = s.holder and i.instance_id = s.instance_id
-        where i.last_seen_at < clock_timestamp() - make_interval(secs => s.ago + ${worthSeconds})
-           or s.version is distinct from i.version and s.version is not null
-          for update of i skip locked
+export async function noteSightings<T extends Sighting>(
+  database: Queryable,
+  sightings: readonly T[],
+): Promise<T[]> {
+  const left = await database.query<{ number: number }>(
+    `with sighting as materialized (
+       select s.number::int, i.id, s.version, s.at,
+              i.last_seen_at < s.at - make_interval(secs => ${worthSeconds})
+                or s.version is distinct from i.version and s.version is not null as "isNews"
+         from (select holder, instance_id, version, number, clock_timestamp() - make_interval(secs => ago) as at
+                 from unnest($1::text[], $2::text[], $3::text[], $4::float8[]) with ordinality
+                   as s (holder, instance_id, version, ago, number)) s
+         left join runner_instance i on i.holder = s.holder and i.instance_id = s.instance_id
+     ),
+     free as materialized (
+       select i.id from runner_instance i
+        where i.id in (select id from sighting where "isNews")
+          for update skip locked
+     ),
+     noted as (
+       update runner_instance i
+          set last_seen_at = greatest(i.last_seen_at, s.at), version = coalesce(s.version, i.version)
+         from sighting s join free on free.id = s.id where i.id = s.id
      )
-     update runner_instance i
-        set last_seen_at = greatest(i.last_seen_at, seen.at), version = coalesce(seen.version, i.version)
-       from seen where i.id = seen.id`,
+     select number from sighting s
+      where s.id is null or s."isNews" and not exists (select from free where free.id = s.id)`,
     [
       sightings.map((sighting) => sighting.holder),
       sightings.map((sighting) => sighting.instanceId),
@@ -157,6 +171,7 @@ export async function noteSightings(database: Queryable, sightings: readonly Sig
       sightings.map((sighting) => sighting.agoSeconds),
     ],
   );
+  return left.map(({ number }) => sightings[number - 1]!);
 }
 
 /**

@@ -11,6 +11,8 @@ import { noteSightings } from '../../store/runner-instances.ts';
 const writeEveryMs = 2_000;
 /** More than this many at once are seen again soon anyway. */
 const mostSightings = 10_000;
+/** A sighting that could not be noted for so long is of an instance that never claimed. */
+const keptMs = 60_000;
 
 interface Seen extends RunnerIdentity {
   readonly userAgent: string | undefined;
@@ -67,15 +69,19 @@ export class RunnerPresence {
     }
     if (this.#seen.size === 0) return;
     const now = performance.now();
-    const sightings = [...this.#seen.values()].map(({ holder, instanceId, userAgent, atMs }) => ({
-      holder,
-      instanceId,
-      version: runnerVersion(userAgent),
-      agoSeconds: (now - atMs) / 1_000,
+    const sightings = [...this.#seen].map(([key, seen]) => ({
+      key,
+      seen,
+      holder: seen.holder,
+      instanceId: seen.instanceId,
+      version: runnerVersion(seen.userAgent),
+      agoSeconds: (now - seen.atMs) / 1_000,
     }));
     this.#seen.clear();
     try {
-      await noteSightings(this.#parts.database, sightings);
+      const left = await noteSightings(this.#parts.database, sightings);
+      for (const { key, seen } of left)
+        if (now - seen.atMs < keptMs && !this.#seen.has(key)) this.#seen.set(key, seen);
     } catch (error) {
       this.#parts.log.warn({ err: error }, 'sightings of runners not written');
     }

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
+import { RunnerPresence } from '../../../api/runners/presence.ts';
 import { sweepRunnerInstances } from '../../../store/runner-instances.ts';
 import { eventually } from '../../support/eventually.ts';
 import { chain, claim, makeGraph, upload } from '../../support/graph.ts';
@@ -122,6 +124,29 @@ describe('the list of runners', () => {
     await longUnseen(runner);
     await runner.call('PUT', `/tasks/${task.taskId}/heartbeat`, {});
     await eventually('the heartbeat counts as seen', () => isSeen(runner));
+  });
+
+  test('keeps what it saw of an instance until its row is there and free', async () => {
+    const presence = new RunnerPresence({ database, log: pino({ enabled: false }), waiting: () => [] });
+    const identity = { holder: 'system', instanceId: randomUUID() };
+    const version = async () => {
+      const read = 'select version from runner_instance where instance_id = $1';
+      return (await database.query<{ version: string | null }>(read, [identity.instanceId]))[0]?.version;
+    };
+    presence.seen(identity, 'kit/1');
+    // Its first claim is only arriving.
+    await presence.stop();
+    await database.query('insert into runner_instance (holder, instance_id) values ($1, $2)', [
+      identity.holder,
+      identity.instanceId,
+    ]);
+    await database.transaction(async (tx) => {
+      await tx.query('select from runner_instance where instance_id = $1 for update', [identity.instanceId]);
+      await presence.stop();
+    });
+    expect(await version()).toBeNull();
+    await presence.stop();
+    expect(await version()).toBe('kit/1');
   });
 
   test('counts a claim that waits as seen', async () => {
