@@ -19,6 +19,7 @@ import {
   TypedSearchAttributes,
 } from '@temporalio/common';
 import { attemptActivityId } from '../domain/session-look.ts';
+import { quiet, WorkflowCalls, type WorkflowClientLog, type WorkflowClientTelemetry } from './calls.ts';
 import {
   lookAgainSignal,
   type QueuedIngestInput,
@@ -57,31 +58,10 @@ export interface CommitEffects {
 /** `failing`: its workflow task has failed and is tried again. */
 export type SessionWorkflowHealth = 'running' | 'failing' | 'ended';
 
-const callDeadlineMs = 2_000;
-/** Calls under way at once; more are left to the healer. */
-const maxCallsUnderWay = 256;
-/** After this many failures in a row no call is made for a while. */
-const breakerFailures = 5;
-const breakerPauseMs = 2_000;
-
 const sessionIdKey = defineSearchAttributeKey('SessionId', SearchAttributeType.KEYWORD);
 const projectIdKey = defineSearchAttributeKey('ProjectId', SearchAttributeType.INT);
 const sessionTemplateKey = defineSearchAttributeKey('SessionTemplate', SearchAttributeType.KEYWORD);
 const failedNodesKey = defineSearchAttributeKey('FailedNodes', SearchAttributeType.INT);
-
-export interface WorkflowClientLog {
-  warn(facts: object, message: string): void;
-}
-
-/** What is told of the calls, and what goes with them. */
-export interface WorkflowClientTelemetry {
-  /** A call that was made, or left to the healer because Temporal does not answer. */
-  called(result: 'ok' | 'failed' | 'skipped'): void;
-  /** The trace that a workflow is told to look in, as a W3C `traceparent`. */
-  traceparent(): string | null;
-}
-
-const quiet: WorkflowClientTelemetry = { called: () => undefined, traceparent: () => null };
 
 export class WorkflowClient {
   readonly namespace: string;
@@ -89,11 +69,7 @@ export class WorkflowClient {
   private readonly client: Client;
   private readonly completions: AsyncCompletionClient;
   private readonly taskQueue: string;
-  private readonly log: WorkflowClientLog;
-  private readonly telemetry: WorkflowClientTelemetry;
-  private readonly underWay = new Set<Promise<void>>();
-  private failures = 0;
-  private pausedUntilMs = 0;
+  private readonly calls: WorkflowCalls;
 
   constructor(settings: TemporalSettings, log: WorkflowClientLog, telemetry = quiet) {
     this.connection = Connection.lazy(temporalConnection(settings));
@@ -102,16 +78,15 @@ export class WorkflowClient {
     this.client = new Client({ ...options, interceptors: { workflow: [tracing(telemetry)] } });
     this.completions = new AsyncCompletionClient(options);
     this.taskQueue = settings.TEMPORAL_TASK_QUEUE;
-    this.log = log;
-    this.telemetry = telemetry;
+    this.calls = new WorkflowCalls(this.connection, log, telemetry);
   }
 
   /** Tells what a commit changed. Not to be awaited by a reply. */
   afterCommit(effects: CommitEffects): void {
     const awaited = effects.ended.filter((ended) => ended.awaited);
-    for (const ended of awaited) this.send(() => this.completeAttempt(effects, ended));
+    for (const ended of awaited) this.calls.send(() => this.completeAttempt(effects, ended));
     // The end of a wait has the session looked at too.
-    if (effects.wake && awaited.length === 0) this.send(() => this.lookAgain(effects.session));
+    if (effects.wake && awaited.length === 0) this.calls.send(() => this.lookAgain(effects.session));
   }
 
   /**
@@ -125,7 +100,7 @@ export class WorkflowClient {
     holder: Readonly<Record<string, unknown>>,
     shown: () => void,
   ): void {
-    this.send(async () => {
+    this.calls.send(async () => {
       try {
         await this.completions.heartbeat(activityOf(sessionId, runId, attempt), holder);
         shown();
@@ -156,12 +131,12 @@ export class WorkflowClient {
 
   /** Has the window's workflow look again, or starts it. Not to be awaited by a reply; the healer sees to what is lost. */
   tellWindow(session: SessionLabel): void {
-    this.send(() => this.lookAtWindow(session));
+    this.calls.send(() => this.lookAtWindow(session));
   }
 
   /** As {@link tellWindow}, awaited; throws when Temporal does not answer. */
   async lookAtWindowNow(session: SessionLabel): Promise<void> {
-    await this.connection.withDeadline(Date.now() + callDeadlineMs, () => this.lookAtWindow(session));
+    await this.calls.make(() => this.lookAtWindow(session));
   }
 
   private async lookAtWindow({ sessionId, projectId, templateName }: SessionLabel): Promise<void> {
@@ -193,12 +168,12 @@ export class WorkflowClient {
 
   /** Has a project's queue of uploads drained. Not to be awaited by a reply; the healer sees to what is lost. */
   tellQueue(projectId: number): void {
-    this.send(() => this.lookAtQueue(projectId));
+    this.calls.send(() => this.lookAtQueue(projectId));
   }
 
   /** As {@link tellQueue}, awaited; throws when Temporal does not answer. */
   async lookAtQueueNow(projectId: number): Promise<void> {
-    await this.connection.withDeadline(Date.now() + callDeadlineMs, () => this.lookAtQueue(projectId));
+    await this.calls.make(() => this.lookAtQueue(projectId));
   }
 
   /** How the workflow of the project's queue is. */
@@ -234,7 +209,7 @@ export class WorkflowClient {
   }
 
   private async health(workflowId: string): Promise<SessionWorkflowHealth> {
-    return this.connection.withDeadline(Date.now() + callDeadlineMs, async () => {
+    return this.calls.make(async () => {
       try {
         const { status, raw } = await this.client.workflow.getHandle(workflowId).describe();
         if (status.name !== 'RUNNING') return 'ended';
@@ -257,26 +232,22 @@ export class WorkflowClient {
   }
 
   private async terminate(workflowId: string, reason: string): Promise<void> {
-    await this.connection.withDeadline(Date.now() + callDeadlineMs, () =>
-      this.client.workflow.getHandle(workflowId).terminate(reason),
-    );
+    await this.calls.make(() => this.client.workflow.getHandle(workflowId).terminate(reason));
   }
 
   /** As {@link lookAgain}, with the deadline of every call made here; throws when Temporal does not answer. */
   async lookAgainNow(session: SessionLabel): Promise<void> {
-    await this.connection.withDeadline(Date.now() + callDeadlineMs, () => this.lookAgain(session));
+    await this.calls.make(() => this.lookAgain(session));
   }
 
   /** Rejects when Temporal does not answer. */
   async ping(): Promise<void> {
-    await this.connection.withDeadline(Date.now() + callDeadlineMs, () =>
-      this.connection.workflowService.getSystemInfo({}),
-    );
+    await this.calls.make(() => this.connection.workflowService.getSystemInfo({}));
   }
 
   /** Waits for the calls under way and closes the connection. */
   async close(): Promise<void> {
-    await Promise.allSettled(this.underWay);
+    await this.calls.settled();
     await this.connection.close();
   }
 
@@ -298,30 +269,6 @@ export class WorkflowClient {
       if (!(error instanceof ActivityNotFoundError)) throw error;
       if (wake) await this.lookAgain(session);
     }
-  }
-
-  private send(call: () => Promise<void>): void {
-    if (this.underWay.size >= maxCallsUnderWay || Date.now() < this.pausedUntilMs) {
-      this.telemetry.called('skipped');
-      return;
-    }
-    const sent = this.connection.withDeadline(Date.now() + callDeadlineMs, call).then(
-      () => {
-        this.failures = 0;
-        this.telemetry.called('ok');
-      },
-      (error: unknown) => {
-        this.failures += 1;
-        this.telemetry.called('failed');
-        if (this.failures >= breakerFailures) this.pausedUntilMs = Date.now() + breakerPauseMs;
-        this.log.warn(
-          { error: error instanceof Error ? error.message : String(error) },
-          'Temporal did not answer',
-        );
-      },
-    );
-    this.underWay.add(sent);
-    void sent.finally(() => this.underWay.delete(sent));
   }
 }
 

@@ -1,0 +1,75 @@
+/** How Temporal is called: with a deadline, and, where the caller does not wait, behind a breaker. */
+import type { Connection } from '@temporalio/client';
+
+const callDeadlineMs = 2_000;
+/** Calls under way at once that nobody waits for; more are left to the healer. */
+const maxCallsUnderWay = 256;
+/** After this many failures in a row no call is made for a while. */
+const breakerFailures = 5;
+const breakerPauseMs = 2_000;
+
+export interface WorkflowClientLog {
+  warn(facts: object, message: string): void;
+}
+
+/** What is told of the calls, and what goes with them. */
+export interface WorkflowClientTelemetry {
+  /** A call that was made, or left to the healer because Temporal does not answer. */
+  called(result: 'ok' | 'failed' | 'skipped'): void;
+  /** The trace that a workflow is told to look in, as a W3C `traceparent`. */
+  traceparent(): string | null;
+}
+
+export const quiet: WorkflowClientTelemetry = { called: () => undefined, traceparent: () => null };
+
+export class WorkflowCalls {
+  private readonly connection: Connection;
+  private readonly log: WorkflowClientLog;
+  private readonly telemetry: WorkflowClientTelemetry;
+  private readonly underWay = new Set<Promise<void>>();
+  private failures = 0;
+  private pausedUntilMs = 0;
+
+  constructor(connection: Connection, log: WorkflowClientLog, telemetry: WorkflowClientTelemetry) {
+    this.connection = connection;
+    this.log = log;
+    this.telemetry = telemetry;
+  }
+
+  /** One call that the caller waits for; rejects when Temporal does not answer in time. */
+  async make<T>(call: () => Promise<T>): Promise<T> {
+    return this.connection.withDeadline(Date.now() + callDeadlineMs, call);
+  }
+
+  /** One call that nobody waits for. It may be lost: the healer sees to what it would have told. */
+  send(call: () => Promise<void>): void {
+    if (this.underWay.size >= maxCallsUnderWay || Date.now() < this.pausedUntilMs) {
+      this.telemetry.called('skipped');
+      return;
+    }
+    const sent = this.make(call).then(
+      () => {
+        this.failures = 0;
+        this.telemetry.called('ok');
+      },
+      (error: unknown) => this.failed(error),
+    );
+    this.underWay.add(sent);
+    void sent.finally(() => this.underWay.delete(sent));
+  }
+
+  /** Ends when no call is under way that nobody waits for. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.underWay);
+  }
+
+  private failed(error: unknown): void {
+    this.failures += 1;
+    this.telemetry.called('failed');
+    if (this.failures >= breakerFailures) this.pausedUntilMs = Date.now() + breakerPauseMs;
+    this.log.warn(
+      { error: error instanceof Error ? error.message : String(error) },
+      'Temporal did not answer',
+    );
+  }
+}
