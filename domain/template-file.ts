@@ -7,14 +7,8 @@ import { isSameGraph, orderGraph } from './graph.ts';
 import { type Issue, IssueList, jsonPath, quote } from './issue.ts';
 import { limits } from './limits.ts';
 import { quoteRunnerName } from './manifest-fields.ts';
-import {
-  isFreeJson,
-  isJsonObject,
-  isName,
-  isStorableText,
-  type JsonObject,
-  withinCharacters,
-} from './text.ts';
+import { field, freeJson, requiredName, type Steps } from './template-fields.ts';
+import { isJsonObject, isName, isStorableText, type JsonObject, withinCharacters } from './text.ts';
 
 export type NodeTemplateType = 'Input' | 'Transform' | 'Processing' | 'Aggregation';
 
@@ -46,16 +40,6 @@ export interface TemplateFile {
 export type TemplateCheck =
   | { readonly ok: true; readonly template: TemplateFile }
   | { readonly ok: false; readonly issues: readonly Issue[] };
-
-type Steps = readonly (string | number)[];
-
-/** A field under its PascalCase or camelCase name; null counts as absent. The key is the one to show in paths. */
-function field(object: JsonObject, name: string): { key: string; value: unknown } {
-  const camel = name[0]!.toLowerCase() + name.slice(1);
-  const key = Object.hasOwn(object, name) || !Object.hasOwn(object, camel) ? name : camel;
-  const value = Object.hasOwn(object, key) ? object[key] : undefined;
-  return { key, value: value === null ? undefined : value };
-}
 
 /** The trimmed name that a file gives itself, or null: for looking up what is stored before the whole is checked. */
 export function templateNameOf(file: unknown): string | null {
@@ -121,30 +105,6 @@ function checkHead(file: JsonObject, issues: IssueList): Omit<TemplateFile, 'nod
     configuration: freeJson(file, 'Configuration', [], issues),
     updateIfExists: update.value === true,
   };
-}
-
-/** The trimmed name, or '' with an issue. */
-function requiredName(object: JsonObject, name: string, steps: Steps, issues: IssueList): string {
-  const { key, value } = field(object, name);
-  if (typeof value === 'string' && isName(value)) return value.trim();
-  issues.add(
-    jsonPath(...steps, key),
-    value === undefined
-      ? `${name} is required.`
-      : `${name} must be text of 1 to ${limits.nameCharacters} characters.`,
-  );
-  return '';
-}
-
-function freeJson(object: JsonObject, name: string, steps: Steps, issues: IssueList): JsonObject {
-  const { key, value } = field(object, name);
-  if (value === undefined) return {};
-  if (isFreeJson(value)) return value;
-  issues.add(
-    jsonPath(...steps, key),
-    `${name} must be an object of at most ${limits.freeJsonBytes / 1024} KB and ${limits.freeJsonDepthLevels} levels.`,
-  );
-  return {};
 }
 
 interface ReadNode extends TemplateNode {

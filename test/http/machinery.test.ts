@@ -2,78 +2,12 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
-import { defineRoute } from '../../api/route.ts';
-import { access } from '../../domain/access.ts';
-import { freeJson, nameText, pathId, timestamp } from '../../http/schemas.ts';
 import { ask, startTestApi, type TestApi } from '../support/api.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { count } from './count-route.ts';
+import { echo, faulty, refuse } from './machinery-routes.ts';
 
 const platform = await testEnvironment();
-const tags = ['Test'];
-const echo = defineRoute({
-  id: 'echo',
-  method: 'POST',
-  path: '/echo/{id}',
-  summary: 'Sends back what it understood',
-  tags,
-  access: access.open,
-  params: z.object({ id: pathId() }),
-  body: z.object({
-    Title: nameText(),
-    At: timestamp().optional(),
-    Metadata: freeJson().optional(),
-  }),
-  bodyNames: 'PascalCase',
-  responses: {
-    201: {
-      description: 'Echo.',
-      schema: z.object({
-        id: z.number(),
-        title: z.string(),
-        at: z.string().nullable(),
-        metadata: z.string(),
-      }),
-    },
-  },
-  refusals: { params: 'projectNotFound', body: 'invalidProjectData' },
-  handler: ({ params, body }) => ({
-    status: 201,
-    body: {
-      id: params.id,
-      title: body.Title,
-      at: body.At?.toISOString() ?? null,
-      metadata: JSON.stringify(body.Metadata ?? null),
-    },
-  }),
-});
-const refuse = defineRoute({
-  id: 'refuse',
-  method: 'POST',
-  path: '/refuse',
-  summary: 'Answers before it reads',
-  tags,
-  access: access.userData,
-  body: 'stream',
-  responses: { 204: { description: 'Never.' } },
-  handler: () => ({ status: 204 }),
-});
-const faulty = defineRoute({
-  id: 'faulty',
-  method: 'GET',
-  path: '/faulty/{how}',
-  summary: 'Breaks its own word',
-  tags,
-  access: access.open,
-  params: z.object({ how: z.string() }),
-  responses: { 200: { description: 'Fine.', schema: z.object({ fine: z.boolean() }) } },
-  handler({ params: { how } }) {
-    if (how === 'throws') throw new Error('postgres://user:password@inside');
-    const body = { fine: true, extra: 'undeclared' };
-    return { status: 200, body };
-  },
-});
 let api: TestApi;
 beforeAll(async () => {
   api = await startTestApi(platform.environment, {

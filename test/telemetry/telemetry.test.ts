@@ -2,28 +2,18 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defineRunner, startRunner } from '../../sdk/index.ts';
-import { giveUpHeldTask } from '../../store/claims.ts';
-import { Database, type Tx } from '../../store/database.ts';
-import { endTask } from '../../store/outcomes.ts';
-import { touchTask } from '../../store/task-reads.ts';
-import { readPlatform, watchPlatform } from '../../telemetry/platform-gauges.ts';
-import { registry, scrape } from '../../telemetry/registry.ts';
-import { formatTraceparent, parseTraceparent } from '../../telemetry/trace-parent.ts';
+import { Database } from '../../store/database.ts';
+import { registry } from '../../telemetry/registry.ts';
 import { ask, makePerson, tokenOf } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
-import {
-  chain,
-  claim,
-  type Graph,
-  makeGraph,
-  outsideTemplate,
-  upload as storeUpload,
-} from '../support/graph.ts';
+import { chain, type Graph, makeGraph, outsideTemplate } from '../support/graph.ts';
 import { type ApiProcess, type TestProcess, testProcesses } from '../support/processes.ts';
 import { testEnvironment } from '../support/stack.ts';
+import { alertRuleTests } from './alert-rules.ts';
 import { pathTo, type Span, startCollector } from './collector.ts';
 import { type Exposition, metricsIn, readExposition } from './exposition.ts';
 import { alertRules, dashboardExpressions, readOfCheckout } from './operators-files.ts';
+import { ownProcessTests } from './own-process.ts';
 
 const metricsToken = 'a-token-for-the-scraper';
 const platform = await testEnvironment();
@@ -299,113 +289,5 @@ describe('the metrics', () => {
   });
 });
 
-describe('an alert rule', () => {
-  test('leads to a place in the documentation that exists', () => {
-    for (const { alert, annotations } of alertRules()) {
-      const [file, anchor] = annotations.runbook.split('#');
-      expect({ alert, found: readOfCheckout(file!).includes(`id="${anchor}"`) }).toEqual({
-        alert,
-        found: true,
-      });
-    }
-  });
-
-  test('has a name of its own, a severity and a summary, and its brackets match', () => {
-    const rules = alertRules();
-    expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
-    for (const { alert, expr, labels, annotations } of rules) {
-      const seen = { alert, severity: labels.severity, summary: annotations.summary.endsWith('.') };
-      expect(seen).toEqual({ alert, severity: expect.stringMatching(/^(critical|warning)$/), summary: true });
-      const bare = expr.replace(/"(?:[^"\\]|\\.)*"/g, '');
-      for (const [open, close] of ['()', '{}', '[]']) {
-        expect(bare.split(open!).length).toBe(bare.split(close!).length);
-      }
-    }
-  });
-});
-
-describe('an end', () => {
-  test('is counted once, when it is committed: lost leases, failed attempts, runs by outcome', async () => {
-    const name = 'telemetry-lost';
-    await outsideTemplate(database, name);
-    const lost = await makeGraph(database, chain(1, name));
-    await storeUpload(database, lost, 'input');
-    const identity = { holder: 'telemetry', instanceId: 'one' };
-    const first = (await claim(database, identity, name))!;
-    await touchTask(database, identity, first.taskId);
-    await giveUpHeldTask(database, identity);
-    const second = (await claim(database, identity, name))!;
-    const end = { kind: 'fail', category: 'validation', reason: 'no' } as const;
-    for (const digest of ['same', 'same']) await endTask(database, identity, second.taskId, end, digest, 0);
-    const seen = readExposition(await registry.metrics());
-    const labels = { template: name };
-    expect(seen.value('sdp_leases_lost_total', labels)).toBe(1);
-    expect(seen.value('sdp_attempts_failed_total', { ...labels, category: 'lost' })).toBe(1);
-    expect(seen.value('sdp_attempts_failed_total', { ...labels, category: 'validation' })).toBe(1);
-    expect(seen.value('sdp_runs_ended_total', { ...labels, outcome: 'failed' })).toBe(1);
-    expect(seen.value('sdp_claim_latency_seconds_count', labels)).toBe(2);
-  });
-
-  test('that is rolled back is not counted', async () => {
-    const told: string[] = [];
-    const tell = (name: string, isBroken: boolean) => async (tx: Tx) => {
-      tx.onCommit(() => void told.push(name));
-      if (isBroken) throw new Error('broken');
-    };
-    await expect(database.transaction(tell('rolled back', true))).rejects.toThrow('broken');
-    await expect(database.entityTransaction(tell('rolled back', true))).rejects.toThrow('broken');
-    await database.transaction(tell('statements', false));
-    await database.entityTransaction(tell('entities', false));
-    expect(told).toEqual(['statements', 'entities']);
-  });
-});
-
-describe('a scrape', () => {
-  test('does not wait for a database that does not answer, and says so', async () => {
-    const never = () => new Promise<never>(() => undefined);
-    const unwatch = watchPlatform({
-      state: never,
-      parts: {
-        database: never,
-        storage: async () => undefined,
-        temporal: () => Promise.reject(new Error('down')),
-      },
-      claimsWaiting: () => 3,
-    });
-    try {
-      const startedAtMs = performance.now();
-      await readPlatform();
-      const seen = readExposition(await scrape());
-      expect(performance.now() - startedAtMs).toBeLessThan(10_000);
-      expect(seen.value('sdp_scrape_database_up')).toBe(0);
-      expect(seen.value('sdp_part_up', { part: 'database' })).toBe(0);
-      expect(seen.value('sdp_part_up', { part: 'storage' })).toBe(1);
-      expect(seen.value('sdp_part_up', { part: 'temporal' })).toBe(0);
-      expect(seen.value('sdp_sessions_wanted')).toBeUndefined();
-      expect(seen.value('sdp_claims_waiting')).toBe(3);
-    } finally {
-      unwatch();
-    }
-  });
-});
-
-describe('a traceparent', () => {
-  test('is read and written as the recommendation says', () => {
-    const good = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-    expect(formatTraceparent(parseTraceparent(good)!)).toBe(good);
-    // A later version may say more behind its flags.
-    expect(formatTraceparent(parseTraceparent(`cc${good.slice(2)}-what-follows`)!)).toBe(good);
-    const bad = [
-      undefined,
-      null,
-      '',
-      'garbage',
-      good.toUpperCase(),
-      `ff${good.slice(2)}`,
-      `${good}-more`,
-      good.replace('0af7651916cd43dd8448eb211c80319c', '0'.repeat(32)),
-      good.replace('b7ad6b7169203331', '0'.repeat(16)),
-    ];
-    for (const text of bad) expect(parseTraceparent(text)).toBeUndefined();
-  });
-});
+alertRuleTests();
+ownProcessTests(database);

@@ -1,33 +1,20 @@
 import { connect } from 'node:net';
-import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sweepAbandonedObjects } from '../../../store/pending-objects.ts';
 import { makePerson } from '../../support/api.ts';
-import { s3Client } from '../../support/bucket.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testEnvironment } from '../../support/stack.ts';
 import { inputNode, tabularNode } from '../../support/templates.ts';
-import { type SessionWorld, sessionWorld } from './support.ts';
+import { deleteTests } from './change-delete.ts';
+import { freezeTests } from './change-freeze.ts';
+import { refused, sessionCreator, sessionWorld } from './support.ts';
 
 const platform = await testEnvironment();
-let world: SessionWorld;
-beforeAll(async () => {
-  world = await sessionWorld(platform);
-});
+const world = await sessionWorld(platform);
 afterAll(() => world.api.stop());
 
-const create = async (json: object = {}, token?: string) =>
-  (
-    await world.call(
-      'POST',
-      '/session',
-      { ProjectId: world.projectId, SessionTemplateId: world.templateId, ...json },
-      token,
-    )
-  ).body;
+const create = sessionCreator(world);
 const patch = (id: string, json: unknown, token?: string) =>
   world.call('PATCH', `/api/v2/sessions/${id}`, json, token);
-const refused = (status: number, message: unknown) => ({ status, body: { status: 'error', message } });
 const invalid = refused(400, 'Invalid session data');
 
 describe('PATCH /api/v2/sessions/{id}', () => {
@@ -291,119 +278,5 @@ describe('another template', () => {
   });
 });
 
-describe('freezing', () => {
-  const freeze = (id: string, token?: string) =>
-    world.call('POST', `/api/v2/sessions/${id}/freeze`, undefined, token);
-  const unfreeze = (id: string, token?: string) =>
-    world.call('POST', `/api/v2/sessions/${id}/unfreeze`, undefined, token);
-
-  test('answers with the session, however often, and refuses uploads until it is undone', async () => {
-    const session = await create();
-    const input = session.nodeInstances[0].id;
-    for (let times = 0; times < 2; times++) {
-      const { status, body } = await freeze(session.id);
-      expect([status, body]).toEqual([200, session]);
-      expect(await world.upload(input)).toMatchObject(refused(400, 'Session is frozen.'));
-    }
-    for (let times = 0; times < 2; times++) {
-      expect((await unfreeze(session.id)).status).toBe(200);
-      expect((await world.upload(input)).status).toBe(201);
-    }
-  });
-
-  test('is for staff with access tokens', async () => {
-    const { people } = world;
-    const session = await create();
-    for (const change of [freeze, unfreeze]) {
-      for (const person of [people.Administrator, people.Instructor, people.Developer])
-        expect((await change(session.id, person.token)).status).toBe(200);
-      expect((await change(session.id, people.Trainee.token)).status).toBe(401);
-      expect((await change(session.id, people.offlineToken)).status).toBe(403);
-      for (const id of ['abc', '018f0000-0000-7000-8000-000000000001'])
-        expect(await change(id)).toMatchObject(refused(404, 'Session not found.'));
-    }
-  });
-});
-
-describe('DELETE /api/v2/sessions/{id}', () => {
-  const remove = (id: string, token = world.people.adminToken) =>
-    world.call('DELETE', `/api/v2/sessions/${id}`, undefined, token);
-
-  test('leaves no row and no object of the session, of no version, and none else touched', async () => {
-    const { database, objects } = world.api.composed.services;
-    const kept = await create();
-    expect((await world.upload(kept.nodeInstances[0].id, 'kept')).status).toBe(201);
-    const { body: session } = await world.join({ name: 'to be deleted' });
-    const [input, out] = session.node_instances.map((node: { id: number }) => node.id);
-    const upload = (bytes: string) =>
-      fetch(`${world.api.url}/api/v2/node-instance/${input}/outputs/data`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${world.people.offlineToken}`,
-          'x-platform-output-identifier': 'same',
-        },
-        body: bytes,
-      });
-    for (const bytes of ['first', 'second', 'third']) expect((await upload(bytes)).ok).toBe(true);
-    expect((await world.upload(input, 'another')).status).toBe(201);
-    // What a task that has not ended wrote.
-    const [run] = await world.query<{ id: string }>('select id from node_run where node_instance_id = $1', [
-      out,
-    ]);
-    await world.query(
-      `insert into node_output (session_id, node_instance_id, run_id, data_source_id, object_key, output_identifier,
-                                size_bytes, etag, configuration)
-       select session_id, $2, $3, data_source_id, 'outputs/staged', 'staged', 1, 'e', '{}'
-         from node_output where node_instance_id = $1 limit 1`,
-      [input, out, run!.id],
-    );
-    const before = await keysInBucket();
-    expect((await remove(session.id)).status).toBe(204);
-    expect((await remove(session.id)).status).toBe(404);
-    expect((await world.call('GET', `/api/v2/sessions/${session.id}`)).status).toBe(404);
-    // Who did what to it is kept.
-    expect(await rowsOf(session.id)).toEqual(['audit_entry']);
-    const queued = await world.query<{ object_key: string }>('select object_key from object_deletion');
-    expect(queued.map((row) => row.object_key)).toContain('outputs/staged');
-    while ((await sweepAbandonedObjects(database, objects, { olderThanSeconds: 3_600 })).deleted > 0);
-    const after = await keysInBucket();
-    expect(before.length - after.length).toBe(4);
-    const left = await world.call(
-      'GET',
-      `/api/v2/node-instance/${kept.nodeInstances[0].id}/outputs/latest/data`,
-    );
-    expect(left.body).toBe('kept');
-  });
-
-  test('is for Administrators with an access token', async () => {
-    const { people } = world;
-    const session = await create();
-    expect((await remove(session.id, people.offlineToken)).status).toBe(403);
-    for (const person of [people.Developer, people.Instructor, people.Trainee])
-      expect((await remove(session.id, person.token)).status).toBe(401);
-    expect((await remove(session.id, people.Administrator.token)).status).toBe(204);
-    expect(await remove('abc')).toMatchObject(refused(404, 'Session not found.'));
-  });
-
-  async function keysInBucket(): Promise<string[]> {
-    const client = s3Client(platform.environment);
-    const page = await client.send(new ListObjectsV2Command({ Bucket: platform.s3.bucket }));
-    client.destroy();
-    return (page.Contents ?? []).map((object) => object.Key ?? '');
-  }
-
-  /** Names of the tables in which the session's id stands. */
-  async function rowsOf(sessionId: string): Promise<string[]> {
-    const columns = await world.query<{ table: string; column: string }>(
-      `select c.table_name as table, c.column_name as column
-         from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
-        where c.table_schema = 'public' and t.table_type = 'BASE TABLE' and c.data_type = 'uuid'`,
-    );
-    const found: string[] = [];
-    for (const { table, column } of columns) {
-      const rows = await world.query(`select 1 from "${table}" where "${column}" = $1`, [sessionId]);
-      if (rows.length > 0 && table !== 'session_ending') found.push(table);
-    }
-    return found;
-  }
-});
+freezeTests(world);
+deleteTests(world, platform);

@@ -69,6 +69,17 @@ export async function sessionWorld(
   };
 }
 
+/** Makes sessions of the world's project and template, with these fields beside. */
+export const sessionCreator =
+  (world: SessionWorld) =>
+  async (json: object = {}, token?: string) => {
+    const fields = { ProjectId: world.projectId, SessionTemplateId: world.templateId, ...json };
+    return (await world.call('POST', '/session', fields, token)).body;
+  };
+
+/** The common error body. */
+export const refused = (status: number, message: unknown) => ({ status, body: { status: 'error', message } });
+
 export const windowStart = '2026-03-01T10:00:00.000Z';
 /** Seconds after `windowStart`, as a timestamp. */
 export const at = (seconds: number) => new Date(Date.parse(windowStart) + seconds * 1_000).toISOString();
