@@ -34,10 +34,13 @@ export const startSettings = z.object({
   TEMP_DIR: z.string().optional(),
   /** Where the modules of deployed runners lie; relative to the folder the command is given in. */
   SDK_RUNNERS_DIR: z.string().refine(isFolder, 'must be a folder that is there').optional(),
-  /** Port of the embedded PostgreSQL; absent: a free one, kept from then on. So are the next three. */
+  /** Port of the embedded PostgreSQL; absent: a free one, kept from then on. */
   POSTGRES_PORT: port.optional(),
+  /** Port of the embedded Temporal; absent: a free one, kept from then on. */
   TEMPORAL_PORT: port.optional(),
+  /** Port of the embedded Temporal UI; absent: a free one, kept from then on. */
   TEMPORAL_UI_PORT: port.optional(),
+  /** Port of the embedded S3 gateway; absent: a free one, kept from then on. */
   S3_PORT: port.optional(),
 });
 
@@ -61,12 +64,17 @@ export const temporalSettings = z.object({
 const embeddedStore = z.object({});
 export const ownStore = withKeyPair(
   z.object({
-    /** An object store of your own; the others belong to it. */
+    /** An object store of your own. The next five say more of it, and mean nothing without it. */
     S3_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an address with http or https' }),
+    /** Region of that store. */
     S3_REGION: z.string().default(DEFAULT_REGION),
+    /** Bucket in that store; it must be there. */
     S3_BUCKET: z.string().default(DEFAULT_BUCKET),
+    /** Key of that store. Without it and its secret, Amazon's own ways to credentials are tried in turn. */
     S3_ACCESS_KEY_ID: z.string().optional().meta({ secret: true }),
+    /** Secret of that key. */
     S3_SECRET_ACCESS_KEY: z.string().optional().meta({ secret: true }),
+    /** `true`: the bucket stands in the path; `false`: in the host name. */
     S3_FORCE_PATH_STYLE: z.string().default('true'),
   }),
 );
