@@ -2,7 +2,6 @@
  * The worker process. `worker/main.ts` runs workflows, their short activities, the healer and the lease loop;
  * `worker/main.ts --queue builtin` runs built-in nodes, in a process of their own because of their memory.
  */
-import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Runtime, Worker } from '@temporalio/worker';
 import pino, { type Logger } from 'pino';
@@ -29,6 +28,7 @@ import { workflowBundle } from './bundle.ts';
 import { healOnce } from './healer.ts';
 import { startLeaseLoop } from './lease-loop.ts';
 import { type Loop, startLoop } from './loop.ts';
+import { keepFresh } from './ready-file.ts';
 import { startRetention } from './retention.ts';
 import { startRunnerSweeper } from './runner-sweeper.ts';
 import { workerSettings } from './settings.ts';
@@ -205,13 +205,6 @@ if (import.meta.main) {
     for (const line of lines) process.stderr.write(`${line}\n`);
     process.exitCode = 1;
   }
-}
-
-/** A file that is there as soon as the worker takes tasks, and written anew as long as its event loop turns. */
-function keepFresh(file: string): void {
-  const write = () => writeFileSync(file, `${process.pid}\n`);
-  write();
-  setInterval(write, 10_000).unref();
 }
 
 /** Temporal's own log lines as ours: JSON, warnings and errors only. */

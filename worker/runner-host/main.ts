@@ -1,5 +1,5 @@
 /** The process that hosts deployed runners: `SDK_RUNNERS_DIR` names the folder of their modules. */
-import { statSync, writeFileSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import pino from 'pino';
 import { redacted } from '../../domain/redact.ts';
@@ -9,6 +9,7 @@ import { SecretBox } from '../../store/secrets.ts';
 import { databaseSettings } from '../../store/settings.ts';
 import { telemetrySettings } from '../../telemetry/settings.ts';
 import { startTelemetry } from '../../telemetry/start.ts';
+import { keepFresh } from '../ready-file.ts';
 import { RunnerHost } from './host.ts';
 import { runnerHostSettings } from './settings.ts';
 
@@ -53,7 +54,7 @@ if (import.meta.main) {
   try {
     const running = await startRunnerHost(process.env);
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void running.stop());
-    if (process.env.READY_FILE) writeFileSync(process.env.READY_FILE, `${process.pid}\n`);
+    if (process.env.READY_FILE) keepFresh(process.env.READY_FILE);
   } catch (error) {
     const lines = error instanceof SettingsError ? error.lines : [String(error)];
     for (const line of lines) process.stderr.write(`${line}\n`);
