@@ -9,7 +9,9 @@ import { Database } from '../store/database.ts';
 import { ObjectStores, objectSettings, openObjectStore } from '../store/objects.ts';
 import { PendingObjects } from '../store/pending-objects.ts';
 import { readPlatformState } from '../store/platform-state.ts';
-import { databaseSettings } from '../store/settings.ts';
+import { ReportReader } from '../store/report-reader.ts';
+import { checkSchema } from '../store/schema-check.ts';
+import { databaseSettings, reportDatabaseSettings } from '../store/settings.ts';
 import { temporalCalled } from '../telemetry/metrics.ts';
 import { watchPlatform } from '../telemetry/platform-gauges.ts';
 import { type TelemetrySettings, telemetrySettings } from '../telemetry/settings.ts';
@@ -28,6 +30,7 @@ import { apiSettings } from './settings.ts';
 const ownParts = {
   api: apiSettings,
   database: databaseSettings,
+  reports: reportDatabaseSettings,
   objects: objectSettings,
   temporal: temporalSettings,
   series: seriesSettings,
@@ -39,6 +42,11 @@ export type Composed = {
   readonly telemetry: TelemetrySettings;
   /** The authentication service's routes: in this process, or passed on to the separate service. */
   readonly authDispatcher: Dispatcher;
+  /**
+   * Whether schema and rights are what this version needs, as far as the database answers.
+   * @throws SettingsError, with the sentence for the operator
+   */
+  check(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -58,6 +66,8 @@ export async function compose(environment: Environment): Promise<Composed> {
       : localTransport(authService.dispatcher, log);
   const { DATABASE_URL, DATABASE_POOL_SIZE } = settings.database;
   const database = await Database.open({ databaseUrl: DATABASE_URL, poolSize: DATABASE_POOL_SIZE });
+  const { REPORT_DATABASE_URL } = settings.reports;
+  const reportReader = REPORT_DATABASE_URL === undefined ? undefined : new ReportReader(REPORT_DATABASE_URL);
   const objects = new ObjectStores(settings.objects);
   const platformStore = openObjectStore(objects.platformAccess);
   const workflows = new WorkflowClient(settings.temporal, log, {
@@ -71,6 +81,7 @@ export async function compose(environment: Environment): Promise<Composed> {
     log,
     auth,
     database,
+    reports: reportReader ?? database,
     objects,
     pending: new PendingObjects(database, objects),
     workflows,
@@ -99,6 +110,12 @@ export async function compose(environment: Environment): Promise<Composed> {
     authDispatcher:
       authService?.dispatcher ??
       forwardTo(settings.api.AUTH_URL ?? '', authRoutes as unknown as readonly Route[]),
+    async check() {
+      await checkSchema(database);
+      const away = await reportReader?.check(database);
+      if (away !== undefined)
+        log.warn({ err: away }, 'REPORT_DATABASE_URL does not answer: reports fail until it does');
+    },
     async close() {
       unwatch();
       await services.sessionEvents.stop();
@@ -108,6 +125,7 @@ export async function compose(environment: Environment): Promise<Composed> {
       platformStore.close();
       objects.close();
       await authService?.close();
+      await reportReader?.close();
       await database.close();
     },
   };

@@ -1,6 +1,5 @@
 /** The API process: platform interface, authentication service (unless it stands alone) and web console. */
 import { SettingsError } from '../domain/settings.ts';
-import { checkSchema } from '../store/schema-check.ts';
 import { startTelemetry } from '../telemetry/start.ts';
 import { compose } from './compose.ts';
 import { startApi } from './start.ts';
@@ -9,7 +8,7 @@ try {
   const composed = await compose(process.env);
   const { log } = composed.services;
   const telemetry = await startTelemetry('api', composed.telemetry, log);
-  await checkSchema(composed.services.database);
+  await composed.check();
   const running = await startApi(composed);
   log.info({ port: running.port }, 'listening');
   const stop = async () => {

@@ -1,7 +1,7 @@
 /** What handlers work with, as one typed object. `compose.ts` opens it, for the process and for tests alike. */
 import type { Logger } from 'pino';
 import type { OpenApiDocument } from '../http/openapi.ts';
-import type { Database } from '../store/database.ts';
+import type { Database, Reader } from '../store/database.ts';
 import type { ObjectStores } from '../store/objects.ts';
 import type { PendingObjects } from '../store/pending-objects.ts';
 import type { WorkflowClient } from '../workflows/client.ts';
@@ -20,6 +20,8 @@ export type OpenServices = {
   readonly log: Logger;
   readonly auth: AuthClient;
   readonly database: Database;
+  /** What report downloads read by: `REPORT_DATABASE_URL`, or the database itself. */
+  readonly reports: Reader;
   readonly objects: ObjectStores;
   readonly pending: PendingObjects;
   readonly workflows: WorkflowClient;

@@ -24,6 +24,15 @@ export interface Queryable {
   query<R = Row>(statement: string, parameters?: readonly unknown[]): Promise<R[]>;
 }
 
+/** What whoever only reads works with: the database itself, or a connection that can do no more. */
+export interface Reader extends Queryable {
+  /**
+   * Runs a statement whose text depends on what is asked for, or whose best plan depends on the values: it is planned
+   * for these values and not kept.
+   */
+  queryAnew<R = Row>(statement: string, parameters?: readonly unknown[]): Promise<R[]>;
+}
+
 /** One transaction. */
 export interface Tx extends Queryable {
   /**
@@ -57,7 +66,7 @@ const workingOptions =
 /** Whoever waits for a lock on a whole table holds up all who come after: a migration waits for a moment, and tries again. */
 const migratingOptions = '-c lock_timeout=300 -c idle_in_transaction_session_timeout=60000';
 
-export class Database implements Queryable {
+export class Database implements Reader {
   readonly pool: pg.Pool;
   private readonly orm: MikroORM;
   private readonly unwatch: () => void;
@@ -120,10 +129,6 @@ export class Database implements Queryable {
     return result.rows as R[];
   }
 
-  /**
-   * Runs a statement whose text depends on what is asked for, or whose best plan depends on the values: it is planned
-   * for these values and not kept.
-   */
   async queryAnew<R = Row>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
     // Without a name, and as an object, it passes the client that prepares.
     const result = await this.pool.query({ text: statement, values: parameters as unknown[] });

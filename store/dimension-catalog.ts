@@ -1,6 +1,6 @@
 /** Dimensions of all sessions, as the catalog lists them and reports go through them (contract: Dimension catalog rules). */
 import type { Person } from '../domain/participant.ts';
-import type { Database, Queryable } from './database.ts';
+import type { Queryable, Reader } from './database.ts';
 
 export interface CatalogFilter {
   /** Dimensions that have a scenario with a window, none of which overlaps from ... to, are left out. */
@@ -90,7 +90,7 @@ type Page = { readonly order: CatalogOrder; readonly offset: number; readonly li
 
 /** Ids of one page, by the start of the newest scenario, then creation. */
 export async function idsOfDimensions(
-  database: Database,
+  database: Reader,
   filter: CatalogFilter,
   { order, offset, limit }: Page,
 ): Promise<readonly number[]> {
@@ -103,7 +103,7 @@ export async function idsOfDimensions(
 
 /** The ids of one page, and how many there are. */
 export async function pageOfDimensions(
-  database: Database,
+  database: Reader,
   filter: CatalogFilter,
   page: Page,
 ): Promise<{ readonly ids: readonly number[]; readonly totalCount: number }> {

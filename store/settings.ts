@@ -12,4 +12,12 @@ export const databaseSettings = z.object({
     .max(200, 'must be a whole number from 2 to 200')
     .default(16),
 });
+const reportDatabase = databaseAddress(
+  'What report downloads read by, as a user who only reads; by default `DATABASE_URL`',
+);
+
+export const reportDatabaseSettings = z.object({
+  REPORT_DATABASE_URL: reportDatabase.optional().meta(reportDatabase.meta() ?? {}),
+});
+
 export type DatabaseVariables = z.output<typeof databaseSettings>;

@@ -103,10 +103,10 @@ const download = defineRoute({
   errors: ['reportNotFound', 'upstreamFailed'],
   async handler(context) {
     const { query, services } = context;
-    const report = await findReport(services.database, query.option ?? query.report);
+    const report = await catalogFailsAs502(() => findReport(services.reports, query.option ?? query.report));
     if (report === undefined) throw new Problem('reportNotFound');
     const columns = orderedColumns(report.columns);
-    const batches = reportRows(services.database, compileReport(columns, report.filters), {
+    const batches = reportRows(services.reports, compileReport(columns, report.filters), {
       filter: {
         from: query.from,
         to: query.to,

@@ -7,7 +7,7 @@ import {
   type Evaluate,
   equalsValue,
 } from '../../domain/report-expression.ts';
-import type { Database } from '../../store/database.ts';
+import type { Reader } from '../../store/database.ts';
 import {
   type CatalogDimension,
   type CatalogFilter,
@@ -60,7 +60,7 @@ export interface RowsRequest {
 
 /** Batches of rows of cells. The first batch is read when the first `next` is awaited. */
 export async function* reportRows(
-  database: Database,
+  database: Reader,
   report: CompiledReport,
   { filter, userId, people }: RowsRequest,
 ): AsyncGenerator<readonly (readonly Cell[])[]> {

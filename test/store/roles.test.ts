@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { compose } from '../../api/compose.ts';
 import { migrateAuth } from '../../auth/migrate.ts';
 import { nodeStateCodes } from '../../domain/node-state.ts';
 import { ensurePlatformDataSource } from '../../store/data-sources.ts';
 import { migrate } from '../../store/migrate.ts';
+import { ReportReader } from '../../store/report-reader.ts';
 import { databaseRoles, makeRoles } from '../../store/roles.ts';
-import { ask, makePeople, startTestApi } from '../support/api.ts';
+import { ask, makePeople, startTestApi, tokenOf } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeGraph } from '../support/graph.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { inputNode, ship, tabularNode, templateFile } from '../support/templates.ts';
 import { testWorkflows } from '../support/workflows.ts';
@@ -185,5 +188,86 @@ test('the report role reads sessions and outputs, and neither secrets nor accoun
     await expect(client.query('insert into session_ending values (gen_random_uuid())')).rejects.toMatchObject(
       refused,
     );
+  });
+});
+
+describe('report downloads with REPORT_DATABASE_URL', () => {
+  const separate = { ...application, REPORT_DATABASE_URL: urlOf(logins.report) };
+  /** What the API says to these variables before it works. */
+  const checked = async (REPORT_DATABASE_URL: string) => {
+    const composed = await compose({ ...application, REPORT_DATABASE_URL, PORT: '0', LOG_LEVEL: 'silent' });
+    const said = await composed.check().then(
+      () => 'good',
+      (error: Error) => `${error.name}: ${error.message}`,
+    );
+    await composed.close();
+    return said;
+  };
+
+  test('read as the report role, preview and all; without its right they are the 502 of the reference, and nothing else fails', async () => {
+    const api = await startTestApi(separate);
+    try {
+      await api.composed.check();
+      const { database } = api.composed.services;
+      const { sessionId, nodes } = await makeGraph(database, [{ name: 'laps', parents: [] }]);
+      await database.query(
+        `insert into dimension (session_id, node_instance_id, name, dashboard_name, dashboard_version)
+         values ($1, $2, 'Of the role', 'Recording', 'next')`,
+        [sessionId, nodes.laps],
+      );
+      const { username, password } = platform.administrator;
+      const token = await tokenOf(api.url, username, password);
+      const get = (path: string) => ask(api.url, 'GET', `/api/v2/dashboard/${path}`, { token });
+      const download = await get('reports/download?report=session-list&format=csv');
+      expect([download.status, download.body]).toEqual([200, expect.stringContaining('Session,Test,')]);
+      const { rows: seen } = await owner.query(
+        `select distinct usename from pg_stat_activity where datname = current_database() and application_name = 'reports'`,
+      );
+      expect(seen).toEqual([{ usename: logins.report }]);
+      const { body: metrics } = await ask(api.url, 'GET', '/metrics', { token });
+      expect(metrics).toContain('sdp_pool_connections_max{pool="reports"} 4');
+
+      for (const table of ['report_definition', 'dimension']) {
+        await owner.query(`revoke select on ${table} from ${databaseRoles.report}`);
+        const refusal = await get('reports/download?report=session-list&format=csv');
+        expect([refusal.status, refusal.body]).toEqual([
+          502,
+          { status: 'error', message: 'An upstream service failed.' },
+        ]);
+        expect((await get('dimensions')).status).toBe(200);
+        expect((await get('reports/session-list')).status).toBe(200);
+        expect(await checked(separate.REPORT_DATABASE_URL)).toBe(
+          `SettingsError: REPORT_DATABASE_URL: reports cannot be read: permission denied for table ${table}.`,
+        );
+        await owner.query(`grant select on ${table} to ${databaseRoles.report}`);
+      }
+      expect((await get('reports/download?report=session-list&format=xlsx')).status).toBe(200);
+    } finally {
+      await api.stop();
+    }
+  }, 60_000);
+
+  test('only read, whatever their user may do', async () => {
+    const reader = new ReportReader(platform.databaseUrl);
+    try {
+      await expect(reader.query('delete from report_definition')).rejects.toMatchObject({ code: '25006' });
+    } finally {
+      await reader.close();
+    }
+  });
+
+  test('are looked at before the API works: what is wrong is one line, and a server that is away is waited for', async () => {
+    const wrong = new URL(separate.REPORT_DATABASE_URL);
+    wrong.password = 'wrong';
+    const elsewhere = Object.assign(new URL(platform.databaseUrl), { pathname: '/postgres' }).href;
+    const away = Object.assign(new URL(separate.REPORT_DATABASE_URL), { port: '1' }).href;
+    expect(await checked(separate.REPORT_DATABASE_URL)).toBe('good');
+    expect(await checked(wrong.href)).toMatch(
+      /^SettingsError: REPORT_DATABASE_URL: reports cannot be read: password authentication failed for user "\w+"\.$/,
+    );
+    expect(await checked(elsewhere)).toMatch(
+      /^SettingsError: REPORT_DATABASE_URL: .*"platform_migration" does not exist\.$/,
+    );
+    expect(await checked(away)).toBe('good');
   });
 });

@@ -12,7 +12,7 @@ import {
   temporalSettings as startTemporal,
 } from '../../../local/settings.ts';
 import { objectSettings } from '../../../store/object-settings.ts';
-import { databaseSettings } from '../../../store/settings.ts';
+import { databaseSettings, reportDatabaseSettings } from '../../../store/settings.ts';
 import { telemetrySettings } from '../../../telemetry/settings.ts';
 import { runnerHostSettings } from '../../../worker/runner-host/settings.ts';
 import { workerSettings } from '../../../worker/settings.ts';
@@ -53,9 +53,9 @@ const parts: readonly Part[] = [
   },
   {
     title: 'Database',
-    about: 'Read by API, workers and runner host.',
+    about: 'Read by API, workers and runner host; `REPORT_DATABASE_URL` by the API alone.',
     file: 'store/settings.ts',
-    schemas: [databaseSettings],
+    schemas: [databaseSettings, reportDatabaseSettings],
   },
   {
     title: 'Object store',
