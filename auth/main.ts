@@ -19,21 +19,30 @@ export async function startAuth(
   serverSettings: ServerSettings,
 ): Promise<RunningServer> {
   const log = createLog('auth', serverSettings.LOG_LEVEL);
-  const service = openAuthService(settings, log, serverSettings.RESPONSE_CHECKS);
+  const leaving = new AbortController();
   const shutdown = new AbortController();
-  const observe = observeRoutes(service.dispatcher.routes);
-  const app = createApp({ dispatcher: service.dispatcher, log, shutdown: shutdown.signal, observe });
+  const service = openAuthService(settings, log, serverSettings.RESPONSE_CHECKS, leaving.signal);
+  const app = createApp({
+    dispatcher: service.dispatcher,
+    log,
+    shutdown: shutdown.signal,
+    leaving: leaving.signal,
+    observe: observeRoutes(service.dispatcher.routes),
+  });
   const server = await listen(app.callback(), {
     port: serverSettings.PORT,
     shutdown,
+    leaving,
+    leaveSeconds: serverSettings.SHUTDOWN_DELAY_SECONDS,
     ...(serverSettings.HOST === undefined ? {} : { host: serverSettings.HOST }),
   });
   log.info({ port: server.port }, 'listening');
+  let stopping: Promise<void> | undefined;
   return {
     ...server,
-    async stop(graceSeconds) {
-      await server.stop(graceSeconds);
-      await service.close();
+    stop(graceSeconds) {
+      stopping ??= server.stop(graceSeconds).then(() => service.close());
+      return stopping;
     },
   };
 }

@@ -9,6 +9,8 @@ export type AuthServices = {
   readonly log: Logger;
   readonly database: AuthDatabase;
   readonly settings: AuthSettings;
+  /** Aborted when a service of its own begins to stop. */
+  readonly leaving: AbortSignal;
 };
 
 /** Whoever calls this service with a valid token. */

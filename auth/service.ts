@@ -30,18 +30,24 @@ export type AuthService = {
   close(): Promise<void>;
 };
 
-/** Opens the service over its database; makes no connection yet. */
+const staying = new AbortController().signal;
+
+/**
+ * Opens the service over its database; makes no connection yet.
+ * @param leaving aborted when the process begins to stop; never, by default, where the platform holds the service
+ */
 export function openAuthService(
   settings: AuthSettings,
   log: Logger,
   responseChecks: 'strict' | 'log',
+  leaving: AbortSignal = staying,
 ): AuthService {
   const database = new AuthDatabase(settings.DATABASE_URL);
   const sweep = setInterval(() => {
     sweepExpired(database).catch((error) => log.warn({ err: error }, 'expired tokens not removed'));
   }, sweepEveryMs).unref();
   const dispatcher = createDispatcher(authRoutes, {
-    services: { log, database, settings },
+    services: { log, database, settings, leaving },
     identify: (bearer) => identify(database, settings.TOKEN_KEY, bearer),
     responseChecks,
   });

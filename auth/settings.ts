@@ -1,5 +1,6 @@
 /** Variables of the authentication service. */
 import { z } from 'zod';
+import { limits } from '../domain/limits.ts';
 import { databaseAddress } from '../settings/database-address.ts';
 
 const secret = z.string().min(32, 'must hold at least 32 characters').meta({ secret: true });
@@ -30,9 +31,22 @@ export const authMigrateSettings = authDatabaseSettings.extend({
     .meta({ secret: true }),
 });
 
+const delayFault = `must be a whole number from 0 to ${limits.shutdownDelayMaxSeconds}`;
+
 export const authServerSettings = z.object({
   PORT: z.coerce.number('must be a port number').int().min(0).max(65_535).default(8081),
   HOST: z.string().optional(),
+  SHUTDOWN_DELAY_SECONDS: z.coerce
+    .number(delayFault)
+    .int(delayFault)
+    .min(0, delayFault)
+    .max(limits.shutdownDelayMaxSeconds, delayFault)
+    .default(0)
+    .meta({
+      description:
+        'How long a service of its own goes on taking requests after SIGTERM while its health check says 503, so that ' +
+        'balancers notice.',
+    }),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   RESPONSE_CHECKS: z.enum(['strict', 'log']).default('log'),
 });

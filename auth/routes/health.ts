@@ -9,11 +9,13 @@ export const authHealth = defineRoute({
   method: 'GET',
   path: '/api/authorization/health',
   summary: 'Whether the authentication service and its database answer',
-  description: 'For whoever runs this service apart from the platform.',
+  description:
+    'For whoever runs this service apart from the platform: 503 also from the moment in which it begins to stop.',
   tags: ['Health'],
   access: access.open,
   responses: { 200: { description: 'Both answer.', schema: z.object({ status: z.literal('ok') }) } },
   async handler({ services }) {
+    if (services.leaving.aborted) throw new Problem('unavailable');
     try {
       await services.database.query({ name: 'probe', text: 'select 1' }, []);
     } catch (cause) {

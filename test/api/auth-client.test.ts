@@ -1,11 +1,15 @@
+import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAuth } from '../../auth/main.ts';
 import { authServerSettings, authSettings } from '../../auth/settings.ts';
 import type { RunningServer } from '../../http/server.ts';
 import { ask, makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
+import { testProcesses } from '../support/processes.ts';
 import { testEnvironment } from '../support/stack.ts';
 
 const platform = await testEnvironment();
+const processes = testProcesses(platform.environment);
 let auth: RunningServer;
 let api: TestApi;
 let people: People;
@@ -83,5 +87,84 @@ describe('checks of one token', () => {
     const later = services.auth.identify(before, 'z');
     expect(later).not.toBe(one);
     expect((await later)?.role).toBe('Developer');
+  });
+});
+
+describe('a separate authentication service that is told to stop', () => {
+  const path = '/api/authorization';
+  /** What came back, or the code of what broke. */
+  const answerTo = (call: ClientRequest) =>
+    new Promise<readonly [number | string | undefined, string | undefined]>((resolve) => {
+      call.on('response', (response: IncomingMessage) => {
+        response.resume();
+        response.on('end', () => resolve([response.statusCode, response.headers.connection]));
+      });
+      call.on('error', (error: NodeJS.ErrnoException) => resolve([error.code, undefined]));
+    });
+
+  test('says so to its balancer, ends what is under way, closes kept connections with their last answer, and costs nobody a call', async () => {
+    const leaving = await processes.startAuth({ variables: { SHUTDOWN_DELAY_SECONDS: '1' } });
+    const kept = new Agent({ keepAlive: true, maxSockets: 1 });
+    const busy = new Agent({ keepAlive: true });
+    const get = (url: string, agent: Agent | false = false) =>
+      answerTo(request(`${url}${path}/health`, { agent }).end());
+    try {
+      expect(await get(leaving.url, kept)).toEqual([200, 'keep-alive']);
+      const { username, password } = people.Developer;
+      const body = JSON.stringify({ username, password });
+      const underWay = request(`${leaving.url}${path}/token`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+      });
+      underWay.write(body.slice(0, 5));
+      const signedIn = answerTo(underWay);
+
+      // Calls without a pause, over kept connections, to whichever of two services takes a connection.
+      let isOver = false;
+      const told: unknown[] = [];
+      const callers = Array.from({ length: 4 }, async () => {
+        for (let first = leaving.url; !isOver || first === leaving.url; ) {
+          const options = { agent: busy, headers: { authorization: `Bearer ${people.adminToken}` } };
+          const answer = await answerTo(request(`${first}${path}/users`, options).end());
+          if (answer[0] === 'ECONNREFUSED' && first === leaving.url) first = auth.url;
+          else told.push(answer[0]);
+        }
+      });
+      leaving.kill('SIGTERM');
+      await eventually('the health check says no', async () => (await get(leaving.url))[0] === 503);
+      expect(await get(leaving.url, kept)).toEqual([503, 'close']);
+      underWay.end(body.slice(5));
+      expect(await signedIn).toEqual([200, 'close']);
+      expect(await leaving.ended).toBe(0);
+      expect(await get(leaving.url)).toEqual(['ECONNREFUSED', undefined]);
+      isOver = true;
+      await Promise.all(callers);
+      expect(told.length).toBeGreaterThan(10);
+      expect(new Set(told)).toEqual(new Set([200]));
+    } finally {
+      kept.destroy();
+      busy.destroy();
+    }
+  }, 60_000);
+
+  test('ends what is under way also where nobody balances', async () => {
+    const own = await startAuth(
+      authSettings.parse(platform.environment),
+      authServerSettings.parse({ PORT: '0', LOG_LEVEL: 'silent' }),
+    );
+    const { username, password } = people.Developer;
+    const body = JSON.stringify({ username, password });
+    const underWay = request(`${own.url}${path}/token`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+    });
+    const accepted = new Promise((resolve) => own.server.once('request', resolve));
+    underWay.write(body.slice(0, 5));
+    await accepted;
+    const signedIn = answerTo(underWay);
+    const stopped = own.stop();
+    underWay.end(body.slice(5));
+    expect(await signedIn).toEqual([200, 'close']);
+    await stopped;
   });
 });
