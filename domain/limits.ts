@@ -74,6 +74,8 @@ export const limits = {
   leaseMinSeconds: 10,
   leaseMaxSeconds: 3600,
   claimWaitMaxSeconds: 60,
+  /** Beyond one lease, in which its holder must have called: how long it may go on with a run that was cancelled. */
+  cancelGraceSeconds: 60,
   runnerInstanceCharacters: 128,
   runnerInstanceKeptDays: 7,
   runnerDrainedKeptDays: 90,
@@ -84,6 +86,12 @@ export const limits = {
   incrementalInputsPerTaskDefault: 100,
   maxAttemptsDefault: 3,
   maxAttemptsMax: 20,
+  // Built-in nodes (decisions 11)
+  builtinFileSeconds: 1_800,
+  builtinSourceAnswerSeconds: 5,
+  builtinSourceAwaySeconds: 5,
+  builtinSourceSilentSeconds: 60,
+  builtinSourceReturns: 10,
   // Templates, sessions, lists (contract: Limits; decisions 4, 5, 13)
   templateNodes: 500,
   sessionPageSizeDefault: 25,

@@ -5,6 +5,7 @@
  * A run that is tried again is the same run: it keeps its upper bound, in a reprocess its own watermark, and its
  * published outputs, and gets as many further attempts as its node template allows.
  */
+import { limits } from '../domain/limits.ts';
 import { nodeStateCodes } from '../domain/node-state.ts';
 import { cancelled, cancelVerdict, type RetryVerdict, retryVerdict } from '../domain/run-plan.ts';
 import { checkConfigurations } from './configuration-check.ts';
@@ -109,7 +110,7 @@ async function queueAgain(tx: Tx, session: LockedSession, runIds: readonly strin
 
 export type CancelResult =
   | { readonly outcome: 'ended'; readonly run: NodeRunRow; readonly effects: Effects }
-  /** The holder learns of it by its next heartbeat; whatever it reports then, the run ends as cancelled. */
+  /** The holder learns of it by its next heartbeat; whatever it reports in its time, or does not, the run ends as cancelled. */
   | { readonly outcome: 'requested'; readonly run: NodeRunRow }
   /** It was cancelled before. */
   | { readonly outcome: 'unchanged'; readonly run: NodeRunRow }
@@ -125,13 +126,29 @@ export async function cancelRun(database: Database, runId: string): Promise<Canc
     if (verdict === 'ended') return { outcome: 'ended-otherwise' };
     if (verdict === 'cancelled-already') return { outcome: 'unchanged', run: await shown(tx, runId) };
     await tx.query('update node_run set cancel_requested = true where id = $1', [runId]);
-    if (verdict === 'tell-holder') return { outcome: 'requested', run: await shown(tx, runId) };
+    if (verdict === 'tell-holder') {
+      await boundHolder(tx, runId);
+      return { outcome: 'requested', run: await shown(tx, runId) };
+    }
     await fixUpperBound(tx, runId);
     const ended = await writeDone(tx, { runId, ...run }, cancelled);
     await planSession(tx, session, run.nodeInstanceId);
     const effects = await saveSession(tx, session, [ended]);
     return { outcome: 'ended', run: await shown(tx, runId), effects };
   });
+}
+
+/**
+ * A holder that goes on beating would keep a cancelled run for ever. It has one lease to hear of the cancel, by some call
+ * that renews it, and then a while to end the task; a shorter time that the attempt has stays.
+ */
+async function boundHolder(tx: Tx, runId: string): Promise<void> {
+  await tx.query(
+    `update node_claim
+        set timeout_at = least(timeout_at, clock_timestamp() + make_interval(secs => lease_seconds + $2))
+      where run_id = $1 and ended_at is null`,
+    [runId, limits.cancelGraceSeconds],
+  );
 }
 
 async function shown(tx: Tx, runId: string): Promise<NodeRunRow> {

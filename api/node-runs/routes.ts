@@ -1,6 +1,7 @@
 /** Runs for operators: finding those that failed for good, having them tried again, and cancelling. */
 import { access } from '../../domain/access.ts';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
 import { findNodeRun, listNodeRuns } from '../../store/node-runs.ts';
 import {
   type CancelResult,
@@ -134,7 +135,8 @@ const cancel = defineRoute({
   description:
     'A run that is queued or waits ends at once: its node is Failed with statusDetails `cancelled`, what it staged is ' +
     'dropped, and its inputs count as consumed. The holder of a run that is held learns of it by `cancelRequested` in ' +
-    'its next heartbeat; whatever it reports then, the run ends the same way.',
+    `its next heartbeat; whatever it reports then, the run ends the same way, and at the latest one lease and ` +
+    `${limits.cancelGraceSeconds} seconds after the cancel, also under a holder that only goes on beating.`,
   tags,
   access: access.admin,
   params: nodeRunParams,

@@ -23,6 +23,8 @@ export type ToThread =
       readonly taskId: string;
       readonly headers: Readonly<Record<string, string>>;
       readonly intervalMs: number;
+      /** After the platform asked for a cancel: when the thread ends the task, unless it was stopped before. */
+      readonly cancelGraceMs: number;
     }
   | { readonly kind: 'progress'; readonly taskId: string; readonly progress: Progress }
   | { readonly kind: 'stop'; readonly taskId: string }
@@ -31,6 +33,8 @@ export type ToThread =
 export type FromThread =
   | { readonly kind: 'ready' }
   | { readonly kind: 'cancel-requested'; readonly taskId: string }
+  /** The thread told the end of a cancelled task, because nobody else did. */
+  | { readonly kind: 'cancel-told'; readonly taskId: string }
   /** The platform refuses the beats for good. */
   | { readonly kind: 'refused'; readonly taskId: string; readonly status: number; readonly message: string }
   | {

@@ -4,6 +4,7 @@ import { BackOff, isTransient } from './back-off.ts';
 import { ApiError, isEnd, messageOf } from './errors.ts';
 import type { FromThread, Progress, ThreadSettings, ToThread } from './heartbeat-messages.ts';
 import { HttpClient, readJson, readRefusal } from './http-request.ts';
+import { cancelReport } from './outcome.ts';
 import type { HeartbeatWire } from './wire.ts';
 
 const settings = workerData as ThreadSettings;
@@ -23,7 +24,9 @@ class Keeper {
   #progress: Progress = {};
   #hasNews = false;
   #isBeating = false;
+  #isEnding = false;
   #timer: NodeJS.Timeout | undefined;
+  #cancelTimer: NodeJS.Timeout | undefined;
   #beganAtMs = 0;
 
   constructor(task: Extract<ToThread, { kind: 'keep' }>) {
@@ -42,11 +45,13 @@ class Keeper {
   stop(): void {
     this.#over.abort();
     clearTimeout(this.#timer);
+    clearTimeout(this.#cancelTimer);
   }
 
   #schedule(waitMs: number): void {
     clearTimeout(this.#timer);
-    if (!this.#over.signal.aborted) this.#timer = setTimeout(() => void this.#beat(), waitMs);
+    if (this.#isEnding || this.#over.signal.aborted) return;
+    this.#timer = setTimeout(() => void this.#beat(), waitMs);
   }
 
   /** News go out at once, but not more often than three times an interval. */
@@ -62,7 +67,7 @@ class Keeper {
     try {
       const { cancelRequested } = await this.#send();
       this.#backOff.reset();
-      if (cancelRequested) tell({ kind: 'cancel-requested', taskId: this.#task.taskId });
+      if (cancelRequested) this.#noteCancel();
       this.#schedule(this.#task.intervalMs);
       if (this.#hasNews) this.#scheduleNews();
     } catch (error) {
@@ -86,20 +91,52 @@ class Keeper {
     if (failures === failuresToTell) tell({ kind: 'failing', taskId, failures, message: messageOf(error) });
   }
 
+  #noteCancel(): void {
+    tell({ kind: 'cancel-requested', taskId: this.#task.taskId });
+    this.#cancelTimer ??= setTimeout(() => void this.#endCancelled(), this.#task.cancelGraceMs);
+  }
+
+  /**
+   * The main thread had its time and has not stopped us: it computes without a pause, and beats would keep the task for
+   * as long as it does. So its end is told from here. Without an answer the lease ends, for nothing renews it any more.
+   */
+  async #endCancelled(): Promise<void> {
+    this.#isEnding = true;
+    clearTimeout(this.#timer);
+    const { taskId } = this.#task;
+    const { signal } = this.#over;
+    const backOff = new BackOff(this.#task.intervalMs);
+    while (!signal.aborted) {
+      try {
+        await this.#put('fail', cancelReport);
+        tell({ kind: 'cancel-told', taskId });
+        this.stop();
+      } catch (error) {
+        // Refused: it has ended already.
+        if (!isTransient(error)) this.stop();
+        else await backOff.wait(error, signal).catch(() => undefined);
+      }
+    }
+  }
+
   async #send(): Promise<HeartbeatWire> {
+    return (await this.#put('heartbeat', bodyOf(this.#progress))) as HeartbeatWire;
+  }
+
+  async #put(what: 'heartbeat' | 'fail', json: unknown): Promise<unknown> {
     const { taskId, headers, intervalMs } = this.#task;
     // A lease is three intervals: two silent beats may pass before the third must succeed.
     const silenceMs = Math.max(1_000, intervalMs * 0.8);
     const message = await http.open({
       method: 'PUT',
-      url: new URL(`${settings.base}/tasks/${taskId}/heartbeat`),
+      url: new URL(`${settings.base}/tasks/${taskId}/${what}`),
       headers: { ...settings.headers, ...headers, 'content-type': 'application/json' },
-      body: [Buffer.from(JSON.stringify(bodyOf(this.#progress)))],
+      body: [Buffer.from(JSON.stringify(json))],
       silenceMs,
       signal: this.#over.signal,
     });
     if ((message.statusCode ?? 0) >= 300) throw await readRefusal(message, silenceMs);
-    return (await readJson(message, silenceMs)) as HeartbeatWire;
+    return await readJson(message, silenceMs);
   }
 }
 

@@ -16,6 +16,8 @@ export interface KeptTask {
   /** Of every call for the task. */
   readonly headers: Readonly<Record<string, string>>;
   readonly intervalMs: number;
+  /** How long after a cancel the task may be kept; then the thread tells its end. */
+  readonly cancelGraceMs: number;
   /** The platform says that the task must end. */
   readonly onCancel: (why: CancelReason) => void;
 }
@@ -88,6 +90,11 @@ export class Heartbeats {
       case 'cancel-requested':
         kept.task.onCancel('cancelled');
         break;
+      case 'cancel-told':
+        this.#log('warn', 'the code of a cancelled task did not end; the platform was told without it', {
+          taskId,
+        });
+        break;
       case 'refused':
         this.#log('warn', `heartbeat refused: ${message.message}`, { taskId, status: message.status });
         kept.task.onCancel(message.status === 401 || message.status === 403 ? 'unauthorized' : 'lease-lost');
@@ -116,8 +123,8 @@ export class Heartbeats {
   }
 }
 
-function keepMessage({ taskId, headers, intervalMs }: KeptTask): ToThread {
-  return { kind: 'keep', taskId, headers, intervalMs };
+function keepMessage({ taskId, headers, intervalMs, cancelGraceMs }: KeptTask): ToThread {
+  return { kind: 'keep', taskId, headers, intervalMs, cancelGraceMs };
 }
 
 /** What the platform would refuse must not cost the lease. */

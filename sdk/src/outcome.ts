@@ -56,6 +56,9 @@ export function reportOfResult(
   };
 }
 
+/** What a cancelled task is ended with: the platform has it as cancelled whatever is said. */
+export const cancelReport = { category: 'error', reason: 'cancelled' } as const;
+
 /** @param cancelled the reason of the task's signal, if it is aborted */
 export function reportOfError(error: unknown, cancelled: TaskCancelled | undefined): Report {
   if (isTaskFailure(error)) return failure(error.category, error);
@@ -64,7 +67,7 @@ export function reportOfError(error: unknown, cancelled: TaskCancelled | undefin
     case 'shutdown':
       return { kind: 'release', reason: cancelled.message };
     case 'cancelled':
-      return { kind: 'fail', category: 'error', reason: 'cancelled' };
+      return { kind: 'fail', ...cancelReport };
     case 'lease-lost':
     case 'unauthorized':
       return { kind: 'none' };

@@ -11,6 +11,11 @@ export interface RunnerDefinition<C = JsonObject, S = JsonObject> {
   /** Names of the node templates whose tasks it takes; empty: all that its token may claim. */
   readonly templates: readonly string[];
   /**
+   * How long the code of a cancelled task may go on to tidy up, in seconds, 0 to 60; default 5. Then the platform is told
+   * that the task has ended, also while the code computes without a pause.
+   */
+  readonly cancelGraceSeconds?: number;
+  /**
    * Works on one task. What it returns completes the task; what it throws fails it: `TaskFailure` by its category, anything
    * else as `error`. When `task.signal` is aborted it should end soon, by throwing.
    */
@@ -22,8 +27,14 @@ export interface Runner {
   readonly name: string;
   readonly version: string;
   readonly templates: readonly string[];
+  /** Absent in one that an older copy of this package made. */
+  readonly cancelGraceSeconds?: number;
   run(task: Task): Promise<RunResult>;
 }
+
+export const defaultCancelGraceSeconds = 5;
+/** The platform itself ends a cancelled task a lease and a minute after the cancel. */
+const longestCancelGraceSeconds = 60;
 
 const templateForm = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
@@ -40,11 +51,16 @@ export function defineRunner<C = JsonObject, S = JsonObject>(definition: RunnerD
     }
   }
   if (typeof run !== 'function') throw new TypeError('run must be a function.');
+  const { cancelGraceSeconds = defaultCancelGraceSeconds } = definition;
+  if (!(cancelGraceSeconds >= 0 && cancelGraceSeconds <= longestCancelGraceSeconds)) {
+    throw new TypeError(`cancelGraceSeconds must be a number from 0 to ${longestCancelGraceSeconds}.`);
+  }
   const name = definition.name ?? templates[0] ?? 'runner';
   return {
     name: productToken(name),
     version: productToken(definition.version ?? '0.0.0'),
     templates: [...templates],
+    cancelGraceSeconds,
     // A runner's code alone knows that its configuration and state have the types that it names.
     run: async (task) => await run(task as unknown as Task<C, S>),
   };

@@ -8,13 +8,15 @@ import type { Settings } from './options.ts';
 import { type Report, reportOfError, reportOfResult } from './outcome.ts';
 import type { OutputLimits } from './outputs.ts';
 import { sendReport } from './report.ts';
-import type { Runner } from './runner.ts';
+import { defaultCancelGraceSeconds, type Runner } from './runner.ts';
 import { Task } from './task.ts';
 import { TaskCalls } from './task-calls.ts';
 import type { ClaimWire } from './wire.ts';
 
 /** How long the code of an aborted task may take to end before the platform is told without it. */
 const settleMs = 5_000;
+/** The heartbeat thread tells the end of a cancelled task when that is so late: then nothing else in here runs. */
+const blockedMs = 2_000;
 /** A claim that comes back sooner without a task was not meant to wait. */
 const shortWaitMs = 1_000;
 const withdrawMs = 3_000;
@@ -117,7 +119,7 @@ export class Slot {
   }
 
   async #perform(claim: ClaimWire): Promise<void> {
-    const { heartbeats, aborting, settings } = this.#parts;
+    const { runner, heartbeats, aborting, settings } = this.#parts;
     const ids = { taskId: claim.taskId, sessionId: claim.sessionId, nodeInstanceId: claim.nodeInstanceId };
     const beganAtMs = performance.now();
     settings.log('info', `task of ${claim.nodeTemplate} claimed`, { ...ids, attempt: claim.attempt });
@@ -128,10 +130,12 @@ export class Slot {
     aborting.addEventListener('abort', onAborting, { once: true });
     if (aborting.aborted) onAborting();
     const intervalMs = claim.heartbeatIntervalSeconds * 1_000;
-    heartbeats.keep({ taskId: claim.taskId, headers: calls.headers, intervalMs, onCancel });
+    const graceMs = (runner.cancelGraceSeconds ?? defaultCancelGraceSeconds) * 1_000;
+    const cancelGraceMs = graceMs + blockedMs;
+    heartbeats.keep({ taskId: claim.taskId, headers: calls.headers, intervalMs, cancelGraceMs, onCancel });
     const running = this.#run(claim, calls);
     try {
-      const report = await Promise.race([running, endOfPatience(cancel.signal)]);
+      const report = await Promise.race([running, endOfPatience(cancel.signal, graceMs)]);
       await this.#report(calls, report, ids, beganAtMs);
     } finally {
       heartbeats.stop(claim.taskId);
@@ -206,10 +210,11 @@ export class Slot {
 }
 
 /** Resolves some time after the task was aborted, with what is then to be told. */
-async function endOfPatience(signal: AbortSignal): Promise<Report> {
+async function endOfPatience(signal: AbortSignal, cancelGraceMs: number): Promise<Report> {
   if (!signal.aborted) {
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   }
-  await delay(settleMs, undefined, { ref: false });
-  return reportOfError(signal.reason, signal.reason as TaskCancelled);
+  const reason = signal.reason as TaskCancelled;
+  await delay(reason.why === 'cancelled' ? cancelGraceMs : settleMs, undefined, { ref: false });
+  return reportOfError(reason, reason);
 }

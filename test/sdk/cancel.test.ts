@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { defineRunner, type Task, TaskCancelled } from '../../sdk/index.ts';
 import { ask } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
+import type { Graph } from '../support/graph.ts';
 import { kitStage } from './support/kit-stage.ts';
 
 const stage = await kitStage();
@@ -35,15 +36,36 @@ async function atWork(options: { readonly token?: string } = {}) {
   return { graph, running, told: told.promise, task: task! };
 }
 
+const cancel = (graph: Graph) =>
+  database.query('update node_run set cancel_requested = true where node_instance_id = $1', [graph.nodes.n1]);
+
 describe('the signal of a task', () => {
   test('tells of an operator who cancels the run, and the node ends as cancelled', async () => {
     const { graph, told } = await atWork();
-    await database.query('update node_run set cancel_requested = true where node_instance_id = $1', [
-      graph.nodes.n1,
-    ]);
+    await cancel(graph);
     expect(await told).toMatchObject({ name: 'AbortError', why: 'cancelled' });
     await stage.until(graph, 'n1', 'Failed');
     expect((await stage.node(graph, 'n1')).statusDetails).toBe('cancelled');
+  });
+
+  test.each([
+    ['computes without a pause', 'busy'],
+    ['does not look at it', 'stubborn'],
+  ])('is given a while; when the code %s, the platform is told without it', async (_how, BEHAVIOUR) => {
+    const graph = await stage.chainOf(1, { leaseSeconds: 10 });
+    const runner = await stage.startProcess('test/sdk/support/runners/behaviours.ts', {
+      TEMPLATE: graph.template,
+      BEHAVIOUR,
+      BUSY_MS: '600000',
+      CANCEL_GRACE_SECONDS: '0.5',
+    });
+    await stage.upload(graph, 'input', 'bytes');
+    await eventually('it works', () => /computing|waiting/.test(runner.log()));
+    await cancel(graph);
+    await stage.until(graph, 'n1', 'Failed', 30_000);
+    expect((await stage.node(graph, 'n1')).statusDetails).toBe('cancelled');
+    expect(await stage.claims(graph, 'n1')).toMatchObject([{ ending: 'fail' }]);
+    runner.kill('SIGKILL');
   });
 
   test('tells that the task is held no more, also when a call finds it first', async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { limits } from '../../domain/limits.ts';
 import { nodeStateCodes } from '../../domain/node-state.ts';
 import { advanceSession } from '../../store/advance.ts';
 import { type ClaimedTask, giveUpHeldTask, type RunnerIdentity } from '../../store/claims.ts';
@@ -393,11 +394,56 @@ describe('cancelling', () => {
     expect(await tryTake(template)).toBeUndefined();
   });
 
+  const secondsLeft = async ({ taskId }: ClaimedTask) => {
+    const [claim] = await database.query<{ seconds: number | null }>(
+      `select extract(epoch from timeout_at - clock_timestamp())::float8 as seconds
+         from node_claim where task_id = $1`,
+      [taskId],
+    );
+    return claim!.seconds;
+  };
+
+  test('bounds how long a holder may go on that only beats: a lease to hear of it, and a while to end', async () => {
+    const { template, graph } = await setUp({ leaseSeconds: 20 });
+    await upload(database, graph, 'input');
+    const task = await take(template);
+    expect(await secondsLeft(task)).toBeNull();
+    await cancelRun(database, task.runId);
+    const bound = await secondsLeft(task);
+    expect(bound).toBeLessThanOrEqual(20 + limits.cancelGraceSeconds);
+    expect(bound).toBeGreaterThan(limits.cancelGraceSeconds);
+    expect(await touchTask(database, holderOf(task), task.taskId)).toMatchObject({ cancelRequested: true });
+    // A second cancel grants no further time.
+    await database.query(`update node_claim set timeout_at = clock_timestamp() where task_id = $1`, [
+      task.taskId,
+    ]);
+    await cancelRun(database, task.runId);
+    await endOverdue();
+    expect(await findNodeRun(database, task.runId)).toMatchObject({
+      state: 'cancelled',
+      nodeState: 'Failed',
+      statusDetails: 'cancelled',
+    });
+    expect(await touchTask(database, holderOf(task), task.taskId)).toBeUndefined();
+  });
+
+  test('leaves an attempt the shorter time that its node template gives it', async () => {
+    const { template, graph } = await setUp({ timeoutSeconds: 30 });
+    await upload(database, graph, 'input');
+    const task = await take(template);
+    await cancelRun(database, task.runId);
+    expect(await secondsLeft(task)).toBeLessThanOrEqual(30);
+  });
+
   async function loseLease(task: ClaimedTask) {
     await database.query(
       `update node_claim set lease_until = clock_timestamp() - interval '1 second' where task_id = $1`,
       [task.taskId],
     );
+    await endOverdue();
+  }
+
+  async function endOverdue() {
     await database.query(
       'insert into platform_alive (process_id, beat_at) values (gen_random_uuid(), clock_timestamp())',
     );

@@ -20,6 +20,8 @@ from platform_client import NETWORK_FAULTS, ApiError, Client, log
 from platform_task import Task, TaskFailure, clip
 
 CLAIM_WAIT_SECONDS = 30
+# After a cancel the work has so long to look at its task; then the platform is told without it.
+CANCEL_GRACE_SECONDS = 5.0
 
 
 class Stopping(Exception):
@@ -41,6 +43,7 @@ class Heartbeats(threading.Thread):
     def run(self) -> None:
         interval = float(self._task.claim["heartbeatIntervalSeconds"])
         pause = interval
+        cancelled_at: Optional[float] = None
         while not self._over.wait(pause):
             try:
                 # A lease is three intervals: a silent beat must leave time for the next.
@@ -54,6 +57,13 @@ class Heartbeats(threading.Thread):
                 pause = interval
                 if beat["cancelRequested"]:
                     self._task.cancel("cancelled")
+                    cancelled_at = cancelled_at or time.monotonic()
+                    if time.monotonic() - cancelled_at >= CANCEL_GRACE_SECONDS:
+                        # Beats would keep the task for as long as the work does not look.
+                        log.warning("the work of a cancelled task goes on; its end is told without it")
+                        self._task.end("fail", {"category": "error", "reason": "cancelled"})
+                        return
+                    pause = min(interval, CANCEL_GRACE_SECONDS)
             except ApiError as error:
                 if error.is_end:
                     self._task.cancel("lease-lost")

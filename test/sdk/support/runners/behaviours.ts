@@ -5,6 +5,7 @@ import { defineRunner, type RunResult, type Task } from '../../../../sdk/index.t
 const behaviours: Readonly<Record<string, (task: Task) => Promise<RunResult>>> = {
   /** Computes for `BUSY_MS` without giving the event loop a moment. */
   async busy(task) {
+    console.error('computing');
     const until = performance.now() + Number(process.env.BUSY_MS);
     let sum = 0;
     while (performance.now() < until) sum += Math.sqrt(sum + 1);
@@ -32,5 +33,6 @@ export default defineRunner({
   name: 'behaviours',
   version: '1.2.3',
   templates: [process.env.TEMPLATE ?? ''],
+  cancelGraceSeconds: Number(process.env.CANCEL_GRACE_SECONDS ?? 5),
   run: behaviours[process.env.BEHAVIOUR ?? '']!,
 });
