@@ -7,6 +7,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure, Context } from '@temporalio/activity';
+import { limits } from '../domain/limits.ts';
 import { attemptOutcome } from '../store/advance.ts';
 import { type ClaimedTask, claimRun, type RunnerIdentity } from '../store/claims.ts';
 import { isRunFrozen } from '../store/freeze-session.ts';
@@ -14,10 +15,17 @@ import { builtinHolder } from '../store/leases.ts';
 import { isStoreAway } from '../store/objects.ts';
 import { type EndRefusal, type EndResult, endTask, type TaskEnd } from '../store/outcomes.ts';
 import { isDatabaseAway } from '../store/postgres-client.ts';
-import { beatTask, isClaimOpen } from '../store/task-reads.ts';
+import { beatTask, countReturns, isClaimOpen } from '../store/task-reads.ts';
 import { traced } from '../telemetry/trace.ts';
 import { dashboardNode } from './builtin/dashboard-node.ts';
-import { type BuiltinNode, type BuiltinServices, ClaimLostError, InvalidInputError } from './builtin/node.ts';
+import { DataSourceFault, DataSources } from './builtin/data-sources.ts';
+import {
+  type BuiltinNode,
+  type BuiltinServices,
+  type BuiltinTools,
+  ClaimLostError,
+  InvalidInputError,
+} from './builtin/node.ts';
 import { tabularNode } from './builtin/tabular-node.ts';
 
 export { tabularConfigurationJsonSchema as tabularConfigurationSchema } from './builtin/tabular/configuration.ts';
@@ -39,6 +47,7 @@ const endAgainMs = 500;
 
 export function createBuiltinActivities(services: BuiltinServices): BuiltinActivities {
   const slots = new Slots();
+  const tools = { sources: new DataSources(services.objects), fileSeconds: limits.builtinFileSeconds };
   return {
     async runBuiltin(_sessionId, runId, attempt) {
       const identity = { holder: builtinHolder, instanceId: slots.take() };
@@ -46,7 +55,8 @@ export function createBuiltinActivities(services: BuiltinServices): BuiltinActiv
         const task = await claimRun(services.database, identity, { runId, attempt, leaseSeconds });
         if (!task) return await outcomeElsewhere(services, runId, attempt);
         return (
-          (await runClaimed(services, identity, task)) ?? (await outcomeElsewhere(services, runId, attempt))
+          (await runClaimed(services, tools, identity, task)) ??
+          (await outcomeElsewhere(services, runId, attempt))
         );
       } finally {
         slots.give(identity.instanceId);
@@ -58,6 +68,7 @@ export function createBuiltinActivities(services: BuiltinServices): BuiltinActiv
 /** Works on a task and ends it; undefined where somebody else decided how. */
 async function runClaimed(
   services: BuiltinServices,
+  tools: BuiltinTools,
   identity: RunnerIdentity,
   task: ClaimedTask,
 ): Promise<{ outcome: string } | undefined> {
@@ -67,7 +78,7 @@ async function runClaimed(
   const options = { kind: 'consumer', parent: task.traceparent, attributes } as const;
   return await traced(`run ${task.nodeTemplate}`, options, async () => {
     const startedAtMs = performance.now();
-    const end = await execute(task, identity, services);
+    const end = await execute(task, identity, services, tools);
     const ended = await endHeld(services, identity, taskId, end);
     const outcome = ended.kind === 'refused' ? ended.why : String(ended.reply.outcome ?? end.kind);
     const ms = Math.round(performance.now() - startedAtMs);
@@ -123,6 +134,7 @@ async function execute(
   task: ClaimedTask,
   identity: RunnerIdentity,
   services: BuiltinServices,
+  tools: BuiltinTools,
 ): Promise<TaskEnd> {
   const node = nodes[task.nodeTemplate];
   if (!node) {
@@ -137,10 +149,11 @@ async function execute(
   try {
     const configuration = parseConfiguration(task.configuration);
     return await node(
-      { task, identity, configuration, workDir, signal: keeper.signal, report: keeper.report },
+      { ...tools, task, identity, configuration, workDir, signal: keeper.signal, report: keeper.report },
       services,
     );
   } catch (error) {
+    if (error instanceof DataSourceFault) return await endAfterSource(error, task.runId, services);
     return endAfter(error, keeper.signal);
   } finally {
     keeper.stop();
@@ -170,6 +183,23 @@ function endAfter(error: unknown, signal: AbortSignal): TaskEnd {
   const reason = error instanceof Error ? error.message : String(error);
   const category = /out of memory/i.test(reason) ? 'memory' : 'error';
   return { kind: 'fail', category, reason: reason.slice(0, 2_000) };
+}
+
+/**
+ * A data source that is away is waited for, which uses up no attempt; one that stays away fails the run like any fault,
+ * so that somebody hears of it. Without the platform's own store nothing works, and all wait until it is back.
+ */
+async function endAfterSource(
+  fault: DataSourceFault,
+  runId: string,
+  { database }: BuiltinServices,
+): Promise<TaskEnd> {
+  const { category, message: reason } = fault;
+  const failure = { kind: 'fail', category, reason } as const;
+  if (fault.kind === 'refused') return failure;
+  if (fault.isPlatforms) return { kind: 'release', reason };
+  const returns = await countReturns(database, runId).catch(() => 0);
+  return returns < limits.builtinSourceReturns ? { kind: 'release', reason } : failure;
 }
 
 /** Beats for the lease and for Temporal while an attempt runs. Messages name files: they stay out of the workflow engine. */

@@ -217,6 +217,15 @@ export async function hasWrittenOutput(database: Queryable, runId: string): Prom
   return run?.wroteOutput ?? false;
 }
 
+/** How often the holders of a run gave it back. */
+export async function countReturns(database: Queryable, runId: string): Promise<number> {
+  const [run] = await database.query<{ count: number }>(
+    'select release_count as count from node_run where id = $1',
+    [runId],
+  );
+  return run?.count ?? 0;
+}
+
 /** Whether the claim stands, be its lease over or not: a lease that ran out while no server was up is prolonged. */
 export async function isClaimOpen(database: Queryable, taskId: string): Promise<boolean> {
   const rows = await database.query('select 1 from node_claim where task_id = $1 and ended_at is null', [

@@ -88,7 +88,7 @@ async function describe(
 ): Promise<RecordingDescription> {
   const path = join(run.workDir, 'recording.parquet');
   await downloadInput(run, services, input, path);
-  return readDescription(path);
+  return readDescription(path, run.signal);
 }
 
 function toSource({ input, description, name }: Recording): DimensionSource {

@@ -5,7 +5,9 @@ import type { Database } from '../../store/database.ts';
 import type { ObjectStores } from '../../store/objects.ts';
 import type { TaskEnd } from '../../store/outcomes.ts';
 import type { PendingObjects } from '../../store/pending-objects.ts';
+import type { DataSources } from './data-sources.ts';
 
+/** What a worker has for built-in nodes. */
 export interface BuiltinServices {
   readonly database: Database;
   readonly objects: ObjectStores;
@@ -13,8 +15,15 @@ export interface BuiltinServices {
   readonly log: Logger;
 }
 
+/** What all runs of a worker share. */
+export interface BuiltinTools {
+  readonly sources: DataSources;
+  /** Longest conversion of one file. */
+  readonly fileSeconds: number;
+}
+
 /** One attempt of a built-in node. */
-export interface BuiltinRun {
+export interface BuiltinRun extends BuiltinTools {
   readonly task: ClaimedTask;
   readonly identity: RunnerIdentity;
   /** The node's own configuration, parsed. */

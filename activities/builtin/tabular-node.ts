@@ -88,6 +88,7 @@ async function convertInput(
       configuration,
       workDir: run.workDir,
       memoryLimitBytes,
+      maxSeconds: run.fileSeconds,
       signal: run.signal,
     });
     await writeOutput(run, services, {

@@ -36,7 +36,7 @@ export async function downloadInput(
     input.objectOffset === null
       ? undefined
       : { start: input.objectOffset, end: input.objectOffset + input.sizeBytes - 1 };
-  await services.objects
-    .of(dataSource)
-    .download(input.objectKey, path, { signal: run.signal, ...(range && { range }) });
+  await run.sources.use(dataSource, run.signal, ({ store, signal, onBytes }) =>
+    store.download(input.objectKey, path, { signal, onBytes, ...(range && { range }) }),
+  );
 }

@@ -6,7 +6,11 @@ import { Readable } from 'node:stream';
 import { outputDataSource } from '../../store/output-target.ts';
 import { writeTaskOutput } from '../../store/task-writes.ts';
 import { traced } from '../../telemetry/trace.ts';
+import { DataSourceFault } from './data-sources.ts';
 import { type BuiltinRun, type BuiltinServices, ClaimLostError, InvalidInputError } from './node.ts';
+
+/** A store answers soon to what goes in one request of this size; larger objects it may have to put together. */
+const requestBytes = 8 * 1024 ** 2;
 
 export interface BuiltinOutput {
   readonly outputIdentifier: string;
@@ -38,9 +42,10 @@ async function storeOutput(
   const [body, declaredBytes] = await contentOf(output.content);
   await services.pending.begin(objectKey, dataSource.id);
   try {
-    const stored = await services.objects
-      .of(dataSource)
-      .put(objectKey, body, { contentType: output.contentType, declaredBytes, signal: run.signal });
+    const stored = await run.sources.use(dataSource, run.signal, ({ store, signal, onBytes, onAllSent }) => {
+      if (declaredBytes > requestBytes) body.once('end', onAllSent);
+      return store.put(objectKey, body, { contentType: output.contentType, declaredBytes, signal, onBytes });
+    });
     const written = await writeTaskOutput(
       services.database,
       run.identity,
@@ -62,7 +67,9 @@ async function storeOutput(
     else services.pending.release(objectKey);
     return written.output.id;
   } catch (error) {
-    await services.pending.discard(objectKey, dataSource);
+    // A source that does not answer would keep this run waiting for that too: it is left to the sweeper.
+    if (error instanceof DataSourceFault && error.kind === 'away') services.pending.release(objectKey);
+    else await services.pending.discard(objectKey, dataSource);
     throw error;
   }
 }

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DataSources } from '../../activities/builtin/data-sources.ts';
 import { tabularNode } from '../../activities/builtin/tabular-node.ts';
 import { claimRun } from '../../store/claims.ts';
 import { findDataSourceByName } from '../../store/data-sources.ts';
@@ -294,7 +295,9 @@ describe('an attempt that dies in the middle', () => {
     const configuration = JSON.parse(task!.configuration);
     const { signal } = new AbortController();
     const services = { database, objects, pending, log };
-    const died = tabularNode({ task: task!, identity, configuration, workDir, signal, report }, services);
+    const tools = { sources: new DataSources(objects), fileSeconds: 60 };
+    const attempt = { ...tools, task: task!, identity, configuration, workDir, signal, report };
+    const died = tabularNode(attempt, services);
     await expect(died).rejects.toThrow('The process died.');
     await rm(workDir, { recursive: true });
     await database.query(

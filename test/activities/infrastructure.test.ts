@@ -1,5 +1,6 @@
 /** Built-in runs whose infrastructure fails, or that end without what they owe: no attempt is lost, nothing hangs. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { limits } from '../../domain/limits.ts';
 import { Database } from '../../store/database.ts';
 import { findNodeRun } from '../../store/node-runs.ts';
 import { sessionWorkflowId } from '../../workflows/contract.ts';
@@ -65,7 +66,7 @@ test('while the object store is away a run is given back with a growing wait, an
     expect(waiting).toMatchObject({
       attempt: 1,
       nodeState: 'Pending',
-      statusDetails: 'Given back: The object store does not answer.',
+      statusDetails: 'Given back: The data source "gated" breaks the connection off.',
       attempts: [{ outcome: null }],
     });
   } finally {
@@ -75,6 +76,80 @@ test('while the object store is away a run is given back with a growing wait, an
   expect(await runOf(session)).toMatchObject({ attempt: 1, attempts: [{ outcome: 'completed' }] });
   // While it waits only its timer stands: nobody tries to execute it.
   expect(new Set(await triesOf(session))).toEqual(new Set([1]));
+});
+
+/** A session of the gated data source whose recording is about to be made once more. */
+async function recordedOnce() {
+  const session = await client.newSession('gated');
+  await session.upload({ identifier: 'one.csv', bytes: table });
+  await session.settled();
+  return session;
+}
+const reprocess = (session: RecordingSession) =>
+  client.call('POST', `/api/v2/node-instance/${session.nodeId(1)}/reprocess`);
+
+test('a data source that never answers keeps no run of another waiting', async () => {
+  const waiting = [await recordedOnce(), await recordedOnce(), await recordedOnce()];
+  gate.stall();
+  try {
+    await Promise.all(waiting.map(reprocess));
+    await eventually('all places are taken', async () => {
+      const [row] = await database.query<{ held: number }>(
+        `select count(*)::int as held from node_run where state = 'held'`,
+      );
+      return row!.held >= 2;
+    });
+    const other = await client.newSession();
+    await other.upload({ identifier: 'one.csv', bytes: table });
+    expect((await other.settled()).map(({ state }) => state)).toEqual([
+      'Succeeded',
+      'Succeeded',
+      'Succeeded',
+    ]);
+    const told = await eventually('it is told', async () => {
+      const run = await runOf(waiting[0]!);
+      return run!.releases >= 1 && run;
+    });
+    expect(told).toMatchObject({
+      attempt: 1,
+      statusDetails: 'Given back: The data source "gated" does not answer.',
+    });
+  } finally {
+    gate.open();
+  }
+});
+
+test('a data source whose host is wrong fails the run in the end, which is told by its name', async () => {
+  const session = await recordedOnce();
+  const moveTo = (url: string) =>
+    database.query(
+      `update data_source set endpoint = $1, updated_at = clock_timestamp() where name = 'gated'`,
+      [url],
+    );
+  await moveTo('http://nowhere.invalid:9');
+  try {
+    await reprocess(session);
+    const { id } = await eventually('it waits', async () => {
+      const run = await runOf(session);
+      return run?.state === 'waiting' && run;
+    });
+    // As after some minutes.
+    await database.query('update node_run set release_count = $2 where id = $1', [
+      id,
+      limits.builtinSourceReturns,
+    ]);
+    const failed = await eventually('an attempt fails', async () => {
+      const run = await runOf(session);
+      return run!.attempts[0]?.outcome === 'failed' && run!;
+    });
+    expect(failed).toMatchObject({ state: 'waiting', attempt: 2, attempts: [{ category: 'error' }, {}] });
+    expect(failed.attempts[0]!.details).toMatch(
+      /^The data source "gated" cannot be reached: (its host is not known|the name of its host cannot)/,
+    );
+  } finally {
+    await moveTo(gate.url);
+  }
+  expect((await session.settled())[1]).toMatchObject({ state: 'Succeeded' });
 });
 
 test('a run that is cancelled while it waits for the object store ends within seconds', async () => {

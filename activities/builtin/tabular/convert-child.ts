@@ -1,22 +1,26 @@
 /** One conversion in a process of its own; started by `convert-isolated.ts`, which sends the input and waits. */
-import { type ConvertInput, convertTabular } from './convert.ts';
-import type { FromConvertChild } from './convert-isolated.ts';
+import { convertTabular } from './convert.ts';
+import type { FromConvertChild, ToConvertChild } from './convert-isolated.ts';
 import { NoTabularData, TabularError } from './errors.ts';
 
 process.on('disconnect', () => process.exit(0));
-process.once('message', (input: Omit<ConvertInput, 'signal' | 'onProgress'>) => {
+process.once('message', (input: ToConvertChild) => {
   void convert(input);
 });
 
-async function convert(input: Omit<ConvertInput, 'signal' | 'onProgress'>): Promise<void> {
+async function convert({ maxSeconds, ...input }: ToConvertChild): Promise<void> {
+  // It interrupts the database's query under way.
+  const time = AbortSignal.timeout(maxSeconds * 1_000);
   try {
     const conversion = await convertTabular({
       ...input,
+      signal: time,
       onProgress: (progress) => send({ kind: 'progress', progress }),
     });
     send({ kind: 'done', conversion });
   } catch (error) {
-    if (error instanceof TabularError) {
+    if (time.aborted && error === time.reason) send({ kind: 'late' });
+    else if (error instanceof TabularError) {
       const { message, line, column, columnName } = error;
       send({
         kind: 'refused',

@@ -13,14 +13,29 @@ import { NoTabularData, TabularError, type TabularPlace } from './errors.ts';
 export type FromConvertChild =
   | { kind: 'progress'; progress: ConvertProgress }
   | { kind: 'done'; conversion: Conversion }
+  /** It took longer than it may. */
+  | { kind: 'late' }
   | { kind: 'refused'; message: string; place: TabularPlace; isEmpty: boolean }
   | { kind: 'failed'; message: string };
 
 const childPath = fileURLToPath(new URL('./convert-child.ts', import.meta.url));
 
-/** As `convertTabular`, with the same errors; an abort ends the process at once. */
-export async function convertTabularIsolated(input: ConvertInput): Promise<Conversion> {
-  const { signal, onProgress, ...plain } = input;
+export interface IsolatedInput extends ConvertInput {
+  /** Longest time; then the file is refused. */
+  readonly maxSeconds: number;
+  /** How long the process may take to break off by itself; default 10. */
+  readonly overtimeSeconds?: number;
+}
+
+/** What the process is sent. */
+export type ToConvertChild = Omit<IsolatedInput, 'signal' | 'onProgress' | 'overtimeSeconds'>;
+
+/**
+ * As `convertTabular`, with the same errors; an abort ends the process at once.
+ * @throws TabularError also for a file that takes longer than `maxSeconds`: it would again
+ */
+export async function convertTabularIsolated(input: IsolatedInput): Promise<Conversion> {
+  const { signal, onProgress, overtimeSeconds = 10, ...plain } = input;
   signal?.throwIfAborted();
   const workDir = await mkdtemp(join(await realpath(input.workDir), 'conversion-'));
   const child = fork(childPath, [], {
@@ -32,24 +47,42 @@ export async function convertTabularIsolated(input: ConvertInput): Promise<Conve
   });
   const kill = () => child.kill('SIGKILL');
   signal?.addEventListener('abort', kill);
+  let isLate = false;
+  const overtime = setTimeout(
+    () => {
+      isLate = true;
+      kill();
+    },
+    (plain.maxSeconds + overtimeSeconds) * 1_000,
+  );
   try {
-    const answer = answerOf(child, onProgress);
-    child.send(
-      { ...plain, inputPath: resolve(plain.inputPath), outputPath: resolve(plain.outputPath), workDir },
-      () => undefined,
-    );
+    const answer = answerOf(child, plain.maxSeconds, onProgress);
+    const paths = { inputPath: resolve(plain.inputPath), outputPath: resolve(plain.outputPath), workDir };
+    child.send({ ...plain, ...paths } satisfies ToConvertChild, () => undefined);
     return await answer;
   } catch (error) {
     signal?.throwIfAborted();
-    throw error;
+    throw isLate ? tooLong(plain.maxSeconds) : error;
   } finally {
+    clearTimeout(overtime);
     signal?.removeEventListener('abort', kill);
     await ended(child);
     await rm(workDir, { recursive: true, force: true });
   }
 }
 
-function answerOf(child: ChildProcess, onProgress: ConvertInput['onProgress']): Promise<Conversion> {
+function tooLong(maxSeconds: number): TabularError {
+  const limit = maxSeconds >= 120 ? `${Math.round(maxSeconds / 60)} minutes` : `${maxSeconds} seconds`;
+  return new TabularError(
+    `The file takes longer to convert than it may (${limit}); upload it in smaller files.`,
+  );
+}
+
+function answerOf(
+  child: ChildProcess,
+  maxSeconds: number,
+  onProgress: ConvertInput['onProgress'],
+): Promise<Conversion> {
   const { promise, resolve: done, reject } = Promise.withResolvers<Conversion>();
   child.on('message', (message: FromConvertChild) => {
     switch (message.kind) {
@@ -58,6 +91,9 @@ function answerOf(child: ChildProcess, onProgress: ConvertInput['onProgress']): 
         break;
       case 'done':
         done(message.conversion);
+        break;
+      case 'late':
+        reject(tooLong(maxSeconds));
         break;
       case 'refused':
         reject(refusal(message));

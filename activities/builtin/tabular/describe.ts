@@ -111,12 +111,16 @@ const readingMemoryBytes = 256 * 1024 * 1024;
  * Reads the description out of a converted recording.
  * @throws Error when the file is no recording of ours
  */
-export async function readDescription(parquetPath: string): Promise<RecordingDescription> {
+export async function readDescription(
+  parquetPath: string,
+  signal?: AbortSignal,
+): Promise<RecordingDescription> {
   const path = await realpath(parquetPath);
   const engine = await Engine.open({
     folder: dirname(path),
     memoryLimitBytes: readingMemoryBytes,
     spillLimitBytes: 0,
+    signal,
   });
   try {
     const rows = await engine.rows({

@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ConvertInput } from '../../../activities/builtin/tabular/convert.ts';
-import { convertTabularIsolated } from '../../../activities/builtin/tabular/convert-isolated.ts';
+import {
+  convertTabularIsolated,
+  type IsolatedInput,
+} from '../../../activities/builtin/tabular/convert-isolated.ts';
 import { NoTabularData, TabularError } from '../../../activities/builtin/tabular/errors.ts';
 import { TabularBench } from './support.ts';
 
@@ -13,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-function inputOf(text: string, more: Partial<ConvertInput> = {}): ConvertInput {
+function inputOf(text: string, more: Partial<IsolatedInput> = {}): IsolatedInput {
   const inputPath = join(bench.folder, 'upload');
   writeFileSync(inputPath, text);
   return {
@@ -26,11 +29,29 @@ function inputOf(text: string, more: Partial<ConvertInput> = {}): ConvertInput {
     outputPath: bench.outputPath,
     workDir: bench.workDir,
     memoryLimitBytes: 256 * 1024 * 1024,
+    maxSeconds: 60,
     ...more,
   };
 }
 
 const long = `time,a,b\n${Array.from({ length: 400_000 }, (_, row) => `${row},${row / 7},${row / 3}`).join('\n')}\n`;
+
+let parquet: string | undefined;
+/** A small file that stands for many values: minutes of work. */
+async function longParquet(): Promise<IsolatedInput> {
+  if (parquet === undefined) {
+    parquet = join(bench.folder, 'long.parquet');
+    const instance = await DuckDBInstance.create(':memory:', { threads: '2' });
+    const connection = await instance.connect();
+    const columns = Array.from({ length: 100 }, (_, column) => `0.5 AS c${column}`);
+    await connection.run(
+      `COPY (SELECT i AS time, ${columns.join(', ')} FROM range(2000000) r(i)) TO '${parquet}' (FORMAT parquet)`,
+    );
+    connection.closeSync();
+    instance.closeSync();
+  }
+  return inputOf('', { inputPath: parquet, contentType: 'application/vnd.apache.parquet' });
+}
 
 describe('a conversion in a process of its own', () => {
   test('gives what the conversion gives', async () => {
@@ -65,6 +86,30 @@ describe('a conversion in a process of its own', () => {
     controller.abort(reason);
     await expect(running).rejects.toBe(reason);
     expect(readdirSync(bench.workDir)).toEqual([]);
+    expect(childPids()).toEqual([]);
+  });
+
+  test('that takes longer than it may is broken off in the middle of its query, and the file refused', async () => {
+    const running = convertTabularIsolated({
+      ...(await longParquet()),
+      maxSeconds: 0.5,
+      overtimeSeconds: 600,
+    });
+    await expect(running).rejects.toThrow(
+      new TabularError(
+        'The file takes longer to convert than it may (0.5 seconds); upload it in smaller files.',
+      ),
+    );
+    expect(readdirSync(bench.workDir)).toEqual([]);
+    expect(childPids()).toEqual([]);
+  });
+
+  test('and is killed where it does not break off by itself', async () => {
+    const running = convertTabularIsolated({ ...(await longParquet()), maxSeconds: 0.5, overtimeSeconds: 1 });
+    const ended = expect(running).rejects.toThrow(/takes longer to convert than it may/);
+    await expect.poll(() => childPids().length).toBe(1);
+    process.kill(childPids()[0] as number, 'SIGSTOP');
+    await ended;
     expect(childPids()).toEqual([]);
   });
 

@@ -1,0 +1,246 @@
+/**
+ * Data sources as built-in runs use them: bounded in time, with faults that name them.
+ *
+ * A source that does not answer would take every place of this process. So it is asked before a run relies on it, once
+ * for all runs that wait for the answer; while it is known to be away runs are turned away at once, but for one now and
+ * then that asks again.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { limits } from '../../domain/limits.ts';
+import type { DataSourceRow } from '../../store/data-sources.ts';
+import { isStoreAway, type ObjectStore, ObjectStoreError, type ObjectStores } from '../../store/objects.ts';
+
+/** What a data source did to a run; the message names it. */
+export class DataSourceFault extends Error {
+  /** `away`: it was not there, which is no fault of the run. `refused`: it answered, and would do so again. */
+  readonly kind: 'away' | 'refused';
+  readonly category: 'error' | 'timeout';
+  /** At the address of the platform's own store, without which nothing works. */
+  readonly isPlatforms: boolean;
+
+  constructor(
+    source: DataSourceRow,
+    isPlatforms: boolean,
+    told: { readonly kind: 'away' | 'refused'; readonly category?: 'timeout'; readonly how: string },
+  ) {
+    super(`The data source "${source.name}" ${told.how}.`);
+    this.name = 'DataSourceFault';
+    this.kind = told.kind;
+    this.category = told.category ?? 'error';
+    this.isPlatforms = isPlatforms;
+  }
+}
+
+export interface UsedSource {
+  readonly store: ObjectStore;
+  /** Aborts with the run, and when the source has been silent for too long. */
+  readonly signal: AbortSignal;
+  /** To be called for bytes that came or went. */
+  readonly onBytes: () => void;
+  /** To be called when everything has gone: the source may need minutes to put it together. */
+  readonly onAllSent: () => void;
+}
+
+interface Standing {
+  /** Of the row: where a source is may have been mended. */
+  readonly version: number;
+  heardAtMs: number;
+  /** The last failure, until there is an answer again. */
+  away: { readonly fault: DataSourceFault; readonly untilMs: number } | undefined;
+  asking: Promise<void> | undefined;
+}
+
+/** So long an answer tells that a source is there. */
+const heardForMs = 5_000;
+const answerMs = limits.builtinSourceAnswerSeconds * 1_000;
+const awayMs = limits.builtinSourceAwaySeconds * 1_000;
+const silentMs = limits.builtinSourceSilentSeconds * 1_000;
+const puttingTogetherMs = 300_000;
+
+export class DataSources {
+  readonly #objects: ObjectStores;
+  readonly #standings = new Map<number, Standing>();
+
+  constructor(objects: ObjectStores) {
+    this.#objects = objects;
+  }
+
+  /**
+   * Does something with a data source.
+   * @throws DataSourceFault for what the source did; the signal's reason when it aborted; else what the work threw
+   */
+  async use<T>(
+    source: DataSourceRow,
+    signal: AbortSignal,
+    work: (used: UsedSource) => Promise<T>,
+  ): Promise<T> {
+    const store = this.#objects.of(source);
+    const standing = this.#standingOf(source);
+    await this.#mustAnswer(source, store, standing, signal);
+    const ask = () => this.#askOnce(source, store, standing);
+    const watch = new SilenceWatch(ask);
+    const { onBytes, onAllSent } = watch;
+    try {
+      const result = await work({
+        store,
+        signal: AbortSignal.any([signal, watch.signal]),
+        onBytes,
+        onAllSent,
+      });
+      noteAnswer(standing);
+      return result;
+    } catch (error) {
+      signal.throwIfAborted();
+      const cause = watch.signal.aborted ? watch.signal.reason : error;
+      throw this.#noteFault(source, standing, cause) ?? error;
+    } finally {
+      watch.stop();
+    }
+  }
+
+  #standingOf({ id, updatedAt }: DataSourceRow): Standing {
+    const version = updatedAt.getTime();
+    const known = this.#standings.get(id);
+    if (known?.version === version) return known;
+    const standing: Standing = { version, heardAtMs: -heardForMs, away: undefined, asking: undefined };
+    this.#standings.set(id, standing);
+    return standing;
+  }
+
+  async #mustAnswer(
+    source: DataSourceRow,
+    store: ObjectStore,
+    standing: Standing,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { away } = standing;
+    const now = performance.now();
+    // One run at a time tries a source that is known to be away; who does not know yet waits for the answer.
+    if (away !== undefined && (now < away.untilMs || standing.asking !== undefined)) throw away.fault;
+    if (away === undefined && now - standing.heardAtMs < heardForMs) return;
+    await orAborted(this.#askOnce(source, store, standing), signal);
+  }
+
+  #askOnce(source: DataSourceRow, store: ObjectStore, standing: Standing): Promise<void> {
+    standing.asking ??= this.#ask(source, store, standing).finally(() => {
+      standing.asking = undefined;
+    });
+    return standing.asking;
+  }
+
+  /** Any answer will do: what the source refuses is told by what it is used for. */
+  async #ask(source: DataSourceRow, store: ObjectStore, standing: Standing): Promise<void> {
+    const deadline = AbortSignal.timeout(answerMs);
+    try {
+      await store.probe(deadline);
+      noteAnswer(standing);
+    } catch (error) {
+      if (error instanceof ObjectStoreError && error.httpStatus !== null) return noteAnswer(standing);
+      const fault = this.#noteFault(source, standing, deadline.aborted ? new Silence() : error);
+      if (fault !== undefined) throw fault;
+      throw error;
+    }
+  }
+
+  #noteFault(source: DataSourceRow, standing: Standing, error: unknown): DataSourceFault | undefined {
+    if (error instanceof DataSourceFault) return error;
+    const told = whatFailed(error);
+    if (told === undefined) return undefined;
+    const isPlatforms = source.endpoint === this.#objects.platformAccess.endpoint;
+    const fault = new DataSourceFault(source, isPlatforms, told);
+    if (fault.kind === 'away') standing.away = { fault, untilMs: performance.now() + awayMs };
+    else noteAnswer(standing);
+    return fault;
+  }
+}
+
+function noteAnswer(standing: Standing): void {
+  standing.heardAtMs = performance.now();
+  standing.away = undefined;
+}
+
+async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  // Others may wait for the same work: a failure is theirs when this one leaves.
+  work.catch(() => undefined);
+  try {
+    const aborted = delay(2 ** 31 - 1, undefined, {
+      signal: AbortSignal.any([signal, over.signal]),
+      ref: false,
+    });
+    await Promise.race([work, aborted]);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    over.abort();
+  }
+}
+
+/** Nothing came or went for too long. */
+class Silence extends Error {}
+
+const connectionFaults: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'cannot be reached: its host is not known',
+  EAI_AGAIN: 'cannot be reached: the name of its host cannot be looked up',
+  ECONNREFUSED: 'cannot be reached: its host refuses the connection',
+  EHOSTUNREACH: 'cannot be reached: there is no way to its host',
+  ENETUNREACH: 'cannot be reached: there is no way to its host',
+  // These too go by the name of a timeout where they come from.
+  ECONNRESET: 'breaks the connection off',
+  EPIPE: 'breaks the connection off',
+};
+
+/** Undefined for what is no doing of a data source. */
+function whatFailed(error: unknown): ConstructorParameters<typeof DataSourceFault>[2] | undefined {
+  if (error instanceof Silence) return { kind: 'away', category: 'timeout', how: 'does not answer' };
+  const cause = error instanceof ObjectStoreError ? error.cause : error;
+  const { code = '', name = '' } = (cause ?? {}) as { readonly code?: string; readonly name?: string };
+  const status = error instanceof ObjectStoreError ? error.httpStatus : null;
+  if (isStoreAway(error)) {
+    if (status !== null) return { kind: 'away', how: `answers with HTTP ${status}` };
+    const how = connectionFaults[code];
+    if (how !== undefined) return { kind: 'away', how };
+    if (name === 'TimeoutError') return { kind: 'away', category: 'timeout', how: 'does not answer' };
+    return { kind: 'away', how: 'cannot be reached' };
+  }
+  if (!(error instanceof ObjectStoreError)) return undefined;
+  if (error.kind === 'missing') return { kind: 'refused', how: 'does not have the object' };
+  return { kind: 'refused', how: `refuses it${status === null ? '' : ` (HTTP ${status})`}` };
+}
+
+/** Aborts its signal after a silence: soon where the source does not answer a question either. */
+class SilenceWatch {
+  readonly #over = new AbortController();
+  readonly #quiet: NodeJS.Timeout;
+  #longest: NodeJS.Timeout;
+
+  /** @param ask rejects when the source does not answer */
+  constructor(ask: () => Promise<void>) {
+    this.#quiet = setInterval(() => void ask().catch((error) => this.#over.abort(error)), answerMs);
+    this.#longest = this.#start(silentMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  readonly onBytes = (): void => {
+    this.#quiet.refresh();
+    this.#longest.refresh();
+  };
+
+  readonly onAllSent = (): void => {
+    clearTimeout(this.#longest);
+    this.#longest = this.#start(puttingTogetherMs);
+  };
+
+  stop(): void {
+    clearInterval(this.#quiet);
+    clearTimeout(this.#longest);
+  }
+
+  #start(ms: number): NodeJS.Timeout {
+    return setTimeout(() => this.#over.abort(new Silence('The data source was silent for too long.')), ms);
+  }
+}
