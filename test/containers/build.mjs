@@ -1,5 +1,6 @@
-// Builds what the check of docker-compose.yml runs beside the platform: the compose specification's own loader, the
-// proxy, and Temporal's server with its schema tool, from the Go modules of their releases. Prints where they are.
+// Builds what the checks of docker-compose.yml and ops/ run beside the platform: the compose specification's own loader,
+// the proxy, Temporal's server with its schema tool, and Prometheus' checker of rules, from the Go modules of their
+// releases. Prints where they are.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,6 +15,12 @@ const programs = {
   caddy: { module: 'proxy', package: 'github.com/caddyserver/caddy/v2/cmd/caddy' },
   'temporal-sql-tool': { module: 'temporal', package: 'go.temporal.io/server/cmd/tools/sql' },
   'temporal-server': { module: 'temporal', package: 'go.temporal.io/server/cmd/server' },
+  // Without the clients of clouds, by which a server would find what to scrape: most of its code.
+  promtool: {
+    module: 'prometheus',
+    package: 'github.com/prometheus/prometheus/cmd/promtool',
+    tags: 'remove_all_sd',
+  },
 };
 
 /** The folder outlives the checkout; its name changes with versions, sources and platform. */
@@ -25,7 +32,7 @@ function folderOf(module) {
 }
 
 async function build(name) {
-  const { module, package: path } = programs[name];
+  const { module, package: path, tags = '' } = programs[name];
   const folder = folderOf(module);
   const target = join(folder, programName(name));
   mkdirSync(folder, { recursive: true });
@@ -36,7 +43,7 @@ async function build(name) {
       const temporary = `${target}.${process.pid}.partial`;
       try {
         await withProgress(`Building ${name} (once for this machine, some minutes)`, () =>
-          run('go', ['build', '-trimpath', '-ldflags=-s -w', '-o', temporary, path], {
+          run('go', ['build', '-trimpath', '-ldflags=-s -w', `-tags=${tags}`, '-o', temporary, path], {
             cwd: join(tools, module),
             env: { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false', GOWORK: 'off' },
           }),
