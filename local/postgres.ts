@@ -18,6 +18,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { writeDurably } from './data-folder.ts';
+import { prepareRoles } from './database-roles.ts';
 import { PlainError } from './plain-error.ts';
 import { endProcess, identityOf, runsProgram } from './process-identity.ts';
 import { Supervised } from './supervised.ts';
@@ -41,7 +42,7 @@ const OUTSIDE_ROOT = '/var/lib/simulation-data-platform';
 const CONNECT_MILLISECONDS = 2_000;
 const ANYONE_MAY_PASS = 0o001;
 
-/** The address of the database as a client needs it. */
+/** The address of the database as the server's superuser. */
 export function postgresUrl(options: PostgresOptions, database = POSTGRES_DATABASE): string {
   return `postgresql://${POSTGRES_USER}:${options.password}@127.0.0.1:${options.port}/${database}`;
 }
@@ -71,7 +72,13 @@ export async function startPostgres(options: PostgresOptions): Promise<Supervise
     log: options.log,
   });
   await server.start();
-  await makeDatabase(options);
+  try {
+    await makeDatabase(options);
+    await prepareRoles(postgresUrl(options));
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
   return server;
 }
 

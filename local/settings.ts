@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { secretVariables } from '../domain/settings.ts';
 import { databaseAddress } from '../settings/database-address.ts';
 import { withKeyPair } from '../settings/key-pair.ts';
 import { readSettings } from '../settings/read.ts';
@@ -78,6 +79,13 @@ export const ownStore = withKeyPair(
     S3_FORCE_PATH_STYLE: z.string().default('true'),
   }),
 );
+
+/** Secrets that are read here, and handed on as what they hold wherever they came from. */
+export const secretsOfStart = secretVariables({
+  start: startSettings,
+  database: databaseSettings,
+  store: ownStore,
+});
 
 /** The settings of a start, read once. */
 export interface StartSettings {

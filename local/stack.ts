@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { endOrphans, type Keys, lockDataFolder, makeDataFolder, readOrMakeKeys } from './data-folder.ts';
+import { type RoleAddresses, roleAddresses } from './database-roles.ts';
 import { ensureBucket, type ObjectStoreAccess } from './object-store.ts';
 import { objectStorePart, postgresPart, temporalPart } from './parts.ts';
 import { PlainError } from './plain-error.ts';
@@ -57,8 +58,13 @@ export interface TemporalPart extends Part {
 /** The running servers. A part is undefined when the caller's own server stands in its place. */
 export interface Stack {
   readonly dataDir: string;
-  /** What the platform's processes need: addresses, credentials and secrets, by the names of the variables. */
+  /**
+   * What the platform's processes need: addresses, credentials and secrets, by the names of the variables. An embedded
+   * PostgreSQL is named as its superuser, who may make further databases; see `roles`.
+   */
   readonly environment: Record<string, string>;
+  /** The embedded database as the roles that work on it. */
+  readonly roles: RoleAddresses | undefined;
   readonly postgres: Part | undefined;
   readonly temporal: TemporalPart | undefined;
   readonly objectStore: Part | undefined;
@@ -132,6 +138,7 @@ async function startParts(options: StackOptions, started: Supervised[], release:
       ...objectStoreVariables(access),
       ...secretVariables(keys),
     },
+    roles: typeof postgres === 'string' ? undefined : roleAddresses(postgres.value),
     postgres: typeof postgres === 'string' ? undefined : postgres.server,
     temporal: temporal === undefined ? undefined : withWipe(temporal.server, dataDir),
     objectStore: objectStore?.server,

@@ -8,7 +8,7 @@ import { PlainError } from './plain-error.ts';
 import { platformProcesses, runnerHostProcess } from './platform.ts';
 import { isPortFree } from './ports.ts';
 import { readyBlock } from './ready-block.ts';
-import { readStartSettings, type StartSettings } from './settings.ts';
+import { readStartSettings, type StartSettings, secretsOfStart } from './settings.ts';
 import { type Stack, startStack } from './stack.ts';
 import type { Supervised } from './supervised.ts';
 
@@ -62,7 +62,11 @@ class Platform {
     const environment = this.#environment(stack);
     say('Bringing the database up to date ...');
     const administrator = await this.#unlessStopped(
-      migrate(environment, join(dataDir, 'logs', 'migrate.log'), this.#settings.adminPassword),
+      migrate(
+        this.#asOwner(environment, stack),
+        join(dataDir, 'logs', 'migrate.log'),
+        this.#settings.adminPassword,
+      ),
     );
     try {
       say('Starting API and workers ...');
@@ -100,24 +104,28 @@ class Platform {
   }
 
   /** What every process of the platform is given; the person's own variables go before ours. */
-  #environment(stack: Stack): Record<string, string> {
+  #environment({ environment, roles }: Stack): Record<string, string> {
     const { port, dataDir, publicUrl, sdkRunnersDir } = this.#settings;
-    const own = Object.entries(process.env).filter(
-      ([name, value]) =>
-        value !== '' && !/^ADMIN_PASSWORD(_FILE)?$/.test(name) && !isFileOf(stack.environment, name),
-    );
-    return {
-      ...stack.environment,
+    const made: Record<string, string> = {
+      ...environment,
+      ...(roles && { DATABASE_URL: roles.application, REPORT_DATABASE_URL: roles.report }),
       WORKFLOW_CACHE_DIR: join(dataDir, 'workflow-cache'),
       SERIES_CACHE_DIR: join(dataDir, 'series-cache'),
       REGISTER_DEFAULT_DATA_SOURCE: 'true',
-      ...(Object.fromEntries(own) as Record<string, string>),
+    };
+    return {
+      ...withOwn(made, process.env),
       PORT: String(port),
       DATA_DIR: dataDir,
       PUBLIC_URL: publicUrl,
       TEMP_DIR: this.#settings.tempDir ?? emptyFolder(join(dataDir, 'temp')),
       ...(sdkRunnersDir === undefined ? {} : { SDK_RUNNERS_DIR: sdkRunnersDir }),
     };
+  }
+
+  /** Migrations of the embedded database run as who owns its tables. */
+  #asOwner(environment: Record<string, string>, { roles }: Stack): Record<string, string> {
+    return roles === undefined ? environment : { ...environment, DATABASE_URL: roles.owner };
   }
 
   #announce(stack: Stack, administrator: FirstAdministrator | undefined): void {
@@ -133,9 +141,18 @@ class Platform {
   }
 }
 
-/** What a file gave is in the environment already. */
-function isFileOf(environment: Record<string, string>, name: string): boolean {
-  return name.endsWith('_FILE') && environment[name.slice(0, -'_FILE'.length)] !== undefined;
+/** A variable of the person's goes before ours, be it given as it stands or by a file. */
+function withOwn(made: Record<string, string>, given: NodeJS.ProcessEnv): Record<string, string> {
+  const own = Object.entries(given).filter((entry): entry is [string, string] => (entry[1] ?? '') !== '');
+  const environment = { ...made };
+  for (const [name, value] of own) {
+    const named = name.replace(/_FILE$/, '');
+    // What the start itself has read is among ours already, with what its file held; the password is nobody else's.
+    if (named === 'ADMIN_PASSWORD' || (named !== name && secretsOfStart.has(named))) continue;
+    if (named !== name) delete environment[named];
+    environment[name] = value;
+  }
+  return environment;
 }
 
 function firstSignIn({ username, password }: FirstAdministrator): string {

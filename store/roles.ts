@@ -2,10 +2,11 @@
  * Database roles (docs/operations/retention-and-audit.md): `sdp_migrate` owns the tables, `sdp_app` is what the processes
  * work as, `sdp_report` reads and sees no secret. Roles belong to the whole server and some operators make them
  * themselves, so they are no migration: `node store/roles.ts` makes them, and every migration grants what its tables need.
+ * With `--give` it also gives what one user made before to the role that owns.
  * Where the roles are not there, one user does everything.
  */
 import pg from 'pg';
-import { readSettings } from '../settings/read.ts';
+import { readSettings, SettingsError } from '../settings/read.ts';
 import { databaseSettings } from './settings.ts';
 
 export const databaseRoles = { owner: 'sdp_migrate', application: 'sdp_app', report: 'sdp_report' } as const;
@@ -49,17 +50,76 @@ export async function grantRoles(client: pg.Client): Promise<void> {
   );
   if (roles.length === 0) return;
   const tables = await ownTables(client);
-  for (const { name } of roles) {
-    await client.query(`grant usage on schema public to ${name}`);
-    if (name === application) await client.query(`grant usage on all sequences in schema public to ${name}`);
-    for (const table of tables) {
+  const statements = roles.flatMap(({ name }) => [
+    `grant usage on schema public to ${name}`,
+    ...(name === application ? [`grant usage on all sequences in schema public to ${name}`] : []),
+    ...tables.flatMap((table) => [
       // What an earlier version granted beyond it goes.
-      await client.query(`revoke all on ${table.quoted} from ${name}`);
-      const rights = name === application ? applicationRights(table) : reportRights(table);
-      await client.query(`grant ${rights} on ${table.quoted} to ${name}`);
-    }
-  }
+      `revoke all on ${table.quoted} from ${name}`,
+      `grant ${name === application ? applicationRights(table) : reportRights(table)} on ${table.quoted} to ${name}`,
+    ]),
+  ]);
+  // As one they are one transaction: the processes that are at work meanwhile never lack a right.
+  await client.query(statements.join(';'));
 }
+
+/**
+ * Lets those who log in as the roles themselves do so by these passwords. Needs a user who may make roles.
+ * @param passwords by role; they must not be in the log of the server, which must log no statements
+ */
+export async function setPasswords(
+  client: pg.Client,
+  passwords: Readonly<Record<string, string>>,
+): Promise<void> {
+  const statements = Object.entries(passwords).map(
+    ([role, password]) => `alter role ${role} login password ${client.escapeLiteral(password)}`,
+  );
+  await client.query(statements.join(';'));
+}
+
+/**
+ * Gives the present database to the role that owns, with all that one user made in it before there were roles; nothing
+ * happens where that is done. Needs a superuser. To be called while nobody works on it, and followed by the migrations, which
+ * grant the other roles what they need.
+ */
+export async function giveToOwner(client: pg.Client): Promise<void> {
+  const { owner } = databaseRoles;
+  const { rows } = await client.query<{ statement: string }>(othersThings, [owner]);
+  if (rows.length === 0) return;
+  await client.query(rows.map(({ statement }) => statement).join(';'));
+}
+
+/** $1 who is to own. Sequences of columns go with their tables; what extensions brought along stays. */
+const othersThings = `
+  with schemas as (
+    select oid, nspname, nspowner from pg_namespace where nspname in ('public', 'auth')
+  ), owner as (
+    select oid from pg_roles where rolname = $1
+  ), dependent as (
+    select classid, objid from pg_depend where deptype = 'e' or (deptype in ('a', 'i') and refclassid = 'pg_class'::regclass)
+  ), things as (
+    select 'database' as kind, quote_ident(datname) as name, datdba as owned_by
+      from pg_database where datname = current_database()
+    union all
+    select 'schema', quote_ident(nspname), nspowner from schemas where nspname <> 'public'
+    union all
+    select case c.relkind when 'S' then 'sequence' when 'v' then 'view' when 'm' then 'materialized view' else 'table' end,
+           c.oid::regclass::text, c.relowner
+      from pg_class c join schemas s on s.oid = c.relnamespace
+     where c.relkind in ('r', 'p', 'v', 'm', 'S')
+       and not exists (select from dependent d where d.classid = 'pg_class'::regclass and d.objid = c.oid)
+    union all
+    select 'routine', p.oid::regprocedure::text, p.proowner
+      from pg_proc p join schemas s on s.oid = p.pronamespace
+     where not exists (select from dependent d where d.classid = 'pg_proc'::regclass and d.objid = p.oid)
+    union all
+    select 'type', t.oid::regtype::text, t.typowner
+      from pg_type t join schemas s on s.oid = t.typnamespace
+     where t.typtype in ('d', 'e', 'r')
+       and not exists (select from dependent d where d.classid = 'pg_type'::regclass and d.objid = t.oid)
+  )
+  select format('alter %s %s owner to %I', kind, name, $1::text) as statement
+    from things where owned_by <> (select oid from owner)`;
 
 interface Table {
   readonly name: string;
@@ -95,14 +155,29 @@ function reportRights({ openColumns, hasSecrets }: Table): string {
   return hasSecrets ? `select (${openColumns.join(', ')})` : 'select';
 }
 
-if (import.meta.main) {
+/** What the program does with the database of `DATABASE_URL`. */
+async function main(isToGive: boolean): Promise<void> {
   const { database } = readSettings({ database: databaseSettings }, process.env);
   const client = new pg.Client({ connectionString: database.DATABASE_URL });
   await client.connect();
   try {
     await makeRoles(client);
+    if (isToGive) await giveToOwner(client);
     await grantRoles(client);
   } finally {
     await client.end();
+  }
+}
+
+if (import.meta.main) {
+  const [argument] = process.argv.slice(2);
+  try {
+    if (argument !== undefined && argument !== '--give')
+      throw new SettingsError(['Usage: node store/roles.ts [--give]']);
+    await main(argument === '--give');
+  } catch (error) {
+    // A stack tells an operator nothing: what failed is the connection, or a right.
+    console.error(`${error instanceof SettingsError ? '' : 'DATABASE_URL: '}${(error as Error).message}`);
+    process.exitCode = 1;
   }
 }

@@ -50,7 +50,7 @@ const LAW: Record<string, readonly string[]> = {
   sdk: [],
   cli: [],
   web: [],
-  local: ['domain', 'settings'],
+  local: ['domain', 'settings', 'store/roles'],
 };
 
 /** The one place where the API calls the authentication service in process. */

@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
-import { freePort } from '../../local/ports.ts';
+import { freePort, rememberedPorts } from '../../local/ports.ts';
 import { isAlive, readIdentity } from '../../local/process-identity.ts';
 import { removeData } from '../../local/stack.ts';
 import { temporaryDataFolder } from '../support/global-setup.ts';
@@ -24,7 +25,8 @@ interface Start {
 }
 
 function start(port: number): Start {
-  const { DATABASE_URL, TEMPORAL_ADDRESS, S3_ENDPOINT, ADMIN_PASSWORD, ...env } = process.env;
+  const { DATABASE_URL, REPORT_DATABASE_URL, TEMPORAL_ADDRESS, S3_ENDPOINT, ADMIN_PASSWORD, ...env } =
+    process.env;
   const child = spawn(process.execPath, [startScript], {
     env: { ...env, PORT: String(port), DATA_DIR: dataDir, SDK_RUNNERS_DIR: import.meta.dirname },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -75,6 +77,8 @@ test(
     const signedIn = { status: 200, dataSources: ['default', 'platform'] };
     expect(await signIn(port, password)).toEqual(signedIn);
 
+    expect(await databaseUsers()).toEqual({ working: ['sdp_app', 'sdp_report'], owning: ['sdp_migrate'] });
+
     const running = join(dataDir, 'running.json');
     expect(JSON.parse(readFileSync(running, 'utf8'))).toMatchObject({ address: `http://127.0.0.1:${port}` });
     expect(statSync(running).mode & 0o077).toBe(0);
@@ -100,6 +104,30 @@ test(
   },
   TEST_MILLISECONDS,
 );
+
+/** As whom the processes work on the embedded database, and who owns its tables; seen by the server's superuser. */
+async function databaseUsers(): Promise<{ working: string[]; owning: string[] }> {
+  const { postgresPassword } = JSON.parse(readFileSync(join(dataDir, 'keys.json'), 'utf8'));
+  const port = rememberedPorts(dataDir).postgres;
+  const client = new pg.Client(`postgresql://platform:${postgresPassword}@127.0.0.1:${port}/platform`);
+  await client.connect();
+  try {
+    const namesOf = async (statement: string) =>
+      (await client.query<{ name: string }>(statement)).rows.map(({ name }) => name).sort();
+    return {
+      working: await namesOf(
+        `select distinct usename as name from pg_stat_activity
+          where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`,
+      ),
+      owning: await namesOf(
+        `select distinct relowner::regrole::text as name from pg_class
+          where relkind = 'r' and relnamespace in ('public'::regnamespace, 'auth'::regnamespace)`,
+      ),
+    };
+  } finally {
+    await client.end();
+  }
+}
 
 /** Logs and notes in which a secret stands that was to be shown once. */
 function filesHolding(secret: string): string[] {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compose } from '../../api/compose.ts';
 import { migrateAuth } from '../../auth/migrate.ts';
 import { nodeStateCodes } from '../../domain/node-state.ts';
+import { prepareRoles, roleAddresses } from '../../local/database-roles.ts';
 import { ensurePlatformDataSource } from '../../store/data-sources.ts';
 import { migrate } from '../../store/migrate.ts';
 import { ReportReader } from '../../store/report-reader.ts';
@@ -11,6 +12,7 @@ import { databaseRoles, makeRoles } from '../../store/roles.ts';
 import { ask, makePeople, startTestApi, tokenOf } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeGraph } from '../support/graph.ts';
+import { testProcesses } from '../support/processes.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { inputNode, ship, tabularNode, templateFile } from '../support/templates.ts';
 import { testWorkflows } from '../support/workflows.ts';
@@ -26,6 +28,7 @@ const urlOf = (login: string) => {
   return url.href;
 };
 const application = { ...platform.environment, DATABASE_URL: urlOf(logins.application) };
+const processes = testProcesses({});
 const temporal = await testWorkflows(application);
 
 beforeAll(async () => {
@@ -125,6 +128,66 @@ test('an owner who is no superuser makes the whole schema in an empty database, 
     await administrator.end();
     await owner.query(`drop database ${name} with (force)`);
     await owner.query(`drop role ${login}`);
+  }
+});
+
+test('a database that one user made before there were roles goes to them with all that is in it, and keeps what it holds', async () => {
+  const name = `test_${Math.floor(Date.now() / 1000)}_${suffix}_old`;
+  const url = Object.assign(new URL(platform.databaseUrl), { pathname: `/${name}` }).href;
+  await owner.query(`create database ${name}`);
+  const superuser = new pg.Client(url);
+  await superuser.connect();
+  try {
+    await migrate(url);
+    await migrateAuth(url, undefined);
+    await superuser.query(`drop owned by ${Object.values(databaseRoles).join(', ')}`);
+    await superuser.query(`insert into runner_type (name, runtime) values ('kept', 'external')`);
+    const roles = roleAddresses(url);
+    // As every start does, the first and any later one.
+    for (let start = 0; start < 2; start += 1) {
+      await prepareRoles(url);
+      expect(await migrate(roles.owner)).toEqual([]);
+      expect(await migrateAuth(roles.owner, undefined)).toBeNull();
+    }
+    const { rows: owners } = await superuser.query(
+      `select distinct owner::regrole::text from (
+         select relowner as owner from pg_class
+          where relnamespace in ('public'::regnamespace, 'auth'::regnamespace) and relkind in ('r', 'v', 'S')
+         union all select proowner from pg_proc
+          where pronamespace in ('public'::regnamespace, 'auth'::regnamespace)
+            and not exists (select from pg_depend where objid = pg_proc.oid and deptype = 'e')
+         union all select nspowner from pg_namespace where nspname = 'auth'
+         union all select datdba from pg_database where datname = current_database()) things`,
+    );
+    expect(owners).toEqual([{ owner: databaseRoles.owner }]);
+    for (const [address, statement] of [
+      [roles.application, `update runner_type set runtime = runtime where name = 'kept' returning name`],
+      [roles.report, `select name from runner_type where name = 'kept'`],
+    ] as const) {
+      const client = new pg.Client(address);
+      await client.connect();
+      expect((await client.query(statement)).rows).toEqual([{ name: 'kept' }]);
+      await client.end();
+    }
+  } finally {
+    await superuser.end();
+    await owner.query(`drop database ${name} with (force)`);
+  }
+});
+
+test('the program that makes them says what is missing or wrong in one line', async () => {
+  for (const [variables, args, line] of [
+    [{}, [], 'DATABASE_URL is required.'],
+    [{ DATABASE_URL: platform.databaseUrl }, ['--take'], 'Usage: node store/roles.ts [--give]'],
+    [
+      { DATABASE_URL: 'postgresql://u:p@127.0.0.1:1/d' },
+      [],
+      'DATABASE_URL: connect ECONNREFUSED 127.0.0.1:1',
+    ],
+  ] as const) {
+    const running = processes.startScript('store/roles.ts', variables, { args });
+    expect(await running.ended).toBe(1);
+    expect(running.log()).toBe(`${line}\n`);
   }
 });
 
