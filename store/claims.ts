@@ -91,6 +91,12 @@ const claimColumns = `
       and v.position <= run.upper_position
       and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)) as "pendingInputs"`;
 
+/** A token that ended since its caller was identified gets nothing any more. */
+const mayHold = `
+  ($1 not like 'token:%'
+    or exists (select from runner_token k where k.id = case when $1 like 'token:%' then substr($1, 7)::uuid end
+                  and k.revoked_at is null and k.expires_at > clock_timestamp()))`;
+
 /**
  * @param instance a statement that locks the instance's row and gives its `drained`; no row when the claim may not win
  *   any more
@@ -110,7 +116,7 @@ function claimSteps(instance: string, pick: string): string {
                join node_instance p on p.id = any (n.parent_ids) where n.id = r.node_instance_id)),
            replay_position = coalesce(r.replay_position, (select position from replay)),
            replay_output_id = coalesce(r.replay_output_id, (select output_id from replay))
-      from pick, instance where r.id = pick.id and not instance.drained
+      from pick, instance where r.id = pick.id and not instance.drained and ${mayHold}
     returning r.*
   ), attempt as (
     update node_attempt a set started_at = coalesce(a.started_at, clock_timestamp())
@@ -186,7 +192,7 @@ export async function arriveAndClaim(
 
 /**
  * Takes the oldest ready task (by fair rank) of one of the templates; undefined when there is none,
- * when a newer claim of the same instance has arrived, or when the instance is drained.
+ * when a newer claim of the same instance has arrived, when the instance is drained, or when its token has ended.
  */
 export async function claimNext(
   database: Queryable,

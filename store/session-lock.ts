@@ -43,6 +43,8 @@ export interface Effects {
   readonly session: SessionLabel;
   /** True when this commit turned the session from clean to wanted, and nobody looks by himself soon enough. */
   readonly wake: boolean;
+  /** A run of a built-in node was queued, which nobody but the workflow starts. */
+  readonly isUrgent: boolean;
   readonly ended: readonly EndedAttempt[];
 }
 
@@ -120,7 +122,7 @@ export async function saveSession(
     answer ? JSON.stringify(answer.reply) : null,
   ]);
   const wake = session.isClean && (session.builtinQueued || !session.looksSoon);
-  return { session: labelOf(session), wake, ended };
+  return { session: labelOf(session), wake, isUrgent: session.builtinQueued, ended };
 }
 
 export function labelOf(session: SessionLabel): SessionLabel {

@@ -4,6 +4,8 @@
  * Everything here is told after a commit and may be lost: whatever is decided stands in the database, and the healer
  * looks at what nobody told. So every call has a deadline, and a Temporal that is down slows nothing.
  */
+
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   ActivityNotFoundError,
   AsyncCompletionClient,
@@ -46,6 +48,8 @@ export interface SessionLabel {
 export interface CommitEffects {
   readonly session: SessionLabel;
   readonly wake: boolean;
+  /** The workflow has something to start at once. */
+  readonly isUrgent: boolean;
   readonly ended: ReadonlyArray<{
     readonly runId: string;
     readonly attempt: number;
@@ -57,6 +61,12 @@ export interface CommitEffects {
 
 /** `failing`: its workflow task has failed and is tried again. */
 export type SessionWorkflowHealth = 'running' | 'failing' | 'ended';
+
+/**
+ * What the workflow only takes note of is told a moment later: the engine's work for it would otherwise compete for the
+ * processors with the reply, and with the waiting claim of a runner that the same commit woke.
+ */
+const noteDelayMs = 15;
 
 const sessionIdKey = defineSearchAttributeKey('SessionId', SearchAttributeType.KEYWORD);
 const projectIdKey = defineSearchAttributeKey('ProjectId', SearchAttributeType.INT);
@@ -84,9 +94,11 @@ export class WorkflowClient {
   /** Tells what a commit changed. Not to be awaited by a reply. */
   afterCommit(effects: CommitEffects): void {
     const awaited = effects.ended.filter((ended) => ended.awaited);
-    for (const ended of awaited) this.calls.send(() => this.completeAttempt(effects, ended));
+    const tell = (call: () => Promise<void>) =>
+      this.calls.send(effects.isUrgent ? call : () => sleep(noteDelayMs).then(call));
+    for (const ended of awaited) tell(() => this.completeAttempt(effects, ended));
     // The end of a wait has the session looked at too.
-    if (effects.wake && awaited.length === 0) this.calls.send(() => this.lookAgain(effects.session));
+    if (effects.wake && awaited.length === 0) tell(() => this.lookAgain(effects.session));
   }
 
   /**

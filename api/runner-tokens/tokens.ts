@@ -25,7 +25,17 @@ import { OpenCalls } from './open-calls.ts';
 import { principalOf, type RunnerPrincipal } from './principal.ts';
 
 const roundEveryMs = 1_000;
+const freshMs = 2_000;
 const retrySoon = { 'retry-after': '1' } as const;
+
+/** `lately`: within the last two seconds. */
+export type Freshness = 'now' | 'lately';
+
+interface Found {
+  /** Of `performance.now`, when they were asked for. */
+  readonly atMs: number;
+  readonly callers: ReadonlyMap<string, RunnerPrincipal>;
+}
 
 export interface RunnerTokensParts {
   readonly database: Database;
@@ -39,6 +49,8 @@ export class RunnerTokens {
   readonly creators: TokenCreators;
   readonly #parts: RunnerTokensParts;
   readonly #open = new OpenCalls();
+  /** What the last round found of tokens with calls under way. */
+  #found: Found = { atMs: 0, callers: new Map() };
   readonly #over = new AbortController();
   #rounds: Promise<void> | undefined;
   #asking: Promise<void> | undefined;
@@ -61,7 +73,9 @@ export class RunnerTokens {
   }
 
   /** The same caller, checked again. Throws the refusal that a new call would get. */
-  async identifyAgain({ tokenId }: RunnerPrincipal): Promise<RunnerPrincipal> {
+  async identifyAgain({ tokenId }: RunnerPrincipal, known: Freshness): Promise<RunnerPrincipal> {
+    const found = known === 'now' ? undefined : this.#found.callers.get(tokenId);
+    if (found !== undefined && performance.now() - this.#found.atMs < freshMs) return found;
     const read = async () => (await readRunnerTokens(this.#parts.database, [tokenId]))[0];
     const principal = await this.#check(read);
     if (principal === null) throw new Problem('unauthorized');
@@ -146,15 +160,17 @@ export class RunnerTokens {
   /** Ends the calls whose tokens a new call would not be admitted with. */
   async #cutEnded(): Promise<void> {
     const tokenIds = this.#open.tokenIds;
-    if (tokenIds.length === 0) return;
-    const rows = new Map(
-      (await readRunnerTokens(this.#parts.database, tokenIds)).map((row) => [row.id, row]),
-    );
+    const atMs = performance.now();
+    const rows = tokenIds.length === 0 ? [] : await readRunnerTokens(this.#parts.database, tokenIds);
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    const callers = new Map<string, RunnerPrincipal>();
     for (const tokenId of tokenIds) {
-      const caller = callerOf(rows.get(tokenId));
+      const caller = callerOf(byId.get(tokenId));
       const refusal = caller instanceof Problem ? caller : refusalOf(caller);
       if (refusal !== null) this.#open.cut(tokenId, refusal);
+      else if (!(caller instanceof Problem)) callers.set(tokenId, caller);
     }
+    this.#found = { atMs, callers };
   }
 }
 

@@ -6,6 +6,7 @@ import { formatTimestamp } from '../../domain/timestamp.ts';
 import { listRunnerTypeNames, type RunnerTemplate } from '../../store/claimable-templates.ts';
 import { defineRoute } from '../route.ts';
 import type { RunnerPrincipal } from '../runner-tokens/principal.ts';
+import type { Freshness } from '../runner-tokens/tokens.ts';
 import type { Services } from '../services.ts';
 import { claimTask, coverageFor, takeBack } from './claim.ts';
 import { holderOf, type RunnerCaller } from './identity.ts';
@@ -108,7 +109,7 @@ const claim = defineRoute({
     services.runners.presence.seen(identity, headers['user-agent']);
     const coverage = await coverageFor(services, principal, body.templates ?? []);
     const { waitSeconds } = body;
-    const isStillAllowed = () => isUnchanged(services, principal);
+    const isStillAllowed = (known: Freshness) => isUnchanged(services, principal, known);
     const request = { identity, coverage, waitSeconds, isStillAllowed, signal, shutdown };
     const task = await claimTask(services, request);
     if (task === undefined) return { status: 204 };
@@ -126,10 +127,14 @@ const claim = defineRoute({
   },
 });
 
-/** Whether a runner token, read again, still reaches what it did; throws the refusal of one that has ended meanwhile. */
-async function isUnchanged({ runners }: Services, principal: RunnerCaller): Promise<boolean> {
+/** Whether a runner token still reaches what it did; throws the refusal of one that has ended meanwhile. */
+async function isUnchanged(
+  { runners }: Services,
+  principal: RunnerCaller,
+  known: Freshness,
+): Promise<boolean> {
   if (principal.kind !== 'runner') return true;
-  const { runnerTypes } = await runners.tokens.identifyAgain(principal);
+  const { runnerTypes } = await runners.tokens.identifyAgain(principal, known);
   return principal.runnerTypes.every((name) => runnerTypes.includes(name));
 }
 

@@ -12,6 +12,7 @@ import {
   type RunnerIdentity,
   undoClaim,
 } from '../../store/claims.ts';
+import type { Freshness } from '../runner-tokens/tokens.ts';
 import type { Services } from '../services.ts';
 import type { RunnerCaller } from './identity.ts';
 import type { TaskWaiter } from './task-waiters.ts';
@@ -24,8 +25,11 @@ export interface ClaimRequest {
   readonly identity: RunnerIdentity;
   readonly coverage: Coverage;
   readonly waitSeconds: number;
-  /** Looked at when a waiting claim wakes; false, or what it throws, ends the wait. */
-  readonly isStillAllowed: () => Promise<boolean>;
+  /**
+   * Looked at when a waiting claim wakes, as known lately, and when it then gets nothing, as things are now. False, or
+   * what it throws, ends the wait.
+   */
+  readonly isStillAllowed: (known: Freshness) => Promise<boolean>;
   readonly signal: AbortSignal;
   readonly shutdown: AbortSignal;
 }
@@ -136,11 +140,13 @@ async function waitForTask(
   claimSeq: number,
   waiter: TaskWaiter,
 ): Promise<ClaimedTask | undefined> {
-  while (waiter.end === undefined) {
+  for (let isWoken = false; waiter.end === undefined; isWoken = true) {
     const task = waiter.isResting ? undefined : await tryClaim(services, request, claimSeq);
     if (task !== undefined) return task;
+    // For a token that has just ended there is nothing; what woke it passes to another.
+    if (isWoken && !(await request.isStillAllowed('now'))) return undefined;
     waiter.foundNothing();
-    if (!(await waiter.next()) || !(await request.isStillAllowed())) return undefined;
+    if (!(await waiter.next()) || !(await request.isStillAllowed('lately'))) return undefined;
   }
   return undefined;
 }

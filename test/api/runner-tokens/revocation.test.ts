@@ -83,12 +83,15 @@ describe('the tasks of a revoked token', () => {
 
   test('are given back though a claim that saw it alive comes through later', async () => {
     const { graph, made } = await tokenStage(stage);
-    expect((await revoke(stage, made.id)).status).toBe(204);
     await upload(database, graph, 'input');
     const identity = { holder: `token:${made.id}`, instanceId: randomUUID() };
     const { claimSeq } = await arrive(database, identity);
     const request = { claimSeq, templates: [graph.template], leaseSeconds: 30 };
-    expect(await claimNext(database, identity, request)).toBeDefined();
+    await database.transaction(async (tx) => {
+      expect(await claimNext(tx, identity, request)).toBeDefined();
+      expect((await revoke(stage, made.id)).status).toBe(204);
+    });
+    expect(await claimNext(database, identity, request)).toBeUndefined();
     await promptly('nothing is held', async () => (await heldBy(made.id)) === 0);
     expect(await claimsOf(made.id)).toEqual([{ ending: 'token-ended', attempt: 1 }]);
   });
