@@ -1,7 +1,7 @@
 /** The pages for operators, in a real browser: what is made there works on the platform itself. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask } from '../support/api.ts';
+import { ask, tokenOf } from '../support/api.ts';
 import { runnerStage, type StageGraph } from '../support/runner.ts';
 import { buildConsole, findChromium, picture, startBrowser, type TestBrowser } from './browser.ts';
 import { signInAs } from './sign-in.ts';
@@ -72,7 +72,7 @@ describe.skipIf(program === null)('the pages for operators', () => {
     const runner = stage.runner({ instanceId: 'workbench-7' });
     await stage.upload(graph, 'input', '1');
     await runner.take(graph.template);
-    await click('Look again');
+    await click('Refresh');
     const row = page.getByRole('row').filter({ hasText: 'workbench-7' });
     await row.getByRole('link', { name: 'n1' }).waitFor();
     await row.getByRole('button', { name: 'Drain workbench-7' }).click();
@@ -171,10 +171,33 @@ describe.skipIf(program === null)('the pages for operators', () => {
     await closed();
     await page.getByRole('cell', { name: 'Instructor' }).waitFor();
     await picture(page, 'users');
+    await click('Change petra');
+    await dialog().getByLabel('New password').fill('a password by the Administrator');
+    await dialog().getByLabel('Must choose a password of their own').uncheck();
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await closed();
+    await changesOwnPassword('petra', 'a password by the Administrator');
     await click('Delete petra');
     await dialog().getByRole('button', { name: 'Delete' }).click();
     await page.getByText('Nobody matches “petra”').waitFor();
   });
+
+  /** In a tab of their own. */
+  async function changesOwnPassword(username: string, password: string): Promise<void> {
+    const tab = await browser.newPage();
+    await signInAs(tab, api.url, { username, password });
+    await tab.getByRole('button', { name: 'Account: petra' }).click();
+    await tab.getByLabel('Present password').fill('none of theirs');
+    await tab.getByLabel('New password').fill('a password of my own choice');
+    await tab.getByRole('button', { name: 'Change password' }).click();
+    await tab.getByText('The current password is wrong.').waitFor();
+    await tab.getByLabel('Present password').fill(password);
+    await tab.getByRole('button', { name: 'Change password' }).click();
+    await tab.getByText('Your password is changed.').waitFor();
+    await picture(tab, 'account');
+    await tab.close();
+    expect(await tokenOf(api.url, username, 'a password of my own choice')).toMatch(/^hat_/);
+  }
 
   test('an offline token is made, works, and is refused when it is revoked', async () => {
     await open('Tokens');

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Dashboard, DashboardChannel, DashboardSource } from '../../web/src/api-shapes.ts';
 import { readView, type View, writeView } from '../../web/src/dashboard/address.ts';
 import { heights, valueAt } from '../../web/src/dashboard/curve.ts';
 import {
@@ -13,6 +12,7 @@ import {
   timeKinds,
 } from '../../web/src/dashboard/model.ts';
 import { clampSpan, formatSpan, nearestIndex, panSpan, zoomSpan } from '../../web/src/dashboard/time.ts';
+import type { Dashboard, DashboardChannel, DashboardSource } from '../../web/src/dashboard-shapes.ts';
 
 const channel = (outputId: number, id: string, part: Partial<DashboardChannel> = {}): DashboardChannel => ({
   key: `${outputId}:${id}`,

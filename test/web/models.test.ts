@@ -1,6 +1,5 @@
 /** What the console decides without a browser: previews, the timeline, machines side by side, reports. */
 import { describe, expect, test } from 'vitest';
-import type { Dashboard } from '../../web/src/api-shapes.ts';
 import {
   dashboardsByOutput,
   machineNamer,
@@ -11,6 +10,7 @@ import {
   withNamesakes,
 } from '../../web/src/dashboard/machines.ts';
 import { channelsOf, panelsFor } from '../../web/src/dashboard/model.ts';
+import type { Dashboard } from '../../web/src/dashboard-shapes.ts';
 import { formatDuration } from '../../web/src/format.ts';
 import { partsDown } from '../../web/src/health.ts';
 import { curvesOf, readBytes, separated } from '../../web/src/preview/read.ts';

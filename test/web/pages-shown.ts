@@ -48,7 +48,7 @@ export const pages: readonly Shown[] = [
     path: (world) => `/sessions/${world.sharedId}?node=${world.inputNode}`,
     ready: 'text=simulator-3.csv',
     open: async (page) => {
-      await click('Look into simulator-3.csv')(page);
+      await click('Preview of simulator-3.csv')(page);
       await page.getByRole('tab', { name: 'Chart' }).click();
       await page.locator('.preview-plot canvas').waitFor();
     },

@@ -59,7 +59,7 @@ describe.skipIf(program === null)('the session page', () => {
   }, 60_000);
 
   test('tells where an output comes from, and leads to the node before', async () => {
-    await page.getByRole('button', { name: /^Where .* comes from$/ }).click();
+    await page.getByRole('button', { name: /^Lineage of / }).click();
     await page.getByText('a run for new input, attempt 1 of 2').waitFor();
     const panel = page.getByRole('region', { name: 'Node n1' });
     await picture(page, 'session-lineage');
@@ -76,7 +76,7 @@ describe.skipIf(program === null)('the session page', () => {
     const attempts = page.getByRole('list', { name: 'Attempts of the last run' });
     await attempts.getByText('validation: Row 7 is no lap.').waitFor();
     await picture(page, 'session-attempts');
-    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('button', { name: 'Retry', exact: true }).click();
     await stands('n2', 'Pending');
     const again = await runner.take(graph.template);
     await runner.end(again.taskId, 'fail', { category: 'validation', reason: 'Row 8 is no lap.' });
@@ -126,7 +126,7 @@ describe.skipIf(program === null)('the session page', () => {
     const tab = await browser.newPage();
     await signInAs(tab, `${site.url}/sessions/${graph.sessionId}?node=${graph.nodes.n1}`, people.Trainee);
     await tab.getByText(/Queued since/).waitFor();
-    for (const name of ['Freeze', 'Reprocess', 'Cancel run', 'Try again']) {
+    for (const name of ['Freeze', 'Reprocess', 'Cancel run', 'Retry']) {
       expect(await tab.getByRole('button', { name, exact: true }).count(), name).toBe(0);
     }
     await tab.close();

@@ -136,7 +136,7 @@ export function workTests(work: () => Work): void {
         'application/json',
       );
       const page = await open(`/sessions/${world.sharedId}?node=${world.inputNode}`);
-      await page.getByRole('button', { name: 'Look into laps.json' }).click();
+      await page.getByRole('button', { name: 'Preview of laps.json' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByRole('cell', { name: '92.4' }).waitFor();
       await page.getByRole('tab', { name: 'Table' }).focus();
@@ -150,7 +150,7 @@ export function workTests(work: () => Work): void {
       await dialog.waitFor({ state: 'detached' });
       await page.goto(`${stage.api.url}/sessions/${world.sharedId}?node=${world.recordingNode}`);
       await page
-        .getByRole('button', { name: /^Look into/ })
+        .getByRole('button', { name: /^Preview of/ })
         .last()
         .click();
       await dialog.getByRole('cell', { name: 'altitude' }).waitFor();
@@ -164,7 +164,7 @@ export function workTests(work: () => Work): void {
       const page = await open(`/sessions/${world.sharedId}?node=${world.inputNode}`);
       // Waited for early: the browser is told to hand choosers over, which takes a moment.
       const choosing = page.waitForEvent('filechooser');
-      await page.getByRole('button', { name: 'Look into laps.json' }).waitFor();
+      await page.getByRole('button', { name: 'Preview of laps.json' }).waitFor();
       await page.getByRole('button', { name: 'choose files' }).focus();
       await page.keyboard.press('Enter');
       await (await choosing).setFiles({
@@ -173,7 +173,7 @@ export function workTests(work: () => Work): void {
         buffer: Buffer.from(recording(4)),
       });
       await page.getByText(/, stored/).waitFor();
-      await page.getByRole('button', { name: 'Look into by-keyboard.csv' }).waitFor();
+      await page.getByRole('button', { name: 'Preview of by-keyboard.csv' }).waitFor();
     }, 60_000);
   };
 
@@ -239,7 +239,7 @@ export function workTests(work: () => Work): void {
       expect(await page.getByRole('button', { name: 'Close', exact: true }).count()).toBe(0);
     }, 60_000);
 
-    test('a project is made and a session in it, which opens', async () => {
+    test('a project is made and a session in it, which opens and is deleted', async () => {
       const page = await open('/project-list');
       await page.getByRole('button', { name: 'New project' }).click();
       const dialog = page.getByRole('dialog');
@@ -252,6 +252,9 @@ export function workTests(work: () => Work): void {
       await dialog.getByLabel('Name').fill('First night');
       await dialog.getByRole('button', { name: 'Create session' }).click();
       await page.getByRole('heading', { name: 'First night' }).waitFor();
+      await page.getByRole('button', { name: 'Delete' }).click();
+      await dialog.getByRole('button', { name: 'Delete the session' }).click();
+      await page.getByText('This session has been deleted').waitFor();
     }, 60_000);
   };
 
@@ -273,6 +276,18 @@ export function workTests(work: () => Work): void {
       for (const name of ['Freeze', 'Reprocess', 'Retry all failed']) {
         expect(await tab.getByRole('button', { name }).count(), name).toBe(0);
       }
+      const sessions = tab.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Sessions' });
+      await sessions.click();
+      await tab.getByRole('button', { name: 'New session' }).click();
+      await tab.getByLabel('Name').fill('On my own');
+      await tab.getByRole('button', { name: 'Create session' }).click();
+      await tab.getByRole('heading', { name: 'On my own' }).waitFor();
+      await sessions.click();
+      await tab.getByRole('link', { name: 'On my own' }).waitFor();
+      expect(await tab.locator('tbody .row-link').allTextContents()).toEqual([
+        'On my own',
+        'Formation approach',
+      ]);
       await tab.goto(`${stage.api.url}/shared-sessions`);
       await tab.getByText('This page is not for your role').waitFor();
       const others = await ask(stage.api.url, 'GET', '/api/v2/session', {

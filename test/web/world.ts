@@ -36,6 +36,7 @@ export function recording(machine: number): string {
 /** Everything through the interface, as people and machines do it. */
 export async function makeWorld(stage: RunnerStage, workflows: TestWorkflows): Promise<World> {
   const { api, people } = stage;
+  // They ship the templates too.
   await Promise.all([workflows.startWorker('workflows'), workflows.startWorker('builtin')]);
   const call = async (method: string, path: string, json?: unknown, token = people.adminToken) => {
     const answer = await ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
@@ -58,25 +59,32 @@ export async function makeWorld(stage: RunnerStage, workflows: TestWorkflows): P
   const session = async (Name: string, Metadata: object) =>
     (await call('POST', '/session', { Name, ProjectId: project.id, SessionTemplateId: templateId, Metadata }))
       .id as string;
-  for (let number = 1; number <= 26; number += 1) {
-    await session(`Circuit ${number}`, {
-      vehicle: { speed: number * 5 },
-      tags: number % 2 ? ['night'] : ['day'],
-    });
-  }
-  const shared = await makeShared(stage, project.id, templateId);
+  await Promise.all(
+    Array.from({ length: 26 }, (_, index) =>
+      session(`Circuit ${index + 1}`, {
+        vehicle: { speed: (index + 1) * 5 },
+        tags: index % 2 ? ['day'] : ['night'],
+      }),
+    ),
+  );
   const failedId = await session('Broken upload', { vehicle: { speed: 7 } });
   const failedInput = await nodeOf(stage, failedId, 0);
+  const [shared] = await Promise.all([
+    makeShared(stage, project.id, templateId),
+    makeFailed(stage, failedId, failedInput.id),
+    administer(call, templateId, project.id, failedInput.name).then(() => tellOfProcesses(stage)),
+  ]);
+  return { projectId: project.id, templateId, failedId, ...shared };
+}
+
+async function makeFailed(stage: RunnerStage, sessionId: string, inputId: number): Promise<void> {
   const broken = 'time,speed\n2026-01-01T00:00:00Z,1\n2026-01-01T00:00:01Z,2,3,4\n';
-  await upload(stage, failedInput.id, 'broken.csv', broken);
+  await upload(stage, inputId, 'broken.csv', broken);
   await eventually(
     'the broken recording has failed',
-    async () => (await nodesOf(stage, failedId)).some(({ state }) => state === 'Failed'),
+    async () => (await nodesOf(stage, sessionId)).some(({ state }) => state === 'Failed'),
     90_000,
   );
-  await administer(call, templateId, project.id, failedInput.name);
-  await tellOfProcesses(stage);
-  return { projectId: project.id, templateId, failedId, ...shared };
 }
 
 async function makeShared(stage: RunnerStage, projectId: number, templateId: number) {

@@ -18,7 +18,7 @@ import type {
 import { ApiError, send, sendForJson } from './http.ts';
 
 export type * from './admin-shapes.ts';
-export { listProjects, listTemplates } from './api.ts';
+export { listProjects, listTemplates, setPassword } from './api.ts';
 
 type Signal = AbortSignal | undefined;
 const admin = '/api/v2/admin';

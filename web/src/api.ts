@@ -1,27 +1,30 @@
-/** The routes of the platform that the console uses. Their shapes stand in `api-shapes.ts`. */
+/** The routes of the platform that the console uses. Their shapes stand in `api-shapes.ts` and `dashboard-shapes.ts`. */
 
 import type { Project, SessionTemplate } from './admin-shapes.ts';
 import type {
-  CatalogQuery,
-  Dashboard,
-  DimensionPage,
   Explanation,
   FoundSessions,
   Lineage,
-  Navigation,
   NodeOutput,
   NodeRun,
-  ReportCatalog,
-  ReportDefinition,
-  ReportFields,
-  SeriesReply,
   Session,
   SessionListQuery,
   SessionPage,
 } from './api-shapes.ts';
+import type {
+  CatalogQuery,
+  Dashboard,
+  DimensionPage,
+  Navigation,
+  ReportCatalog,
+  ReportDefinition,
+  ReportFields,
+  SeriesReply,
+} from './dashboard-shapes.ts';
 import { send, sendForJson } from './http.ts';
 
 export type * from './api-shapes.ts';
+export type * from './dashboard-shapes.ts';
 
 type Signal = AbortSignal | undefined;
 
@@ -101,6 +104,10 @@ export async function setFrozen(sessionId: string, frozen: boolean): Promise<voi
   await send(`/api/v2/sessions/${encodeURIComponent(sessionId)}/${action}`, { method: 'POST' });
 }
 
+export async function deleteSession(sessionId: string): Promise<void> {
+  await send(`/api/v2/sessions/${encodeURIComponent(sessionId)}`, { method: 'DELETE' });
+}
+
 /** How many runs are tried again. */
 export async function retryFailed(sessionId: string): Promise<number> {
   const path = `/api/v2/admin/sessions/${encodeURIComponent(sessionId)}/retry-failed`;
@@ -140,6 +147,14 @@ export function readOutputData(outputId: number, signal?: Signal): Promise<Respo
 
 export function uploadPath(nodeInstanceId: number): string {
   return `/api/v2/node-instance/${nodeInstanceId}/outputs/data`;
+}
+
+/** One's own by the present one; anybody's as an Administrator. What the user is signed in with elsewhere ends. */
+export async function setPassword(
+  userId: string,
+  body: { newPassword: string; currentPassword?: string; forceChangePasswordNextSignin?: boolean },
+): Promise<void> {
+  await send(`/api/authorization/users/${encodeURIComponent(userId)}/password`, { method: 'POST', body });
 }
 
 export function readNavigation(signal?: Signal): Promise<Navigation> {

@@ -53,7 +53,7 @@ function Page() {
   return (
     <Empty title="There is no such page">
       <p>
-        The address may be mistyped. <a href="/">All sessions</a>
+        The address may be mistyped. <a href="/">Sessions</a>
       </p>
     </Empty>
   );
@@ -64,7 +64,7 @@ function NotForRole() {
   return (
     <Empty title="This page is not for your role">
       <p>
-        An Administrator can change your role. <a href="/">All sessions</a>
+        An Administrator can change your role. <a href="/">Sessions</a>
       </p>
     </Empty>
   );

@@ -9,8 +9,8 @@ export interface StateLook {
 }
 
 const looks: Record<string, StateLook> = {
-  NeverBegan: { tone: 'idle', label: 'Not started', icon: 'circle' },
-  Pending: { tone: 'waiting', label: 'Waiting for a runner', icon: 'clock' },
+  NeverBegan: { tone: 'idle', label: 'Never began', icon: 'circle' },
+  Pending: { tone: 'waiting', label: 'Pending', icon: 'clock' },
   Processing: { tone: 'working', label: 'Processing', icon: 'spinner' },
   Succeeded: { tone: 'done', label: 'Succeeded', icon: 'check' },
   Failed: { tone: 'failed', label: 'Failed', icon: 'cross' },

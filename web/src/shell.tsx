@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { AccountButton } from './account.tsx';
 import type { SignedInUser } from './auth.ts';
 import { signOut } from './auth.ts';
 import type { NavigationSection } from './navigation.ts';
@@ -52,10 +53,7 @@ export function Shell(props: { user: SignedInUser; children: ComponentChildren }
           <span class="brand-name">Simulation Data Platform</span>
         </a>
         <div class="topbar-user">
-          <span class="user">
-            <span class="user-name">{displayName(props.user)}</span>
-            <span class="user-role">{props.user.role}</span>
-          </span>
+          <AccountButton user={props.user} />
           <button
             type="button"
             class="button button-quiet button-small"
@@ -70,7 +68,7 @@ export function Shell(props: { user: SignedInUser; children: ComponentChildren }
         </div>
       </header>
       <div class="body">
-        <Sidebar role={props.user.role} path={path} open={open} />
+        <Sidebar role={props.user.role} path={path} open={open} onGo={() => setOpen(false)} />
         <main id="main" class="main" ref={main} tabIndex={-1}>
           <PartsDown />
           {props.children}
@@ -81,7 +79,7 @@ export function Shell(props: { user: SignedInUser; children: ComponentChildren }
 }
 
 /** The parts of the console. On a small screen it stands in the place of the page while the menu is open. */
-function Sidebar(props: { role: string; path: string; open: boolean }) {
+function Sidebar(props: { role: string; path: string; open: boolean; onGo: () => void }) {
   const navigation = useNavigation(props.role);
   return (
     <nav id="sidebar" class={props.open ? 'sidebar sidebar-open' : 'sidebar'} aria-label="Main">
@@ -92,13 +90,13 @@ function Sidebar(props: { role: string; path: string; open: boolean }) {
         <Placeholder rows={3} label="Loading the menu" />
       )}
       {navigation.data?.map((section) => (
-        <SidebarSection key={section.code} section={section} path={props.path} />
+        <SidebarSection key={section.code} section={section} path={props.path} onGo={props.onGo} />
       ))}
     </nav>
   );
 }
 
-function SidebarSection(props: { section: NavigationSection; path: string }) {
+function SidebarSection(props: { section: NavigationSection; path: string; onGo: () => void }) {
   const { section, path } = props;
   const isItem = section.items.length === 1 && section.items[0]?.title === section.title;
   return (
@@ -107,7 +105,11 @@ function SidebarSection(props: { section: NavigationSection; path: string }) {
       <ul>
         {section.items.map((item) => (
           <li key={item.code}>
-            <a href={item.url} {...(covers(item, path) ? { 'aria-current': 'page' } : {})}>
+            <a
+              href={item.url}
+              onClick={props.onGo}
+              {...(covers(item, path) ? { 'aria-current': 'page' } : {})}
+            >
               <Icon name={iconOf(item.icon)} />
               {item.title}
             </a>
@@ -116,9 +118,4 @@ function SidebarSection(props: { section: NavigationSection; path: string }) {
       </ul>
     </>
   );
-}
-
-function displayName(user: SignedInUser): string {
-  const full = `${user.firstName ?? ''} ${user.lastName ?? ''}`.trim();
-  return full === '' ? user.username : full;
 }

@@ -84,13 +84,13 @@ export function IngestForm(props: {
             onValue={(dataSource) => set({ dataSource })}
           />
           <SelectField
-            label="Sessions"
+            label="Creation behaviour"
             value={fields.creationBehaviour}
             options={behaviours}
             onValue={(creationBehaviour) => set({ creationBehaviour })}
           />
           <SelectField
-            label="Data"
+            label="Data type"
             value={fields.ingestDataType}
             options={dataTypes}
             onValue={(ingestDataType) => set({ ingestDataType })}

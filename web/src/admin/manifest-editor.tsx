@@ -80,7 +80,7 @@ function Editor(props: { text: string; published: () => void; onClose: () => voi
         <span>Manifest</span>
         <textarea
           rows={18}
-          class="code"
+          class="code code-long"
           spellcheck={false}
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { MadeToken, RunnerToken } from '../admin-api.ts';
-import { createRunnerToken, listRunnerTokens, revokeRunnerToken } from '../admin-api.ts';
+import { createRunnerToken, listFeatures, listRunnerTokens, revokeRunnerToken } from '../admin-api.ts';
 import { formatAgo, formatDateTime } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
 import { useAbilities } from '../role.ts';
@@ -55,7 +55,7 @@ export function RunnerTokens() {
 function TokenTable(props: { tokens: RunnerToken[]; onRevoke: (token: RunnerToken) => void }) {
   const now = Date.now();
   return (
-    <Table caption="Runner tokens" columns={['Token', 'Runner types', 'Used', 'Ends']} actions>
+    <Table caption="Runner tokens" columns={['Token', 'Runner types', 'Last used', 'Expires']} actions>
       {props.tokens.map((token) => (
         <tr key={token.id}>
           <td class="wrap-anywhere">
@@ -67,10 +67,10 @@ function TokenTable(props: { tokens: RunnerToken[]; onRevoke: (token: RunnerToke
           <td data-label="Runner types" class="wrap-anywhere">
             {token.runnerTypes.join(', ')}
           </td>
-          <td data-label="Used" class="nowrap">
+          <td data-label="Last used" class="nowrap">
             {token.lastUsedAt === null ? 'never' : formatAgo(token.lastUsedAt, now)}
           </td>
-          <td data-label="Ends" class="nowrap">
+          <td data-label="Expires" class="nowrap">
             {endOf(token, now)}
           </td>
           <td class="table-actions">
@@ -96,8 +96,30 @@ const isGood = (token: RunnerToken, nowMs: number) => !token.revoked && Date.par
 
 function endOf(token: RunnerToken, nowMs: number): string {
   if (token.revoked) return 'revoked';
-  if (Date.parse(token.expiresAt) <= nowMs) return 'has ended';
+  if (Date.parse(token.expiresAt) <= nowMs) return 'expired';
   return formatDateTime(token.expiresAt);
+}
+
+const typesIn = (text: string) => text.split(/[\s,]+/).filter((type) => type !== '');
+
+/** The runner types that manifests have published, to choose from. */
+function PublishedTypes(props: { chosen: string[]; onChoose: (type: string) => void }) {
+  const features = useResource('features', listFeatures);
+  const types = (features.data ?? [])
+    .flatMap(({ runnerTypes }) => runnerTypes)
+    .filter(({ name, retired }) => !retired && !props.chosen.includes(name));
+  if (types.length === 0) return null;
+  return (
+    <fieldset class="actions">
+      <legend>Published runner types</legend>
+      {types.map(({ name }) => (
+        <button key={name} type="button" class="button button-small" onClick={() => props.onChoose(name)}>
+          <Icon name="plus" />
+          {name}
+        </button>
+      ))}
+    </fieldset>
+  );
 }
 
 function NewToken(props: { onClose: () => void; made: () => void }) {
@@ -112,13 +134,13 @@ function NewToken(props: { onClose: () => void; made: () => void }) {
   if (made !== null) {
     return (
       <MadeSecret title="The new runner token" value={made.token} onClose={props.onClose}>
-        It ends on {formatDateTime(made.expiresAt)}. A runner reads it from <code>SDP_RUNNER_TOKEN</code>.
+        It expires on {formatDateTime(made.expiresAt)}. A runner reads it from <code>SDP_RUNNER_TOKEN</code>.
       </MadeSecret>
     );
   }
   const create = async () => {
     const body = {
-      runnerTypes: types.split(/[\s,]+/).filter((type) => type !== ''),
+      runnerTypes: typesIn(types),
       scopes: debug ? ['tasks', 'debug:read'] : ['tasks'],
       ttlHours: Number(days) * 24,
       label: label.trim(),
@@ -142,8 +164,12 @@ function NewToken(props: { onClose: () => void; made: () => void }) {
           value={types}
           onValue={setTypes}
         />
+        <PublishedTypes
+          chosen={typesIn(types)}
+          onChoose={(type) => setTypes([...typesIn(types), type].join(', '))}
+        />
         <TextField
-          label="Days until it ends"
+          label="Days until it expires"
           hint={`1 to ${longestDays}.`}
           type="number"
           required

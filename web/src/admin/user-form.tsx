@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Account } from '../admin-api.ts';
-import { changeAccount, createAccount } from '../admin-api.ts';
-import { useAction } from '../hooks.ts';
+import { changeAccount, createAccount, setPassword as sendPassword } from '../admin-api.ts';
+import { useAction, useAuth } from '../hooks.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { CheckField, Form, SelectField, TextField } from '../ui/form.tsx';
 
@@ -23,8 +23,16 @@ export function UserForm(props: { user: Account | null; saved: () => void; onClo
   });
   const [password, setPassword] = useState('');
   const set = (part: Partial<typeof fields>) => setFields((before) => ({ ...before, ...part }));
+  const isOwn = useAuth().signIn?.user.userId === user?.userId;
   const save = async () => {
-    await (user === null ? createAccount({ ...fields, password }) : changeAccount(user.userId, fields));
+    if (user === null) await createAccount({ ...fields, password });
+    else {
+      if (password !== '') {
+        const { forceChangePasswordNextSignin } = fields;
+        await sendPassword(user.userId, { newPassword: password, forceChangePasswordNextSignin });
+      }
+      await changeAccount(user.userId, fields);
+    }
     props.saved();
     props.onClose();
   };
@@ -63,13 +71,17 @@ export function UserForm(props: { user: Account | null; saved: () => void; onClo
             onValue={(company) => set({ company })}
           />
         </div>
-        {user === null && (
+        {!isOwn && (
           <TextField
-            label="Password"
-            hint="At least 12 characters."
+            label={user === null ? 'Password' : 'New password'}
+            hint={
+              user === null
+                ? 'At least 12 characters.'
+                : 'At least 12 characters; empty: it stays as it is. A new one ends all of their sign-ins.'
+            }
             type="password"
             autocomplete="new-password"
-            required
+            required={user === null}
             value={password}
             onValue={setPassword}
           />

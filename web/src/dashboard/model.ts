@@ -3,7 +3,7 @@
  * they share panels. Pure: tested without a browser.
  */
 
-import type { Dashboard, DashboardPanel, DashboardSource } from '../api-shapes.ts';
+import type { Dashboard, DashboardPanel, DashboardSource } from '../dashboard-shapes.ts';
 
 /** `absolute`: times of a clock. `relative`: offsets from the start of a recording. */
 export type TimeKind = 'absolute' | 'relative';

@@ -115,7 +115,7 @@ function EntryForm(props: { entry: ConfigurationEntry | null; saved: () => void;
           options={valueTypes.map((label, index) => ({ value: String(index), label }))}
           onValue={setValueType}
         />
-        <AreaField label="Value" value={value} onValue={setValue} />
+        <AreaField label="Value" code value={value} onValue={setValue} />
         <TextField label="Description" value={description} onValue={setDescription} />
       </Form>
     </Dialog>

@@ -47,7 +47,7 @@ export function DashboardPage(props: { dimensionId: string }) {
     return (
       <Empty title="There is no such dashboard">
         <p>
-          Its session may have been deleted, or the address may be mistyped. <a href="/">All sessions</a>
+          Its session may have been deleted, or the address may be mistyped. <a href="/">Sessions</a>
         </p>
       </Empty>
     );
@@ -199,7 +199,7 @@ function DashboardBody(props: { first: Dashboard; beside: Dashboard[]; reload: (
       <Empty title="There is nothing to draw yet">
         <p>None of this dashboard's recordings holds a row.</p>
         <button type="button" class="button" onClick={props.reload}>
-          Look again
+          Refresh
         </button>
       </Empty>
     );

@@ -15,7 +15,7 @@ import { useResource, useTitle } from '../hooks.ts';
 import { Confirm } from '../ui/dialog.tsx';
 import { CopyText } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
 
 /** What ingests refer to. */
 export interface IngestWorld {
@@ -55,7 +55,7 @@ export function IngestsPage() {
         <button
           type="button"
           class="button button-primary"
-          disabled={world.data === null}
+          disabled={world.data === null || world.data.projects.length === 0}
           onClick={() => setOpen({ what: 'form', ingest: null })}
         >
           <Icon name="plus" />
@@ -65,6 +65,12 @@ export function IngestsPage() {
       {error !== null && <Failure what="The ingests could not be listed." error={error} retry={reload} />}
       {(list.data === null || world.data === null) && error === null && (
         <Placeholder rows={3} label="Loading ingests" />
+      )}
+      {world.data?.projects.length === 0 && (
+        <Notice tone="info">
+          An ingest makes the sessions of a project, and there is none yet.{' '}
+          <a href="/project-list">Make the first project</a>
+        </Notice>
       )}
       {list.data?.length === 0 && (
         <Empty title="There are no ingests yet">

@@ -38,7 +38,7 @@ export function ProjectsPage() {
       {list.data !== null && list.data.length > 0 && (
         <Table
           caption="Projects"
-          columns={['Project', 'Default template', 'Ingestion', 'Keeps sessions', 'Created']}
+          columns={['Project', 'Default template', 'Ingestion', 'Retention', 'Created']}
           actions
           busy={list.loading}
         >
@@ -78,8 +78,8 @@ function ProjectRow(props: { project: Project; template: string | null; onEdit: 
         {props.template ?? <span class="faint">none</span>}
       </td>
       <td data-label="Ingestion">{project.queuedIngestion ? 'queued' : 'direct'}</td>
-      <td data-label="Keeps sessions" class="nowrap">
-        {project.retentionDays === null ? 'for ever' : plural(project.retentionDays, 'day', 'days')}
+      <td data-label="Retention" class="nowrap">
+        {project.retentionDays === null ? 'unlimited' : plural(project.retentionDays, 'day', 'days')}
       </td>
       <td data-label="Created" class="nowrap">
         <time dateTime={project.createdAt} title={formatDateTime(project.createdAt)}>
@@ -144,14 +144,14 @@ function ProjectForm(props: {
           onValue={setTemplate}
         />
         <TextField
-          label="Days for which sessions are kept"
-          hint="Empty: for ever. Older sessions are deleted with everything that they hold."
+          label="Retention in days"
+          hint="Empty: unlimited. Older sessions are deleted with everything that they hold."
           type="number"
           value={days}
           onValue={setDays}
         />
         <CheckField
-          label="Take uploads in through a queue: answered at once, published in order"
+          label="Queued ingestion: uploads are answered at once and published in order"
           checked={queued}
           onChecked={setQueued}
         />

@@ -1,10 +1,11 @@
-import { useState } from 'preact/hooks';
 import { DeployedRunners } from '../admin/deployed-runners.tsx';
 import { RunnerTokens } from '../admin/runner-tokens.tsx';
 import type { Runner } from '../admin-api.ts';
 import { listRunners, setDrained } from '../admin-api.ts';
 import { formatAgo, formatDateTime, plural } from '../format.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
+import { navigate, useAddress } from '../router.ts';
+import { readPage } from '../sessions/address.ts';
 import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
 import { Table } from '../ui/table.tsx';
@@ -12,7 +13,8 @@ import { Table } from '../ui/table.tsx';
 /** Runner instances, what they hold and whether they get more; below them the tokens that they call with. */
 export function RunnersPage() {
   useTitle('Runners');
-  const [number, setNumber] = useState(1);
+  const { query } = useAddress();
+  const number = readPage(query);
   const list = useResource(String(number), (signal) => listRunners(number, signal), {
     keepWhileLoading: true,
   });
@@ -22,7 +24,7 @@ export function RunnersPage() {
       <div class="page-head">
         <h1>Runners</h1>
         <button type="button" class="button button-small" disabled={list.loading} onClick={list.reload}>
-          Look again
+          Refresh
         </button>
       </div>
       {list.error !== null && (
@@ -41,7 +43,7 @@ export function RunnersPage() {
             page={page.page}
             totalPages={page.totalPages}
             summary={plural(page.totalCount, 'runner', 'runners')}
-            onPage={setNumber}
+            onPage={(page) => navigate(page === 1 ? '/runners' : `/runners?page=${page}`)}
           />
         </>
       )}

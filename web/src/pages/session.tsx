@@ -1,10 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { NodeInstance, Session, SessionDimension } from '../api.ts';
+import type { NodeInstance, Session, SessionDimension, SessionWindow } from '../api.ts';
 import { readSession } from '../api.ts';
 import { formatDateTime } from '../format.ts';
-import { useResource, useTitle } from '../hooks.ts';
+import { useAuth, useResource, useTitle } from '../hooks.ts';
 import { ApiError } from '../http.ts';
 import { isUnderWay, stateOrder } from '../node-state.ts';
+import { useAbilities } from '../role.ts';
 import { navigate, useAddress } from '../router.ts';
 import { SessionActions } from '../session/actions.tsx';
 import type { Followed } from '../session/follow.ts';
@@ -12,6 +13,7 @@ import { useSessionEvents } from '../session/follow.ts';
 import { SessionGraph } from '../session/graph.tsx';
 import { NodePanel } from '../session/node-panel.tsx';
 import { useUploads } from '../session/uploads.ts';
+import { rememberSession } from '../sessions/remembered.ts';
 import { sharedWindow } from '../shared/model.ts';
 import { Icon } from '../ui/icon.tsx';
 import { ReloadNotice, useModule } from '../ui/lazy.tsx';
@@ -26,6 +28,7 @@ export function SessionPageView(props: { sessionId: string }) {
   const { nodes } = followed;
   const uploads = useUploads();
   useTitle(session.data?.name ?? 'Session');
+  useRemembered(session.data?.id ?? null);
 
   // A file that misses its place would otherwise take the browser away from the page.
   useEffect(() => {
@@ -55,7 +58,7 @@ export function SessionPageView(props: { sessionId: string }) {
       <Empty title={followed.deleted ? 'This session has been deleted' : 'There is no such session'}>
         <p>
           {followed.deleted ? '' : 'It may have been deleted, or the address may be mistyped. '}
-          <a href="/">All sessions</a>
+          <a href="/">Sessions</a>
         </p>
       </Empty>
     );
@@ -90,17 +93,17 @@ export function SessionPageView(props: { sessionId: string }) {
   );
 }
 
+/** Lets a Trainee find the session again, whom no list shows it before it has a dashboard. */
+function useRemembered(sessionId: string | null): void {
+  const userId = useAuth().signIn?.user.userId ?? '';
+  const { listSessions } = useAbilities();
+  useEffect(() => {
+    if (sessionId !== null && !listSessions) rememberSession(userId, sessionId);
+  }, [sessionId, listSessions, userId]);
+}
+
 function SessionHead(props: { session: Session | null; sessionId: string; followed: Followed }) {
   const { session, followed } = props;
-  const facts =
-    session === null
-      ? []
-      : [
-          session.project?.title,
-          session.sessionTemplate?.name,
-          session.simulationName,
-          formatDateTime(session.createdAt),
-        ];
   return (
     <header class="session-head">
       <nav class="crumbs" aria-label="Path">
@@ -112,15 +115,43 @@ function SessionHead(props: { session: Session | null; sessionId: string; follow
           <SessionActions sessionId={props.sessionId} session={session} followed={followed} />
         )}
       </div>
-      <p class="faint meta">
-        {facts
-          .filter((fact) => fact !== undefined && fact !== null && fact !== '')
-          .map((fact) => (
-            <span key={fact}>{fact}</span>
-          ))}
-      </p>
+      {session !== null && <SessionFacts session={session} />}
       {followed.nodes !== null && <Summary nodes={followed.nodes} followed={followed} />}
     </header>
+  );
+}
+
+/** What the session belongs to, with the ways there that the person may go. */
+function SessionFacts({ session }: { session: Session }) {
+  const { listSessions, operate } = useAbilities();
+  const { project, sessionTemplate, simulationName } = session;
+  return (
+    <p class="faint meta">
+      {project !== null && (
+        <span>
+          {listSessions ? (
+            <a href={`/sessions?project=${session.projectId}`} title="Sessions of this project">
+              {project.title}
+            </a>
+          ) : (
+            project.title
+          )}
+        </span>
+      )}
+      {sessionTemplate !== null && (
+        <span>
+          {operate ? (
+            <a href={`/templates?template=${session.sessionTemplateId}`} title="Its template">
+              {sessionTemplate.name}
+            </a>
+          ) : (
+            sessionTemplate.name
+          )}
+        </span>
+      )}
+      {simulationName !== null && simulationName !== '' && <span>{simulationName}</span>}
+      <span>created {formatDateTime(session.createdAt)}</span>
+    </p>
   );
 }
 
@@ -138,6 +169,7 @@ function Summary(props: { nodes: NodeInstance[]; followed: Followed }) {
         </span>
       )}
       {window?.status === 'closed' && <span class="badge state-idle">Closed</span>}
+      {window?.status === 'closed' && <span class="faint">{closedWords(window)}</span>}
       {stateOrder
         .filter((state) => counts.has(state))
         .map((state) => (
@@ -147,6 +179,12 @@ function Summary(props: { nodes: NodeInstance[]; followed: Followed }) {
       {connection === 'lost' && <span class="live live-lost">connection lost, trying again</span>}
     </div>
   );
+}
+
+/** `at 14 Mar 2026, 09:30: The exercise is over.` */
+function closedWords({ closedAt, closeReason }: SessionWindow): string {
+  const at = closedAt === null ? '' : `at ${formatDateTime(closedAt)}`;
+  return [at, closeReason ?? ''].filter((text) => text !== '').join(': ');
 }
 
 /** A shared session's window and participants; the timeline comes when there is one. */

@@ -10,12 +10,24 @@ import { ListedSessions } from '../sessions/listed.tsx';
 import { NewSession } from '../sessions/new-session.tsx';
 import { OwnSessions } from '../sessions/own.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { Notice } from '../ui/notice.tsx';
 
 const nothing: QueryWorld = { projects: [], templates: [] };
 
 async function readWorld(signal: AbortSignal): Promise<QueryWorld> {
   const [projects, templates] = await Promise.all([listProjects(signal), listTemplates(signal)]);
   return { projects, templates };
+}
+
+/** Says on a fresh platform why no session can be made. */
+function NoProject() {
+  const { changeProjects } = useAbilities();
+  return (
+    <Notice tone="info">
+      Every session belongs to a project, and there is none yet.{' '}
+      {changeProjects ? <a href="/project-list">Make the first project</a> : 'An Instructor makes the first.'}
+    </Notice>
+  );
 }
 
 /** The sessions that the person may list: by search and filters, or by a whole query. */
@@ -42,7 +54,6 @@ export function SessionsPage() {
             type="button"
             class="button button-primary"
             disabled={!canMake}
-            {...(world.data !== null && !canMake ? { title: 'There is no project yet to make it in' } : {})}
             onClick={() => setMaking(true)}
           >
             <Icon name="plus" />
@@ -50,6 +61,7 @@ export function SessionsPage() {
           </button>
         </div>
       </div>
+      {world.data?.projects.length === 0 && <NoProject />}
       {listSessions && queries && <FoundSessions world={world.data ?? nothing} />}
       {listSessions && !queries && <ListedSessions world={world.data ?? nothing} />}
       {!listSessions && <OwnSessions />}

@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { setPassword } from '../api.ts';
 import type { SignedInUser } from '../auth.ts';
 import { endSignIn, signInWith, signOut } from '../auth.ts';
 import { useTitle } from '../hooks.ts';
-import { ApiError, send } from '../http.ts';
+import { ApiError } from '../http.ts';
 import { Mark } from '../shell.tsx';
 import { Notice } from '../ui/notice.tsx';
 
@@ -89,10 +90,7 @@ export function PasswordPage(props: { user: SignedInUser }) {
     if (busy) return;
     setBusy(true);
     try {
-      await send(`/api/authorization/users/${encodeURIComponent(props.user.userId)}/password`, {
-        method: 'POST',
-        body: { currentPassword, newPassword },
-      });
+      await setPassword(props.user.userId, { currentPassword, newPassword });
       endSignIn('Your password is changed. Sign in with the new one.');
     } catch (error) {
       setProblem(error instanceof ApiError ? error.message : 'The password could not be changed.');

@@ -109,15 +109,13 @@ function GraphAndNode(props: { nodes: TemplateNode[] }) {
       <section class="panel" aria-label={`Node ${selected.name}`}>
         <h3>{selected.name}</h3>
         <dl class="facts">
-          <dt>Kind</dt>
+          <dt>Node template</dt>
           <dd>{selected.nodeTemplateName ?? 'no longer registered'}</dd>
           <dt>Type</dt>
           <dd>{selected.nodeTemplateType ?? 'unknown'}</dd>
-          <dt>After</dt>
+          <dt>Parents</dt>
           <dd>
-            {selected.parentNames.length === 0
-              ? 'nothing: it takes uploads'
-              : selected.parentNames.join(', ')}
+            {selected.parentNames.length === 0 ? 'none: it takes uploads' : selected.parentNames.join(', ')}
           </dd>
           <dt>Configuration</dt>
           <dd>

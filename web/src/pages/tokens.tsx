@@ -46,7 +46,7 @@ export function TokensPage() {
       {list.data !== null && list.data.length > 0 && <TokenTable tokens={list.data} onRevoke={setRevoking} />}
       {made !== null && (
         <MadeSecret title="The new offline token" value={made.token} onClose={() => setMade(null)}>
-          It ends on {formatDateTime(made.expiresAt)}.
+          It expires on {formatDateTime(made.expiresAt)}.
         </MadeSecret>
       )}
       {revoking !== null && (
@@ -70,18 +70,18 @@ function TokenTable(props: { tokens: OfflineToken[]; onRevoke: (token: OfflineTo
   const now = Date.now();
   const isGood = (token: OfflineToken) => !token.revoked && Date.parse(token.expiresAt) > now;
   return (
-    <Table caption="Offline tokens" columns={['Token', 'Made by', 'Used', 'Ends']} actions>
+    <Table caption="Offline tokens" columns={['Token', 'Made by', 'Last used', 'Expires']} actions>
       {props.tokens.map((token) => (
         <tr key={token.secretId}>
           <td class="mono">…{token.tokenHint}</td>
           <td data-label="Made by" class="wrap-anywhere">
             {token.username}
           </td>
-          <td data-label="Used" class="nowrap">
+          <td data-label="Last used" class="nowrap">
             {token.lastUsedAt === null ? 'never' : formatAgo(token.lastUsedAt, now)}
           </td>
-          <td data-label="Ends" class="nowrap">
-            {token.revoked ? 'revoked' : isGood(token) ? formatDateTime(token.expiresAt) : 'has ended'}
+          <td data-label="Expires" class="nowrap">
+            {token.revoked ? 'revoked' : isGood(token) ? formatDateTime(token.expiresAt) : 'expired'}
           </td>
           <td class="table-actions">
             {isGood(token) && (

@@ -1,9 +1,11 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { UserForm } from '../admin/user-form.tsx';
 import type { Account } from '../admin-api.ts';
 import { deleteAccount, listAccounts } from '../admin-api.ts';
 import { plural } from '../format.ts';
 import { useAuth, useResource, useSettled, useTitle } from '../hooks.ts';
+import { navigate, useAddress } from '../router.ts';
+import { readPage } from '../sessions/address.ts';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
@@ -14,9 +16,15 @@ import { Table } from '../ui/table.tsx';
 /** The accounts of people. */
 export function UsersPage() {
   useTitle('Users');
-  const [search, setSearch] = useState('');
-  const [number, setNumber] = useState(1);
-  const wanted = useSettled(search.trim(), 250);
+  const { query } = useAddress();
+  const wanted = query.get('search') ?? '';
+  const number = readPage(query);
+  const [search, setSearch] = useState(wanted);
+  const settled = useSettled(search.trim(), 250);
+  useEffect(() => setSearch((before) => (before.trim() === wanted ? before : wanted)), [wanted]);
+  useEffect(() => {
+    if (settled !== wanted && settled === search.trim()) navigate(addressOf(settled, 1), { replace: true });
+  }, [settled]);
   const list = useResource(`${number} ${wanted}`, (signal) => listAccounts(wanted, number, signal), {
     keepWhileLoading: true,
   });
@@ -28,14 +36,7 @@ export function UsersPage() {
       <div class="page-head">
         <h1>Users</h1>
         <div class="actions">
-          <SearchField
-            label="Search by name or address"
-            value={search}
-            onValue={(value) => {
-              setSearch(value);
-              setNumber(1);
-            }}
-          />
+          <SearchField label="Search by name or address" value={search} onValue={setSearch} />
           <button type="button" class="button button-primary" onClick={() => setEdited('new')}>
             <Icon name="plus" />
             New user
@@ -54,7 +55,7 @@ export function UsersPage() {
             page={page.page}
             totalPages={page.totalPages}
             summary={plural(page.totalCount, 'user', 'users')}
-            onPage={setNumber}
+            onPage={(page) => navigate(addressOf(wanted, page))}
           />
         </>
       )}
@@ -80,6 +81,13 @@ export function UsersPage() {
       )}
     </div>
   );
+}
+
+function addressOf(search: string, page: number): string {
+  const parameters = new URLSearchParams();
+  if (search !== '') parameters.set('search', search);
+  if (page !== 1) parameters.set('page', String(page));
+  return parameters.size === 0 ? '/users' : `/users?${parameters}`;
 }
 
 function UserTable(props: {

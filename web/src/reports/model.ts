@@ -1,5 +1,5 @@
 /** A report definition as it is being written. Pure: tested without a browser. */
-import type { ReportColumn, ReportDefinition, ReportFields, ReportFilter } from '../api-shapes.ts';
+import type { ReportColumn, ReportDefinition, ReportFields, ReportFilter } from '../dashboard-shapes.ts';
 
 export const columnTypes = ['string', 'number', 'boolean', 'date', 'duration'] as const;
 export const sources = ['dimension', 'metadata', 'scenarioInstance', 'user', 'dashboard'] as const;

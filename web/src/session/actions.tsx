@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { Session } from '../api.ts';
-import { readWorkflowUi, retryFailed, setFrozen } from '../api.ts';
+import { deleteSession, readWorkflowUi, retryFailed, setFrozen } from '../api.ts';
 import { plural } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
 import { useAbilities } from '../role.ts';
+import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { CloseForm, useMayClose } from './close-form.tsx';
@@ -38,7 +39,8 @@ export function SessionActions(props: {
   const { sessionId, session, followed } = props;
   const mayClose = useMayClose(session);
   const [closing, setClosing] = useState(false);
-  const { freeze, operate } = useAbilities();
+  const [deletes, setDeletes] = useState(false);
+  const { freeze, operate, administrate } = useAbilities();
   const action = useAction();
   const [said, setSaid] = useState('');
   const frozen = followed.window?.frozen === true;
@@ -82,7 +84,23 @@ export function SessionActions(props: {
             Close
           </button>
         )}
+        {administrate && session !== null && (
+          <button type="button" class="button button-small" onClick={() => setDeletes(true)}>
+            <Icon name="cross" />
+            Delete
+          </button>
+        )}
       </div>
+      {deletes && session !== null && (
+        <Confirm
+          title={`Delete ${session.name}?`}
+          verb="Delete the session"
+          act={() => deleteSession(sessionId)}
+          onClose={() => setDeletes(false)}
+        >
+          Its nodes, outputs and dashboards are deleted with it. There is no way back.
+        </Confirm>
+      )}
       {closing && session !== null && (
         <CloseForm session={session} onClose={() => setClosing(false)} closed={setSaid} />
       )}

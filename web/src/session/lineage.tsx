@@ -8,13 +8,13 @@ import { Failure, Placeholder } from '../ui/notice.tsx';
 export function LineageFacts(props: { outputId: number; onSelect: (nodeInstanceId: number) => void }) {
   const lineage = useResource(String(props.outputId), (signal) => readLineage(props.outputId, signal));
   if (lineage.error !== null) {
-    return <Failure what="Not known." error={lineage.error} retry={lineage.reload} />;
+    return <Failure what="The lineage could not be read." error={lineage.error} retry={lineage.reload} />;
   }
-  if (lineage.data === null) return <Placeholder rows={1} label="Loading where it comes from" />;
+  if (lineage.data === null) return <Placeholder rows={1} label="Loading the lineage" />;
   const { nodeTemplate, run, runner, sha256, configuration, inputs } = lineage.data;
   return (
     <dl class="facts lineage">
-      <dt>From</dt>
+      <dt>Source</dt>
       <dd>{sourceOf(lineage.data)}</dd>
       {runner !== null && (
         <>
@@ -22,7 +22,7 @@ export function LineageFacts(props: { outputId: number; onSelect: (nodeInstanceI
           <dd>{[runner.label ?? runner.instanceId, runner.version].filter(Boolean).join(', ')}</dd>
         </>
       )}
-      <dt>Kind of node</dt>
+      <dt>Node template</dt>
       <dd>
         {[nodeTemplate.name, nodeTemplate.feature, nodeTemplate.featureVersion].filter(Boolean).join(' ')}
       </dd>
@@ -42,7 +42,7 @@ export function LineageFacts(props: { outputId: number; onSelect: (nodeInstanceI
       )}
       {configuration !== '' && configuration !== '{}' && (
         <>
-          <dt>Configured</dt>
+          <dt>Configuration</dt>
           <dd class="mono">{configuration}</dd>
         </>
       )}

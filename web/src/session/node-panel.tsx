@@ -36,7 +36,7 @@ export function NodePanel(props: {
       </header>
       <Why key={`why-${node.id}`} node={node} round={round} />
       <dl class="facts">
-        <dt>Kind</dt>
+        <dt>Node template</dt>
         <dd>{node.nodeTemplateName ?? 'no longer registered'}</dd>
         <dt>Last run</dt>
         <dd>

@@ -105,8 +105,8 @@ function OutputItem(props: {
         <button
           type="button"
           class="button button-icon"
-          aria-label={`Look into ${name}`}
-          title="Look into it"
+          aria-label={`Preview of ${name}`}
+          title="Preview"
           onClick={() => setLooking(true)}
         >
           <Icon name="eye" />
@@ -114,9 +114,9 @@ function OutputItem(props: {
         <button
           type="button"
           class="button button-icon"
-          aria-label={`Where ${name} comes from`}
+          aria-label={`Lineage of ${name}`}
           aria-expanded={open}
-          title="Where it comes from"
+          title="Lineage: where it comes from"
           onClick={() => setOpen(!open)}
         >
           <Icon name="branch" />

@@ -54,7 +54,7 @@ function RunActions(props: {
             onClick={() => void act(() => changeRun(run.id, 'retry'))}
           >
             <Icon name="reset" />
-            Try again
+            Retry
           </button>
         )}
         {props.canReprocess && (

@@ -1,25 +1,32 @@
-import { listDimensions } from '../api.ts';
-import { useResource } from '../hooks.ts';
+import { listDimensions, readSession } from '../api.ts';
+import { useAuth, useResource } from '../hooks.ts';
+import { ApiError } from '../http.ts';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { forgetSessions, rememberedSessions } from './remembered.ts';
 import type { ShownSession } from './table.tsx';
 import { SessionTable } from './table.tsx';
 
 const mostPages = 10;
 
-/** The sessions of a Trainee: those with a dashboard of theirs, since the list of all sessions is not for them. */
+/** The sessions of a Trainee: what their dashboards name, and what they opened here; the list of all is not for them. */
 export function OwnSessions() {
-  const list = useResource('own-sessions', readOwn);
+  const userId = useAuth().signIn?.user.userId ?? '';
+  const list = useResource(`own-sessions ${userId}`, (signal) => readOwn(userId, signal));
   return (
     <>
+      <p class="faint">
+        Sessions of yours that have a dashboard, and those that you opened in this browser. Any other opens by
+        its link.
+      </p>
       {list.error !== null && (
         <Failure what="Your sessions could not be listed." error={list.error} retry={list.reload} />
       )}
       {list.data === null && list.error === null && <Placeholder rows={4} label="Loading your sessions" />}
       {list.data?.length === 0 && (
-        <Empty title="You have no sessions with results yet">
+        <Empty title="There is no session to list yet">
           <p>
-            A session that you take part in appears here with its first dashboard. A link to a session works
-            before that.
+            A session that you take part in appears here with its first dashboard, or once you have opened it
+            by its link.
           </p>
         </Empty>
       )}
@@ -28,7 +35,15 @@ export function OwnSessions() {
   );
 }
 
-async function readOwn(signal: AbortSignal): Promise<ShownSession[]> {
+/** Newest first. */
+async function readOwn(userId: string, signal: AbortSignal): Promise<ShownSession[]> {
+  const sessions = await withDashboards(signal);
+  const others = rememberedSessions(userId).filter((id) => !sessions.has(id));
+  for (const session of await readRemembered(userId, others, signal)) sessions.set(session.id, session);
+  return [...sessions.values()].sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+}
+
+async function withDashboards(signal: AbortSignal): Promise<Map<string, ShownSession>> {
   const sessions = new Map<string, ShownSession>();
   for (let page = 1; page <= mostPages; page += 1) {
     const reply = await listDimensions({ from: '', to: '', page, order: 'descending' }, signal);
@@ -48,5 +63,26 @@ async function readOwn(signal: AbortSignal): Promise<ShownSession[]> {
     }
     if (page >= reply.totalPages) break;
   }
-  return [...sessions.values()];
+  return sessions;
+}
+
+/** Sessions that are gone meanwhile are forgotten. */
+async function readRemembered(userId: string, ids: string[], signal: AbortSignal): Promise<ShownSession[]> {
+  const gone: string[] = [];
+  const found = await Promise.all(
+    ids.map(async (id): Promise<ShownSession[]> => {
+      try {
+        const { name, simulationName, project, createdAt, metadata } = await readSession(id, signal);
+        return [
+          { id, name, simulationName, project: project?.title ?? '', template: null, createdAt, metadata },
+        ];
+      } catch (error) {
+        if (!(error instanceof ApiError && error.status === 404)) throw error;
+        gone.push(id);
+        return [];
+      }
+    }),
+  );
+  if (gone.length > 0) forgetSessions(userId, gone);
+  return found.flat();
 }

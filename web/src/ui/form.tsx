@@ -43,7 +43,7 @@ export function TextField(props: {
   hint?: string;
   type?: 'text' | 'email' | 'number' | 'password' | 'datetime-local';
   required?: boolean;
-  autocomplete?: 'off' | 'new-password';
+  autocomplete?: 'off' | 'current-password' | 'new-password';
   value: string;
   onValue: (value: string) => void;
 }) {
@@ -67,6 +67,8 @@ export function AreaField(props: {
   label: string;
   hint?: string;
   rows?: number;
+  /** Written for machines: letters of one width. */
+  code?: boolean;
   value: string;
   onValue: (value: string) => void;
 }) {
@@ -75,7 +77,8 @@ export function AreaField(props: {
       <span>{props.label}</span>
       <textarea
         rows={props.rows ?? 4}
-        spellcheck={false}
+        class={props.code === true ? 'code' : undefined}
+        spellcheck={props.code !== true}
         value={props.value}
         onInput={(event) => props.onValue(event.currentTarget.value)}
       />

@@ -7,6 +7,11 @@ export function Paging(props: {
   summary: string;
   onPage: (page: number) => void;
 }) {
+  const turn = (page: number) => {
+    props.onPage(page);
+    // The buttons stand below the list: the next page is read from its top.
+    window.scrollTo(0, 0);
+  };
   return (
     <nav class="paging" aria-label="Pages">
       <span class="faint">{props.summary}</span>
@@ -16,7 +21,7 @@ export function Paging(props: {
             type="button"
             class="button button-small"
             disabled={props.page <= 1}
-            onClick={() => props.onPage(props.page - 1)}
+            onClick={() => turn(props.page - 1)}
           >
             <Icon name="left" />
             Previous
@@ -28,7 +33,7 @@ export function Paging(props: {
             type="button"
             class="button button-small"
             disabled={props.page >= props.totalPages}
-            onClick={() => props.onPage(props.page + 1)}
+            onClick={() => turn(props.page + 1)}
           >
             Next
             <Icon name="right" />

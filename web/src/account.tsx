@@ -1,0 +1,97 @@
+import { useState } from 'preact/hooks';
+import { setPassword } from './api.ts';
+import type { SignedInUser } from './auth.ts';
+import { useAction } from './hooks.ts';
+import { Dialog } from './ui/dialog.tsx';
+import { Form, TextField } from './ui/form.tsx';
+import { Icon } from './ui/icon.tsx';
+import { Notice } from './ui/notice.tsx';
+
+/** Who is signed in; leads to the account. */
+export function AccountButton({ user }: { user: SignedInUser }) {
+  const [open, setOpen] = useState(false);
+  const name = displayName(user);
+  return (
+    <>
+      <button
+        type="button"
+        class="user"
+        aria-haspopup="dialog"
+        title="Your account"
+        onClick={() => setOpen(true)}
+      >
+        <Icon name="users" class="user-sign" />
+        <span class="visually-hidden">Account: </span>
+        <span class="user-name">{name}</span>
+        <span class="user-role">{user.role}</span>
+      </button>
+      {open && <Account user={user} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+/** One's own account: what it says, and a new password. */
+function Account(props: { user: SignedInUser; onClose: () => void }) {
+  const { user } = props;
+  const action = useAction();
+  const [currentPassword, setCurrentPassword] = useState('');
+  const [newPassword, setNewPassword] = useState('');
+  const [isChanged, setChanged] = useState(false);
+  const change = async () => {
+    setChanged(false);
+    await setPassword(user.userId, { currentPassword, newPassword });
+    setCurrentPassword('');
+    setNewPassword('');
+    setChanged(true);
+  };
+  return (
+    <Dialog title={displayName(user)} onClose={props.onClose}>
+      <div class="form">
+        <dl class="facts">
+          <dt>Username</dt>
+          <dd>{user.username}</dd>
+          <dt>Role</dt>
+          <dd>{user.role}</dd>
+          {user.email !== '' && (
+            <>
+              <dt>Email</dt>
+              <dd>{user.email}</dd>
+            </>
+          )}
+        </dl>
+        {isChanged && (
+          <Notice tone="done">Your password is changed. Sign-ins in other places have ended.</Notice>
+        )}
+        <Form
+          action={action}
+          verb="Change password"
+          onSubmit={() => void action.run(change)}
+          onCancel={props.onClose}
+        >
+          <TextField
+            label="Present password"
+            type="password"
+            autocomplete="current-password"
+            required
+            value={currentPassword}
+            onValue={setCurrentPassword}
+          />
+          <TextField
+            label="New password"
+            hint="At least 12 characters."
+            type="password"
+            autocomplete="new-password"
+            required
+            value={newPassword}
+            onValue={setNewPassword}
+          />
+        </Form>
+      </div>
+    </Dialog>
+  );
+}
+
+function displayName(user: SignedInUser): string {
+  const full = `${user.firstName ?? ''} ${user.lastName ?? ''}`.trim();
+  return full === '' ? user.username : full;
+}
