@@ -41,10 +41,57 @@ interface Output {
   readonly sha256: string | null;
 }
 
-/** @throws PlatformError when it is refused for good, or still after all tries */
+/**
+ * What a node has already. The list is long where much was uploaded, so that it is read once for all files of a command.
+ * What others upload meanwhile is another file: where it is the same one, name and bytes, it takes its own place.
+ */
+export class Outputs {
+  readonly #platform: PlatformClient;
+  readonly #path: string;
+  #list: Promise<readonly Output[]> | undefined;
+
+  constructor(platform: PlatformClient, nodeInstanceId: number) {
+    this.#platform = platform;
+    this.#path = `/api/v2/node-instance/${nodeInstanceId}/outputs`;
+  }
+
+  /**
+   * The output of this identifier and these bytes.
+   * @param anew reads the list again: a try before may have arrived, though the answer to it did not
+   */
+  async find(identifier: string, sha256: string, anew: boolean): Promise<Output | undefined> {
+    if (anew) this.#list = undefined;
+    this.#list ??= this.#read();
+    const list = this.#list;
+    try {
+      const outputs = await list;
+      return outputs.find((output) => output.outputIdentifier === identifier && output.sha256 === sha256);
+    } catch (error) {
+      // The next try reads again.
+      if (this.#list === list) this.#list = undefined;
+      throw error;
+    }
+  }
+
+  async #read(): Promise<readonly Output[]> {
+    try {
+      return await this.#platform.get<Output[]>(this.#path);
+    } catch (error) {
+      // A node without outputs; the upload itself tells when there is no such node.
+      if (error instanceof PlatformError && error.status === 404) return [];
+      throw error;
+    }
+  }
+}
+
+/**
+ * @param outputs of the node, for all files of a command
+ * @throws PlatformError when it is refused for good, or still after all tries
+ */
 export async function uploadFile(
   platform: PlatformClient,
   request: UploadRequest,
+  outputs: Outputs,
   progress: Progress,
 ): Promise<Uploaded> {
   const { file, nodeInstanceId } = request;
@@ -64,8 +111,7 @@ export async function uploadFile(
   for (let tries = 0; ; tries++) {
     const note = tries === 0 ? '' : `try ${tries + 1}`;
     try {
-      // It may have arrived before, though the answer to it did not.
-      const there = await findOutput(platform, path, identifier, sha256);
+      const there = await outputs.find(identifier, sha256, tries > 0);
       if (there !== undefined) return { file, outcome: 'there', identifier, outputId: there.id, sizeBytes };
       const reply = await platform.upload<{ id?: number }>(`${path}/data`, file, headers, (sent, total) =>
         progress.update(file, sent, total, note),
@@ -97,22 +143,6 @@ export function identifierOf(file: string, sha256: string): string {
   const digest = sha256.slice(0, digestCharacters);
   const name = basename(file).replaceAll(/[^A-Za-z0-9._-]/g, '_');
   return `${name.slice(0, identifierCharacters - digestCharacters - 1)}-${digest}`;
-}
-
-async function findOutput(
-  platform: PlatformClient,
-  path: string,
-  identifier: string,
-  sha256: string,
-): Promise<Output | undefined> {
-  try {
-    const outputs = await platform.get<Output[]>(path);
-    return outputs.find((output) => output.outputIdentifier === identifier && output.sha256 === sha256);
-  } catch (error) {
-    // A node without outputs; the upload itself tells when there is no such node.
-    if (error instanceof PlatformError && error.status === 404) return undefined;
-    throw error;
-  }
 }
 
 /** Does the work for every item, for as many at once as `parallel`. */

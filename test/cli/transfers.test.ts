@@ -79,6 +79,34 @@ describe('sdp upload', () => {
     expect(await outputsOf(graph)).toEqual(outputs);
   });
 
+  test('reads once what a node has, however many files it is given, and sends those that are not there', async () => {
+    const graph = await stage.chainOf(1);
+    const path = `/api/v2/node-instance/${graph.nodes.input}/outputs`;
+    const files = ['a.csv', 'b.csv', 'c.csv', 'd.csv'].map((name) => fileOf(name, `bytes of ${name}`));
+    expect((await sdp(['upload', graph.sessionId, files[0]!, files[2]!])).code).toBe(0);
+    const asked: string[] = [];
+    const others: Promise<unknown>[] = [];
+    const url = await brokenLine((what) => {
+      // Another writer adds one of the files, and one of its own, while they are on their way.
+      if (what === `POST ${path}/data` && !asked.includes(what))
+        others.push(sdp(['upload', graph.sessionId, files[1]!, fileOf('other.csv', 'of another')]));
+      asked.push(what);
+      return undefined;
+    });
+    const ended = await sdp(['upload', graph.sessionId, ...files, '--parallel', '2'], { SDP_URL: url });
+    await Promise.all(others);
+    expect([ended.code, ended.err.match(/already there as output/g)]).toEqual([
+      0,
+      Array(2).fill(expect.any(String)),
+    ]);
+    expect(asked.filter((what) => what === `GET ${path}`)).toHaveLength(1);
+    expect(asked.filter((what) => what === `POST ${path}/data`)).toHaveLength(2);
+    const names = (await outputsOf(graph)).map(({ outputIdentifier }) => outputIdentifier.split('-')[0]);
+    expect(names.sort()).toEqual(['a.csv', 'b.csv', 'c.csv', 'd.csv', 'other.csv']);
+    const again = await sdp(['upload', graph.sessionId, ...files]);
+    expect(again.err.match(/already there as output/g)).toHaveLength(4);
+  });
+
   test('tries again what broke, and finds what had arrived all the same', async () => {
     const graph = await stage.chainOf(1);
     const path = `POST /api/v2/node-instance/${graph.nodes.input}/outputs/data`;
