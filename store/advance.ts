@@ -27,6 +27,11 @@ const maxTimers = 10;
  */
 const awaitHeldAfterMs = 1_000;
 const awaitQueuedAfterMs = 10_000;
+/**
+ * While a queue moves, that is while some run of the session was claimed or ended so lately, nothing in it is awaited
+ * either, however long it has been there: its runs are over soon, and each would cost the workflow an activity and tasks.
+ */
+const movesForMs = 2_000;
 const lookAgainMs = 1_000;
 /** A look that comes later than this after its time is not relied upon. */
 const lookSlackSeconds = 1;
@@ -81,6 +86,8 @@ interface Look {
   readonly wantedSeq: number;
   readonly frozen: boolean;
   readonly failedNodes: number;
+  /** Since a run last ended; null before the first. */
+  readonly sinceEndMs: number | null;
   /** Nodes for which a run might be wanted. */
   readonly candidates: readonly NodeFacts[];
   readonly runs: readonly OpenRun[];
@@ -89,6 +96,8 @@ interface Look {
 const lookStatement = `
   select s.wanted_seq as "wantedSeq", s.frozen_at is not null as frozen,
          (select count(*) from node_instance f where f.session_id = s.id and f.state = ${nodeStateCodes.Failed}) as "failedNodes",
+         (select extract(epoch from clock_timestamp() - max(e.last_processed))::float8 * 1000 from node_instance e
+           where e.session_id = s.id and e.parent_ids <> '{}') as "sinceEndMs",
          coalesce((
            select json_agg(c) from (
              ${nodeFacts}
@@ -202,6 +211,7 @@ function present(look: Look, awaited: readonly string[]): Omit<Advanced, 'ended'
     // A released run keeps its attempt, and so its wait, while it is held back.
     ...awaitedChanges(
       look.runs.filter((run) => !run.waiting || run.started),
+      look.sinceEndMs,
       new Set(awaited),
     ),
     due: waiting[0] ? toDueRun(waiting[0]) : null,
@@ -213,11 +223,17 @@ function present(look: Look, awaited: readonly string[]): Omit<Advanced, 'ended'
 /** What the workflow is to await from now on, and what no longer: at most {@link maxAwaited} of either kind at once. */
 function awaitedChanges(
   open: readonly OpenRun[],
+  sinceEndMs: number | null,
   awaited: ReadonlySet<string>,
 ): Pick<Advanced, 'start' | 'drop' | 'lookInMs'> {
   const openIds = new Set(open.map((run) => attemptActivityId(run.runId, run.attempt)));
+  const movedBeforeMs = Math.min(
+    sinceEndMs ?? Number.POSITIVE_INFINITY,
+    ...open.filter((run) => run.held && !run.builtin).map((run) => run.openForMs),
+  );
+  const isQueueYoung = (run: OpenRun) => run.openForMs < awaitQueuedAfterMs || movedBeforeMs < movesForMs;
   const isYoung = (run: OpenRun) =>
-    !run.builtin && run.openForMs < (run.held ? awaitHeldAfterMs : awaitQueuedAfterMs);
+    !run.builtin && (run.held ? run.openForMs < awaitHeldAfterMs : isQueueYoung(run));
   const start: OpenAttempt[] = [];
   for (const builtin of [true, false]) {
     const kind = open.filter((run) => run.builtin === builtin);

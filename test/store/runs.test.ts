@@ -121,6 +121,27 @@ describe('what the workflow waits for', () => {
     });
   });
 
+  test('a queue is awaited when it has stood still for a while, and not while it moves', async () => {
+    const template = await ownTemplate();
+    const wide = ['n1', 'n2', 'n3', 'n4'].map((name) => ({ name, parents: ['input'], template }));
+    const graph = await makeGraph(database, [{ name: 'input', parents: [] }, ...wide]);
+    await upload(database, graph, 'input');
+    const age = (column: string, table: string, seconds: number) =>
+      database.query(
+        `update ${table} set ${column} = ${column} - make_interval(secs => $2) where session_id = $1`,
+        [graph.sessionId, seconds],
+      );
+    await age('available_at', 'node_attempt', 11);
+    const started = async () => (await advanceSession(database, graph.sessionId))!.start.length;
+    expect(await started()).toBe(4);
+    const task = (await claim(database, runner('a'), template))!;
+    expect(await advanceSession(database, graph.sessionId)).toMatchObject({ start: [], lookInMs: 1_000 });
+    await finish(database, runner('a'), graph, task);
+    expect(await advanceSession(database, graph.sessionId)).toMatchObject({ start: [], lookInMs: 1_000 });
+    await age('last_processed', 'node_instance', 3);
+    expect(await started()).toBe(3);
+  });
+
   test('a built-in run is awaited, and so started, at once', async () => {
     const builtin = 'builtin-awaited';
     await outsideTemplate(database, builtin, { runnerType: 'system' });
