@@ -12,6 +12,7 @@ const secret = (variable) => {
 const logins = {
   sdp_migrate: secret('OWNER_PASSWORD_FILE'),
   sdp_app: secret('APPLICATION_PASSWORD_FILE'),
+  sdp_report: secret('REPORT_PASSWORD_FILE'),
   temporal: secret('TEMPORAL_PASSWORD_FILE'),
 };
 const databases = [
@@ -36,11 +37,7 @@ try {
     const verb = (await isThere('role', role)) ? 'alter' : 'create';
     await client.query(`${verb} role ${role} login password ${client.escapeLiteral(password)}`);
   }
-  // For people who look: an operator gives it a password, or members.
-  if (!(await isThere('role', 'sdp_report')))
-    await client.query(
-      'create role sdp_report; alter role sdp_report set default_transaction_read_only = on',
-    );
+  await client.query('alter role sdp_report set default_transaction_read_only = on');
   for (const { name, owner, others } of databases) {
     if (!(await isThere('database', name))) await client.query(`create database ${name} owner ${owner}`);
     await client.query(`revoke connect on database ${name} from public`);

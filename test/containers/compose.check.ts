@@ -27,6 +27,7 @@ describe('docker-compose.yml', () => {
         'migrations',
         'postgres',
         'proxy',
+        'runner-host',
         's3',
         'temporal',
         'temporal-schema',
@@ -52,6 +53,7 @@ describe('docker-compose.yml', () => {
       if (service.build !== undefined)
         expect([service.user, service.read_only], name).toEqual(['10001:10001', true]);
     }
+    expect(project.services['runner-host']!.deploy?.resources?.limits?.pids).toBeGreaterThan(0);
     const more = services.filter(([, { cap_add }]) => (cap_add ?? []).length > 0);
     expect(more.map(([name, { cap_add }]) => [name, cap_add])).toEqual([['proxy', ['NET_BIND_SERVICE']]]);
   });
@@ -104,10 +106,34 @@ describe('docker-compose.yml', () => {
   });
 
   test('gives processes that stop more time than they take for it', () => {
-    for (const name of ['api', 'worker', 'builtin-worker'])
+    for (const name of ['api', 'worker', 'builtin-worker', 'runner-host'])
       expect(Number.parseInt(project.services[name]!.stop_grace_period!, 10), name).toBeGreaterThanOrEqual(
         40,
       );
+  });
+
+  test('gives the host of deployed runners the folder of their programs to read, in memory that they fit in', () => {
+    const { environment, deploy } = project.services['runner-host']!;
+    const megabytes = Number(deploy?.resources?.limits?.memory) / 2 ** 20;
+    const { SDK_RUNNERS_MAX_PROCESSES: processes, SDK_RUNNERS_MEMORY_MB: each } = environment!;
+    // Each has some memory beside that of its JavaScript, and so has the host.
+    expect((Number(processes) + 1) * (Number(each) + 75)).toBeLessThan(megabytes);
+    const given = (name: string, from = project) =>
+      from.services[name]!.volumes!.find(({ target }) => target === '/runners');
+    for (const name of ['api', 'runner-host']) {
+      expect(given(name)).toMatchObject({
+        type: 'bind',
+        source: join(checkout, 'ops/runners'),
+        read_only: true,
+      });
+      expect(project.services[name]!.environment?.SDK_RUNNERS_DIR).toBe('/runners');
+    }
+    // What an operator puts there is neither committed nor part of the image.
+    expect(readFileSync(join(checkout, '.gitignore'), 'utf8')).toContain('ops/runners/*');
+    expect(readFileSync(join(checkout, '.dockerignore'), 'utf8')).toContain('ops/runners');
+    expect(statSync(join(checkout, 'ops/runners')).isDirectory()).toBe(true);
+    const elsewhere = loadProject({ SDK_RUNNERS_DIR: '/srv/runners' });
+    expect(given('runner-host', elsewhere)?.source).toBe('/srv/runners');
   });
 });
 
@@ -129,7 +155,28 @@ describe('the first run', () => {
       expect(one, file).not.toBe(two);
     }
     const before = readFileSync(join(folder, 'one', 'token_key'), 'utf8');
-    expect(() => firstRun('one')).toThrow(/stays as it is/);
+    expect(String(firstRun('one'))).toMatch(/is there already, and stays as it is/);
     expect(readFileSync(join(folder, 'one', 'token_key'), 'utf8')).toBe(before);
+  });
+
+  test('makes after an upgrade what is new, changes nothing, and replaces nothing that was lost', () => {
+    firstRun('old');
+    const path = (name: string) => join(folder, 'old', name);
+    const read = () =>
+      readdirSync(join(folder, 'old'))
+        .filter((name) => !name.startsWith('report_'))
+        .map((name) => [name, readFileSync(path(name), 'utf8')]);
+    const before = read();
+    for (const name of ['report_database_password', 'report_database_url']) rmSync(path(name));
+    expect(String(firstRun('old'))).toMatch(
+      /^New in .*: report_database_password report_database_url\. What was there stays/,
+    );
+    expect(read()).toEqual(before);
+    const password = readFileSync(path('report_database_password'), 'utf8').trim();
+    expect(readFileSync(path('report_database_url'), 'utf8')).toContain(`//sdp_report:${password}@`);
+    expect(String(firstRun('old'))).toMatch(/stays as it is/);
+    rmSync(path('secrets_key'));
+    expect(() => firstRun('old')).toThrow(/secrets_key is missing: take it from your copy/);
+    expect(readdirSync(folder).filter((name) => name.includes('partial'))).toEqual([]);
   });
 });

@@ -28,6 +28,7 @@ const portNames = [
   's3',
   'proxy',
   'proxyTls',
+  'proxyInside',
   'api-1',
   'api-2',
   'history',
@@ -87,6 +88,7 @@ export async function preparePlace(folder: string, project: Project): Promise<Pl
     ['postgres:5432', `127.0.0.1:${ports.postgres}`] as const,
     ['temporal:7233', `127.0.0.1:${ports.temporal}`] as const,
     ['s3:7070', `127.0.0.1:${ports.s3}`] as const,
+    ['proxy:8081', `127.0.0.1:${ports.proxyInside}`] as const,
     [`${project.name}-api-1:8080`, `127.0.0.1:${ports['api-1']}`] as const,
     [`${project.name}-api-2:8080`, `127.0.0.1:${ports['api-2']}`] as const,
     // Containers that are not there.
@@ -96,6 +98,7 @@ export async function preparePlace(folder: string, project: Project): Promise<Pl
     ['/ops/', join(checkout, 'ops/compose/')] as const,
     ['/objects', join(folder, 'objects')] as const,
     ['/metadata', join(folder, 'metadata')] as const,
+    ['/runners', join(folder, 'runners')] as const,
     ['/app/workflow-bundle', join(folder, 'workflow-bundle')] as const,
   ];
   return { folder, ports, bin, postgresFolder: own.postgres!.folder, table };
@@ -158,6 +161,7 @@ export function planOf(project: Project, place: Place, name: string, replica: nu
     proxy: {
       PROXY_HTTP_PORT: String(ports.proxy),
       PROXY_HTTPS_PORT: String(ports.proxyTls),
+      PROXY_INSIDE_PORT: String(ports.proxyInside),
       XDG_DATA_HOME: join(own, 'data'),
     },
     'temporal-schema': { POSTGRES_SEEDS: '127.0.0.1', DB_PORT: String(ports.postgres) },

@@ -32,9 +32,12 @@ export interface Service {
     readonly source?: string;
     readonly target: string;
     readonly read_only?: boolean;
+    readonly bind?: { readonly create_host_path?: boolean };
   }>;
   readonly deploy?: {
-    readonly resources?: { readonly limits?: { readonly cpus?: number; readonly memory?: string } };
+    readonly resources?: {
+      readonly limits?: { readonly cpus?: number; readonly memory?: string; readonly pids?: number };
+    };
   };
 }
 

@@ -17,11 +17,17 @@ import { isQuiet, wrongFacts } from '../faults/soak-checks.ts';
 import { expectNothingLost } from '../scale/judge.ts';
 import { Load } from '../scale/load.ts';
 import { eventually } from '../support/eventually.ts';
+import { fillRunnersFolder, publishDeployed } from './deployed.ts';
 import { initDatabase, type Place, planOf, preparePlace, putSecretsInPlace, Running } from './local.ts';
 import { loadProject, startOrder } from './project.ts';
 
-/** As `--scale api=2 --scale worker=3` makes them. */
-const replicas: Readonly<Record<string, number>> = { api: 2, worker: 3, 'builtin-worker': 2 };
+/** As `--scale api=2 --scale worker=3` and so on makes them. */
+const replicas: Readonly<Record<string, number>> = {
+  api: 2,
+  worker: 3,
+  'builtin-worker': 2,
+  'runner-host': 2,
+};
 const startLimitMs = 120_000;
 
 const project = loadProject();
@@ -32,6 +38,24 @@ afterAll(async () => {
   await Promise.allSettled([...running.values()].map(({ ended }) => ended));
   rmSync(folder, { recursive: true, force: true });
 });
+
+/** The rows of a report, and as whom the platform has read it. */
+async function downloadedReport(client: RecordingClient): Promise<{ rows: string[]; readers: string[] }> {
+  const path = '/api/v2/dashboard/reports';
+  const column = { columnKey: 'dimension', name: 'Dimension', expression: 'dimension.name' };
+  await client.call('POST', path, { key: 'names', name: 'Names', columns: [column] });
+  const answer = await fetch(`${client.url}${path}/download?report=names&format=csv`, {
+    headers: { authorization: `Bearer ${client.token}` },
+  });
+  expect(answer.status).toBe(200);
+  const rows = (await answer.text()).trim().split(/\r?\n/);
+  const superuser = new pg.Client(readFileSync(join(folder, 'secrets/postgres_url'), 'utf8').trim());
+  await superuser.connect();
+  const asked = "select distinct usename as name from pg_stat_activity where application_name = 'reports'";
+  const readers = await superuser.query<{ name: string }>(asked);
+  await superuser.end();
+  return { rows, readers: readers.rows.map(({ name }) => name) };
+}
 
 /** How it is known that a service is there, where its own check needs its image. */
 function isThere(place: Place, name: string): Promise<boolean> {
@@ -102,6 +126,7 @@ test('they come up on an empty machine, end a graph, are restarted one after ano
   const place = await preparePlace(folder, project);
   putSecretsInPlace(place);
   for (const name of ['objects', 'metadata']) mkdirSync(join(folder, name));
+  fillRunnersFolder(join(folder, 'runners'));
   // As the image is built.
   execFileSync(process.execPath, ['worker/write-bundle.ts', join(folder, 'workflow-bundle')], {
     cwd: checkout,
@@ -122,6 +147,18 @@ test('they come up on an empty machine, end a graph, are restarted one after ano
     'Succeeded',
   ]);
   expect((await recording.dashboard()).sources).toMatchObject([{ name: 'lap-1.csv', rowCount: 2 }]);
+
+  const { rows, readers } = await downloadedReport(client);
+  expect([rows.length, readers]).toEqual([2, ['sdp_report']]);
+
+  const deployed = await publishDeployed(client);
+  expect(await deployed.work('before the restarts')).toEqual({
+    text: 'before the restarts',
+    uid: planOf(project, place, 'runner-host', 1).uid,
+    folder: join(folder, 'runners'),
+    url: `http://127.0.0.1:${place.ports.proxyInside}`,
+    variables: ['SDP_RUNNER_TOKEN', 'SDP_URL'],
+  });
 
   const databaseUrl = readFileSync(join(folder, 'secrets/owner_database_url'), 'utf8').trim();
   const database = await Database.open({ databaseUrl, poolSize: 2 });
@@ -153,6 +190,8 @@ test('they come up on an empty machine, end a graph, are restarted one after ano
         await underLoad();
       }
     }
+    expect(await deployed.work('after the restarts')).toMatchObject({ text: 'after the restarts' });
+    expect(await deployed.processes()).toMatchObject([{ state: 'running' }]);
     load.stopUploads();
     await eventually('all is worked on', () => isQuiet(database), 90_000);
     const result = await load.stop();

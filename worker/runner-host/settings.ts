@@ -30,7 +30,7 @@ export const runnerHostSettings = z
     /** A process that holds no task and asks for none for so long, while it could, is started anew. */
     SDK_RUNNERS_HANG_SECONDS: wholeNumber(10, 86_400, 60),
     LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
-    /** File that the host writes when it is at work. */
+    /** File that the host writes when it is at work, and every ten seconds from then on. */
     READY_FILE: z.string().optional(),
   })
   .extend(secretsKeySettings.shape);
