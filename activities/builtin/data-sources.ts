@@ -10,6 +10,12 @@ import { limits } from '../../domain/limits.ts';
 import type { DataSourceRow } from '../../store/data-sources.ts';
 import { isStoreAway, type ObjectStore, ObjectStoreError, type ObjectStores } from '../../store/objects.ts';
 
+interface Told {
+  readonly kind: 'away' | 'refused';
+  readonly category?: 'timeout';
+  readonly how: string;
+}
+
 /** What a data source did to a run; the message names it. */
 export class DataSourceFault extends Error {
   /** `away`: it was not there, which is no fault of the run. `refused`: it answered, and would do so again. */
@@ -18,11 +24,7 @@ export class DataSourceFault extends Error {
   /** At the address of the platform's own store, without which nothing works. */
   readonly isPlatforms: boolean;
 
-  constructor(
-    source: DataSourceRow,
-    isPlatforms: boolean,
-    told: { readonly kind: 'away' | 'refused'; readonly category?: 'timeout'; readonly how: string },
-  ) {
+  constructor(source: DataSourceRow, isPlatforms: boolean, told: Told) {
     super(`The data source "${source.name}" ${told.how}.`);
     this.name = 'DataSourceFault';
     this.kind = told.kind;
