@@ -90,8 +90,9 @@ const sentences: Readonly<Record<CancelReason, string>> = {
 /** The sentence of anything thrown. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : '';
-  return `${error.message || error.name}${cause}`;
+  const message = error.message || error.name;
+  const cause = error.cause instanceof Error ? error.cause.message : '';
+  return cause === '' || message.includes(cause) ? message : `${message} (${cause})`;
 }
 
 /** Also for one made by another copy of this package, as a runner with its own brings it. */

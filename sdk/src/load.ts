@@ -1,4 +1,5 @@
 /** The runner of a module that lies anywhere. */
+import { existsSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { basename, extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -21,7 +22,7 @@ function lendKit(): void {
   });
 }
 
-/** A module exports nothing by default that could be a runner. */
+/** There is no such module, or it exports nothing by default that could be a runner. */
 export class NoRunnerError extends Error {}
 
 /**
@@ -30,6 +31,7 @@ export class NoRunnerError extends Error {}
  * @throws NoRunnerError; TypeError for a definition that cannot work; whatever the module throws
  */
 export async function loadRunner(file: string): Promise<Runner> {
+  if (!existsSync(file)) throw new NoRunnerError(`There is no file ${file}.`);
   lendKit();
   const module: { readonly default?: unknown } = await import(pathToFileURL(resolve(file)).href);
   const given = module.default;

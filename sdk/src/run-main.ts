@@ -1,5 +1,5 @@
 /** A runner as a process of its own. */
-import { messageOf } from './errors.ts';
+import { ApiError, messageOf } from './errors.ts';
 import { SettingsError, type StartOptions } from './options.ts';
 import type { Runner } from './runner.ts';
 import { startRunner } from './start.ts';
@@ -22,10 +22,16 @@ export async function runMain(runner: Runner, options: StartOptions = {}): Promi
   } catch (error) {
     // Told to stop before it had begun.
     if (error !== stop.signal.reason) {
-      const lines = error instanceof SettingsError ? error.problems : [messageOf(error)];
-      for (const line of lines) console.error(line);
+      for (const line of linesOf(error)) console.error(line);
       process.exit(1);
     }
   }
   process.exit(0);
+}
+
+function linesOf(error: unknown): readonly string[] {
+  if (error instanceof SettingsError) return error.problems;
+  if (!(error instanceof ApiError)) return [messageOf(error)];
+  const hint = error.status === 401 ? ' Is SDP_RUNNER_TOKEN one of this platform, and still valid?' : '';
+  return [`The platform refuses the runner (HTTP ${error.status}): ${messageOf(error)}${hint}`];
 }

@@ -50,8 +50,7 @@ export async function runCommands(page: Page, reader: Reader): Promise<string> {
 }
 
 function shellOf(block: Block): string {
-  const body = block.info === 'runner' ? `{ exec ${block.text.trim()}\n} & RUNNER=$!` : block.text;
-  return `echo '${opened(block.line)}'\n${body}`;
+  return `echo '${opened(block.line)}'\n${block.text}`;
 }
 
 const replaced = (text: string, { replacements }: Reader) =>

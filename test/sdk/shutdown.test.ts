@@ -147,5 +147,5 @@ test('a process whose token is refused ends with code 1', async () => {
     BEHAVIOUR: 'waits',
   });
   expect(await child.ended).toBe(1);
-  expect(child.log()).toContain('A valid bearer token is required.');
+  expect(child.log()).toMatch(/refuses the runner \(HTTP 401\): A valid bearer token.*SDP_RUNNER_TOKEN/);
 });
