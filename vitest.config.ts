@@ -1,16 +1,38 @@
 import { defineConfig } from 'vitest/config';
 
+/**
+ * These share processes, and so the modules that each would otherwise load anew, which takes a third of the suite's time.
+ * Everything else has a process for each file: native code that crashes must not take others along, and what measures
+ * the memory of its process wants it to itself.
+ */
+const together = ['api', 'auth', 'domain', 'http', 'separate-auth', 'store'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
+const measured = ['test/**/*memory.test.ts'];
+const never = ['test/bench/**', '**/node_modules/**'];
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/bench/**', '**/node_modules/**'],
     globalSetup: ['test/support/global-setup.ts'],
-    // Each file in a process of its own: Temporal's worker is native code, and a crash must not take others along.
     pool: 'forks',
     // More than there are processors: most tests wait for servers most of the time.
     maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 30_000,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'together', isolate: false, include: together, exclude: [...measured, ...never] },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'apart',
+          include: ['test/**/*.test.ts'],
+          exclude: [...together.map((files) => files.replace('*.test', '!(*memory).test')), ...never],
+        },
+      },
+    ],
   },
 });

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,35 +13,41 @@ interface Report {
 }
 
 const modules = join(checkout, 'node_modules');
-const running = new Set<ReturnType<typeof spawn>>();
+const running = new Set<ChildProcess>();
 let isEnding = false;
 
 /**
- * `npm test [arguments for vitest]`: types, console, lint, then the suite. All run whatever the others say; the last
+ * `npm test [arguments for vitest]`: types, console and lint at once, then the suite. All run whatever the others say; the last
  * line is `N passed, N failed`, in which each failed check before the suite counts as one failure.
  */
 async function main(args: string[]): Promise<number> {
-  const checks = [
-    await check('Types', [join(modules, 'typescript/bin/tsc'), '--noEmit', '-p', checkout]),
-    await check('Types of the console', [
+  const checks = await Promise.all([
+    check('Types', [join(modules, 'typescript/bin/tsc'), '--noEmit', '-p', checkout]),
+    check('Types of the console', [
       join(modules, 'typescript/bin/tsc'),
       '--noEmit',
       '-p',
       join(checkout, 'web'),
     ]),
-    await check('Console', [join(checkout, 'local/bootstrap.mjs'), 'console']),
-    await check('Lint and format', [join(modules, '@biomejs/biome/bin/biome'), 'check', checkout]),
-  ];
+    check('Console', [join(checkout, 'local/bootstrap.mjs'), 'console']),
+    check('Lint and format', [join(modules, '@biomejs/biome/bin/biome'), 'check', checkout]),
+  ]);
   const suite = await runSuite(args);
   const failed = checks.filter((isGood) => !isGood).length + suite.failed;
   console.log(`${suite.passed} passed, ${failed} failed`);
   return failed === 0 && suite.isGood && !isEnding ? 0 : 1;
 }
 
+/** Several at once, one to a processor or so; what each says stands together. */
 async function check(name: string, args: string[]): Promise<boolean> {
   if (isEnding) return false;
-  console.log(`${name} ...`);
-  const isGood = (await run(args)) === 0;
+  const told: Buffer[] = [];
+  const isGood =
+    (await run(args, (child) => {
+      for (const stream of [child.stdout, child.stderr])
+        stream?.on('data', (chunk: Buffer) => told.push(chunk));
+    })) === 0;
+  process.stdout.write(Buffer.concat(told));
   console.log(isGood ? `${name}: good` : `${name}: FAILED (see above)`);
   return isGood;
 }
@@ -79,12 +85,15 @@ function readReport(file: string): Report | undefined {
   }
 }
 
-function run(args: string[]): Promise<number | null> {
+/** @param listen reads what the program says, which otherwise stands where ours does */
+function run(args: string[], listen?: (child: ChildProcess) => void): Promise<number | null> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { cwd: checkout, stdio: 'inherit' });
+    const stdio = listen === undefined ? 'inherit' : 'pipe';
+    const child = spawn(process.execPath, args, { cwd: checkout, stdio });
     running.add(child);
+    listen?.(child);
     child.on('error', reject);
-    child.on('exit', (code) => {
+    child.on('close', (code) => {
       running.delete(child);
       resolve(code);
     });
