@@ -92,7 +92,8 @@ const meanings: Partial<Record<LimitName, string>> = {
   builtinSourceAnswerSeconds: 'a data source that a run needs answers within',
   builtinSourceAwaySeconds: 'one that does not is left alone for',
   builtinSourceSilentSeconds: 'while bytes come or go it may be silent for',
-  builtinSourceReturns: 'so often a run is given back and waits for a data source; then it fails and is retried as any',
+  builtinSourceReturns:
+    'so often a run is given back and waits for a data source; then it fails and is retried as any',
   templateNodes: 'nodes of a session template',
   sessionPageSizeDefault: 'sessions on a page, unless `pageSize` says otherwise',
   sessionPageSizeMax: 'most sessions on a page',
