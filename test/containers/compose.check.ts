@@ -125,6 +125,8 @@ describe('docker-compose.yml', () => {
         type: 'bind',
         source: join(checkout, 'ops/runners'),
         read_only: true,
+        // A folder that is not there is an error, and no new one of root's.
+        bind: { create_host_path: false },
       });
       expect(project.services[name]!.environment?.SDK_RUNNERS_DIR).toBe('/runners');
     }
