@@ -44,7 +44,7 @@ test('every page is reached from the index', () => {
 
 /** A test that a page names: its file, and its name as it stands in the source. */
 const named = (text: string) =>
-  [...text.matchAll(/`(test\/[\w./-]+\.(?:test|check)\.ts)`(?:: \*([^*]+)\*)?/g)].map(
+  [...text.matchAll(/`(test\/[\w./-]+\.ts)`(?:: \*([^*]+)\*)?/g)].map(
     ([, file = '', name]) => ({
       file,
       name: name?.replaceAll(/\s+/g, ' '),
