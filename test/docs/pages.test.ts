@@ -44,12 +44,10 @@ test('every page is reached from the index', () => {
 
 /** A test that a page names: its file, and its name as it stands in the source. */
 const named = (text: string) =>
-  [...text.matchAll(/`(test\/[\w./-]+\.ts)`(?:: \*([^*]+)\*)?/g)].map(
-    ([, file = '', name]) => ({
-      file,
-      name: name?.replaceAll(/\s+/g, ' '),
-    }),
-  );
+  [...text.matchAll(/`(test\/[\w./-]+\.ts)`(?:: \*([^*]+)\*)?/g)].map(([, file = '', name]) => ({
+    file,
+    name: name?.replaceAll(/\s+/g, ' '),
+  }));
 
 test('every line of the threat model names the tests that hold it, and these are there', () => {
   const rows = readPage('docs/threat-model.md')
