@@ -81,7 +81,10 @@ export interface Action {
   run: (work: () => Promise<unknown>) => Promise<boolean>;
 }
 
-/** Something that a person has done by a button or a form: one at a time, with what went wrong. */
+/**
+ * Something that a person has done by a button or a form: one at a time, with what went wrong. What begins it is
+ * `aria-disabled` while it is being done, not `disabled`, which would take the focus away.
+ */
 export function useAction(): Action {
   const [state, setState] = useState<{ busy: boolean; problem: string | null }>({
     busy: false,

@@ -1,5 +1,6 @@
 import type { DeployedRunner } from '../admin-api.ts';
-import { formatAgo, formatDateTime, plural } from '../format.ts';
+import { plural } from '../format.ts';
+import { Ago } from '../ui/ago.tsx';
 import type { IconName } from '../ui/icon.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Table } from '../ui/table.tsx';
@@ -81,9 +82,7 @@ function ProcessRow({ runner, process }: { runner: DeployedRunner; process: Proc
       </td>
       <td data-label="Starts">{process.starts}</td>
       <td data-label="Since" class="nowrap">
-        <time dateTime={process.changedAt} title={formatDateTime(process.changedAt)}>
-          {formatAgo(process.changedAt, Date.now())}
-        </time>
+        <Ago at={process.changedAt} />
       </td>
     </tr>
   );

@@ -2,7 +2,6 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Ingest } from '../admin-api.ts';
 import { changeIngest, createIngest, readTemplate } from '../admin-api.ts';
 import { useAction, useResource } from '../hooks.ts';
-import type { IngestWorld } from '../pages/ingests.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { CheckField, Form, SelectField, TextField } from '../ui/form.tsx';
 
@@ -11,6 +10,13 @@ const behaviours = [
   { value: 'LatestSession', label: 'Files feed the latest open session' },
 ];
 const dataTypes = ['Any', 'Csv', 'Json', 'Binary'].map((value) => ({ value, label: value }));
+
+/** What ingests refer to. */
+export interface IngestWorld {
+  projects: { id: number; title: string }[];
+  templates: { id: number; name: string }[];
+  dataSources: { name: string }[];
+}
 
 /** A new ingest, or a change of one. `saved` gets the ingest with its secret when it is new. */
 export function IngestForm(props: {

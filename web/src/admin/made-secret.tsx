@@ -11,7 +11,7 @@ export function MadeSecret(props: {
   children?: ComponentChildren;
 }) {
   return (
-    <Dialog title={props.title} onClose={props.onClose}>
+    <Dialog title={props.title} stays onClose={props.onClose}>
       <div class="form">
         <Notice tone="info">Copy it now: it is shown this once.</Notice>
         <CopyText label="The value" text={props.value} />

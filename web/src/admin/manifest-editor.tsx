@@ -98,11 +98,11 @@ function Editor(props: { text: string; published: () => void; onClose: () => voi
           class="button form-start"
           onFile={(file) => void action.run(async () => setText(await file.text()))}
         />
-        <button type="button" class="button" disabled={action.busy} onClick={() => submit(false)}>
+        <button type="button" class="button" aria-disabled={action.busy} onClick={() => submit(false)}>
           <Icon name="check" />
           Check
         </button>
-        <button type="submit" class="button button-primary" disabled={action.busy}>
+        <button type="submit" class="button button-primary" aria-disabled={action.busy}>
           Publish
         </button>
       </div>

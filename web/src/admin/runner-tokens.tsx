@@ -103,21 +103,33 @@ function endOf(token: RunnerToken, nowMs: number): string {
 const typesIn = (text: string) => text.split(/[\s,]+/).filter((type) => type !== '');
 
 /** The runner types that manifests have published, to choose from. */
-function PublishedTypes(props: { chosen: string[]; onChoose: (type: string) => void }) {
+function PublishedTypes(props: { chosen: string[]; onChosen: (types: string[]) => void }) {
+  const { chosen } = props;
   const features = useResource('features', listFeatures);
-  const types = (features.data ?? [])
-    .flatMap(({ runnerTypes }) => runnerTypes)
-    .filter(({ name, retired }) => !retired && !props.chosen.includes(name));
+  const types = (features.data ?? []).flatMap(({ runnerTypes }) =>
+    runnerTypes.filter(({ retired }) => !retired).map(({ name }) => name),
+  );
   if (types.length === 0) return null;
   return (
     <fieldset class="actions">
       <legend>Published runner types</legend>
-      {types.map(({ name }) => (
-        <button key={name} type="button" class="button button-small" onClick={() => props.onChoose(name)}>
-          <Icon name="plus" />
-          {name}
-        </button>
-      ))}
+      {types.map((name) => {
+        const isChosen = chosen.includes(name);
+        return (
+          <button
+            key={name}
+            type="button"
+            class="button button-small"
+            aria-pressed={isChosen}
+            onClick={() =>
+              props.onChosen(isChosen ? chosen.filter((type) => type !== name) : [...chosen, name])
+            }
+          >
+            <Icon name={isChosen ? 'check' : 'plus'} />
+            {name}
+          </button>
+        );
+      })}
     </fieldset>
   );
 }
@@ -164,14 +176,13 @@ function NewToken(props: { onClose: () => void; made: () => void }) {
           value={types}
           onValue={setTypes}
         />
-        <PublishedTypes
-          chosen={typesIn(types)}
-          onChoose={(type) => setTypes([...typesIn(types), type].join(', '))}
-        />
+        <PublishedTypes chosen={typesIn(types)} onChosen={(chosen) => setTypes(chosen.join(', '))} />
         <TextField
           label="Days until it expires"
           hint={`1 to ${longestDays}.`}
           type="number"
+          min={1}
+          max={longestDays}
           required
           value={days}
           onValue={setDays}

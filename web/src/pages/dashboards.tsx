@@ -1,8 +1,9 @@
 import type { CatalogDimension, CatalogQuery } from '../api.ts';
 import { listDimensions } from '../api.ts';
-import { formatAgo, formatDateTime, plural } from '../format.ts';
+import { plural } from '../format.ts';
 import { useResource, useTitle } from '../hooks.ts';
 import { navigate, useAddress } from '../router.ts';
+import { Ago } from '../ui/ago.tsx';
 import { DateRange } from '../ui/date-range.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
@@ -99,11 +100,7 @@ function DashboardTable(props: { rows: CatalogDimension[]; query: CatalogQuery; 
 /** The start of the newest scenario, as the list is ordered; without one the making of the dashboard. */
 function When(props: { row: CatalogDimension }) {
   const at = props.row.from ?? props.row.createdAt;
-  return (
-    <time dateTime={at} title={formatDateTime(at)}>
-      {formatAgo(at, Date.now())}
-    </time>
-  );
+  return <Ago at={at} />;
 }
 
 function readQuery(query: URLSearchParams): CatalogQuery {

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { curlLine } from '../admin/curl.ts';
+import type { IngestWorld } from '../admin/ingest-form.tsx';
 import { IngestForm } from '../admin/ingest-form.tsx';
 import { MadeSecret } from '../admin/made-secret.tsx';
 import type { Ingest } from '../admin-api.ts';
@@ -16,13 +17,6 @@ import { Confirm } from '../ui/dialog.tsx';
 import { CopyText } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
-
-/** What ingests refer to. */
-export interface IngestWorld {
-  projects: { id: number; title: string }[];
-  templates: { id: number; name: string }[];
-  dataSources: { name: string }[];
-}
 
 async function readWorld(signal: AbortSignal): Promise<IngestWorld> {
   const [projects, templates, dataSources] = await Promise.all([

@@ -2,8 +2,9 @@ import { useState } from 'preact/hooks';
 import { ManifestEditor } from '../admin/manifest-editor.tsx';
 import type { Feature } from '../admin-api.ts';
 import { listFeatures } from '../admin-api.ts';
-import { formatAgo, formatDateTime, plural } from '../format.ts';
+import { plural } from '../format.ts';
 import { useResource, useTitle } from '../hooks.ts';
+import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 
@@ -61,10 +62,7 @@ function FeatureCard({ feature, onEdit }: { feature: Feature; onEdit: () => void
             <span class="tag">{feature.version}</span>
           </h2>
           <p class="faint">
-            published{' '}
-            <time dateTime={feature.publishedAt} title={formatDateTime(feature.publishedAt)}>
-              {formatAgo(feature.publishedAt, Date.now())}
-            </time>
+            published <Ago at={feature.publishedAt} />
             {` · ${plural(feature.runnerTypes.length, 'runner type', 'runner types')} · `}
             {plural(feature.nodeTemplates.length, 'node template', 'node templates')}
           </p>

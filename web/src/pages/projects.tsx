@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Project } from '../admin-api.ts';
 import { listProjects, listTemplates, saveProject } from '../admin-api.ts';
-import { formatAgo, formatDateTime, plural } from '../format.ts';
+import { plural } from '../format.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
+import { Ago } from '../ui/ago.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { AreaField, CheckField, Form, SelectField, TextField } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -82,9 +83,7 @@ function ProjectRow(props: { project: Project; template: string | null; onEdit: 
         {project.retentionDays === null ? 'unlimited' : plural(project.retentionDays, 'day', 'days')}
       </td>
       <td data-label="Created" class="nowrap">
-        <time dateTime={project.createdAt} title={formatDateTime(project.createdAt)}>
-          {formatAgo(project.createdAt, Date.now())}
-        </time>
+        <Ago at={project.createdAt} />
       </td>
       <td class="table-actions">
         <button
@@ -147,6 +146,8 @@ function ProjectForm(props: {
           label="Retention in days"
           hint="Empty: unlimited. Older sessions are deleted with everything that they hold."
           type="number"
+          min={1}
+          max={36_500}
           value={days}
           onValue={setDays}
         />

@@ -99,7 +99,7 @@ function ReportCard(props: {
               type="button"
               class="button button-small"
               aria-label={`Download ${report.name} as ${format}`}
-              disabled={action.busy}
+              aria-disabled={action.busy}
               onClick={() => download(format)}
             >
               <Icon name={action.busy ? 'spinner' : 'download'} />

@@ -2,10 +2,11 @@ import { DeployedRunners } from '../admin/deployed-runners.tsx';
 import { RunnerTokens } from '../admin/runner-tokens.tsx';
 import type { Runner } from '../admin-api.ts';
 import { listRunners, setDrained } from '../admin-api.ts';
-import { formatAgo, formatDateTime, plural } from '../format.ts';
+import { formatDateTime, plural } from '../format.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
 import { navigate, useAddress } from '../router.ts';
 import { readPage } from '../sessions/address.ts';
+import { Ago } from '../ui/ago.tsx';
 import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
 import { Table } from '../ui/table.tsx';
@@ -23,7 +24,7 @@ export function RunnersPage() {
     <div class="page">
       <div class="page-head">
         <h1>Runners</h1>
-        <button type="button" class="button button-small" disabled={list.loading} onClick={list.reload}>
+        <button type="button" class="button button-small" aria-disabled={list.loading} onClick={list.reload}>
           Refresh
         </button>
       </div>
@@ -110,15 +111,13 @@ function RunnerRow(props: { runner: Runner; busy: boolean; onDrain: (drained: bo
         )}
       </td>
       <td data-label="Seen" class="nowrap">
-        <time dateTime={runner.lastSeenAt} title={formatDateTime(runner.lastSeenAt)}>
-          {formatAgo(runner.lastSeenAt, Date.now())}
-        </time>
+        <Ago at={runner.lastSeenAt} />
       </td>
       <td class="table-actions">
         <button
           type="button"
           class="button button-small"
-          disabled={props.busy}
+          aria-disabled={props.busy}
           aria-label={`${runner.drained ? 'Give tasks again to' : 'Drain'} ${runner.instanceId}`}
           title={runner.drained ? 'It gets tasks again' : 'It finishes what it holds and gets no more'}
           onClick={() => void props.onDrain(!runner.drained)}

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { listProjects, listTemplates } from '../api.ts';
 import { useResource, useTitle } from '../hooks.ts';
-import type { QueryWorld } from '../query/builder.tsx';
+import type { QueryWorld } from '../query/model.ts';
 import { useAbilities } from '../role.ts';
 import { useAddress } from '../router.ts';
 import { readListQuery } from '../sessions/address.ts';

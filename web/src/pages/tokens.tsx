@@ -27,7 +27,7 @@ export function TokensPage() {
         <button
           type="button"
           class="button button-primary"
-          disabled={action.busy}
+          aria-disabled={action.busy}
           onClick={() => void action.run(create)}
         >
           <Icon name="plus" />

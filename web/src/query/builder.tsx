@@ -1,17 +1,10 @@
 import { useState } from 'preact/hooks';
-import type { Project, SessionTemplate } from '../admin-shapes.ts';
 import { Icon } from '../ui/icon.tsx';
 import { ConditionRow } from './condition.tsx';
 import { queryLimits } from './fields.ts';
-import type { Group, Ordering, QueryNode } from './model.ts';
+import type { Group, Ordering, QueryNode, QueryWorld } from './model.ts';
 import { changeNode, countConditions, newCondition, newGroup } from './model.ts';
 import { Orderings } from './orderings.tsx';
-
-/** What conditions choose from. */
-export interface QueryWorld {
-  projects: Project[];
-  templates: Pick<SessionTemplate, 'id' | 'name'>[];
-}
 
 export interface BuilderProps {
   root: Group;

@@ -1,10 +1,9 @@
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { Select } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
-import type { QueryWorld } from './builder.tsx';
 import type { FieldType, Operator } from './fields.ts';
 import { fieldOf, fields, isBare, metadataField, operatorLabel, operatorsOf } from './fields.ts';
-import type { Condition, ValueType } from './model.ts';
+import type { Condition, QueryWorld, ValueType } from './model.ts';
 import { withField } from './model.ts';
 
 /** One condition: what is asked, how it is compared, with what. */

@@ -2,8 +2,15 @@
  * A session query as it is being written: a tree of groups and conditions with texts in their fields, and its way to
  * and from the filter that the platform takes. Pure: tested without a browser.
  */
+import type { Project, SessionTemplate } from '../admin-shapes.ts';
 import type { Field, Operator } from './fields.ts';
 import { fieldOf, isBare, operatorsOf } from './fields.ts';
+
+/** What conditions choose from. */
+export interface QueryWorld {
+  projects: Project[];
+  templates: Pick<SessionTemplate, 'id' | 'name'>[];
+}
 
 /** How a value of the metadata is meant; properties have types of their own. */
 export type ValueType = 'text' | 'number' | 'truth' | 'json';

@@ -59,7 +59,7 @@ export function SessionActions(props: {
           <button
             type="button"
             class="button button-small"
-            disabled={action.busy}
+            aria-disabled={action.busy}
             onClick={() => void action.run(retryAll)}
           >
             <Icon name="reset" />
@@ -70,7 +70,7 @@ export function SessionActions(props: {
           <button
             type="button"
             class="button button-small"
-            disabled={action.busy}
+            aria-disabled={action.busy}
             title={frozen ? 'What waited goes on' : 'No uploads, joins, reprocessing or new tasks'}
             onClick={() => void action.run(() => setFrozen(sessionId, !frozen).then(() => setSaid('')))}
           >

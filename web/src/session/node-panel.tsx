@@ -1,9 +1,10 @@
 import { useRef, useState } from 'preact/hooks';
 import type { NodeInstance, SessionDimension } from '../api.ts';
 import { explainNode } from '../api.ts';
-import { formatAgo, formatDateTime, formatTimesIn } from '../format.ts';
+import { formatTimesIn } from '../format.ts';
 import { useResource, useSettled } from '../hooks.ts';
 import { useAbilities } from '../role.ts';
+import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { dropHandlers } from './graph.tsx';
@@ -39,15 +40,7 @@ export function NodePanel(props: {
         <dt>Node template</dt>
         <dd>{node.nodeTemplateName ?? 'no longer registered'}</dd>
         <dt>Last run</dt>
-        <dd>
-          {node.lastProcessed === null ? (
-            'never'
-          ) : (
-            <time dateTime={node.lastProcessed} title={formatDateTime(node.lastProcessed)}>
-              {formatAgo(node.lastProcessed, Date.now())}
-            </time>
-          )}
-        </dd>
+        <dd>{node.lastProcessed === null ? 'never' : <Ago at={node.lastProcessed} />}</dd>
       </dl>
       {isInput && frozen && <p class="faint">The session is frozen and takes no uploads.</p>}
       {isInput && !frozen && <UploadArea nodeInstanceId={node.id} uploads={props.uploads} />}

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { NodeInstance, NodeOutput, SessionDimension } from '../api.ts';
 import { listOutputs, readOutputData } from '../api.ts';
-import { formatAgo, formatBytes, formatDateTime, plural } from '../format.ts';
+import { formatBytes, plural } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
 import { ApiError } from '../http.ts';
 import { saveAnswer } from '../save.ts';
+import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { ReloadNotice, useModule } from '../ui/lazy.tsx';
 import { Failure, Notice, Placeholder } from '../ui/notice.tsx';
@@ -96,9 +97,7 @@ function OutputItem(props: {
             {props.newest && <span class="tag">newest</span>}
           </div>
           <div class="faint">
-            <time dateTime={output.createdAt} title={formatDateTime(output.createdAt)}>
-              {formatAgo(output.createdAt, Date.now())}
-            </time>
+            <Ago at={output.createdAt} />
             {facts.filter((fact) => fact !== null && fact !== '').map((fact) => ` · ${fact}`)}
           </div>
         </div>
@@ -126,7 +125,7 @@ function OutputItem(props: {
           class="button button-icon"
           aria-label={`Download ${name}`}
           title="Download"
-          disabled={download.busy}
+          aria-disabled={download.busy}
           onClick={() =>
             void download.run(async () => saveAnswer(await readOutputData(output.id), fileNameOf(name)))
           }

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { NodeInstance, NodeRun, RunAttempt } from '../api.ts';
 import { changeRun, readLastRun, reprocessNode } from '../api.ts';
-import { formatAgo, formatDateTime, formatDuration } from '../format.ts';
+import { formatDateTime, formatDuration } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
+import { Ago } from '../ui/ago.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
@@ -50,7 +51,7 @@ function RunActions(props: {
           <button
             type="button"
             class="button button-small button-primary"
-            disabled={action.busy}
+            aria-disabled={action.busy}
             onClick={() => void act(() => changeRun(run.id, 'retry'))}
           >
             <Icon name="reset" />
@@ -61,7 +62,7 @@ function RunActions(props: {
           <button
             type="button"
             class="button button-small"
-            disabled={action.busy}
+            aria-disabled={action.busy}
             title="Runs once more over the latest inputs and appends what comes out"
             onClick={() => void act(() => reprocessNode(node.id))}
           >
@@ -137,9 +138,7 @@ function AttemptItem(props: { attempt: RunAttempt; run: NodeRun }) {
       {at !== null && (
         <>
           {', '}
-          <time dateTime={at} title={formatDateTime(at)}>
-            {formatAgo(at, Date.now())}
-          </time>
+          <Ago at={at} />
         </>
       )}
       {took !== null && <span class="attempt-took">{took}</span>}

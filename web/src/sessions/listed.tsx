@@ -3,7 +3,7 @@ import type { SessionListQuery, SessionRow } from '../api.ts';
 import { listSessions } from '../api.ts';
 import { plural } from '../format.ts';
 import { useResource, useSettled } from '../hooks.ts';
-import type { QueryWorld } from '../query/builder.tsx';
+import type { QueryWorld } from '../query/model.ts';
 import { navigate, useAddress } from '../router.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { createSession } from '../api.ts';
 import { useAction } from '../hooks.ts';
-import type { QueryWorld } from '../query/builder.tsx';
+import type { QueryWorld } from '../query/model.ts';
 import { navigate } from '../router.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Form, SelectField, TextField } from '../ui/form.tsx';

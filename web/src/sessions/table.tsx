@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { formatAgo, formatDateTime } from '../format.ts';
+import { Ago } from '../ui/ago.tsx';
 import { Table } from '../ui/table.tsx';
 
 export interface ShownSession {
@@ -18,7 +18,6 @@ export function SessionTable(props: {
   busy: boolean;
   headings?: { session: ComponentChildren; created: ComponentChildren };
 }) {
-  const now = Date.now();
   const hasTemplates = props.rows.some(({ template }) => template !== null);
   return (
     <Table
@@ -51,9 +50,7 @@ export function SessionTable(props: {
             </td>
           )}
           <td data-label="Created" class="nowrap">
-            <time dateTime={row.createdAt} title={formatDateTime(row.createdAt)}>
-              {formatAgo(row.createdAt, now)}
-            </time>
+            <Ago at={row.createdAt} />
           </td>
         </tr>
       ))}

@@ -4,9 +4,14 @@ import { useAction } from '../hooks.ts';
 import { Icon } from './icon.tsx';
 import { Notice } from './notice.tsx';
 
-/** A window over the page. The browser keeps the focus inside, and gives it back when the window closes. */
+/** What had the focus before a window opened; the window that takes another's place has it from there. */
+let opener: HTMLElement | null = null;
+
+/** A window over the page. The browser keeps the focus inside; what had it before gets it back. */
 export function Dialog(props: {
   title: string;
+  /** Closes by what stands in it alone, not by Escape: what it shows is gone then. */
+  stays?: boolean;
   /** As wide as the window has room, for tables and documents. */
   wide?: boolean;
   onClose: () => void;
@@ -15,8 +20,16 @@ export function Dialog(props: {
   const element = useRef<HTMLDialogElement>(null);
   const title = useId();
   useEffect(() => {
-    element.current?.showModal();
-    return () => element.current?.close();
+    const dialog = element.current;
+    const before = document.activeElement;
+    if (before instanceof HTMLElement && before !== document.body && before.closest('dialog') === null)
+      opener = before;
+    dialog?.showModal();
+    return () => {
+      dialog?.close();
+      opener?.focus({ preventScroll: true });
+      if (document.activeElement === opener) opener = null;
+    };
   }, []);
   return (
     <dialog
@@ -25,14 +38,20 @@ export function Dialog(props: {
       aria-labelledby={title}
       onCancel={(event) => {
         event.preventDefault();
-        props.onClose();
+        if (props.stays !== true) props.onClose();
       }}
+      // A browser closes it at a second Escape, whatever was said to the first.
+      onClose={(event) =>
+        props.stays === true && event.currentTarget.isConnected && event.currentTarget.showModal()
+      }
     >
       <header class="dialog-head">
         <h2 id={title}>{props.title}</h2>
-        <button type="button" class="button button-icon" aria-label="Close" onClick={props.onClose}>
-          <Icon name="cross" />
-        </button>
+        {props.stays !== true && (
+          <button type="button" class="button button-icon" aria-label="Close" onClick={props.onClose}>
+            <Icon name="cross" />
+          </button>
+        )}
       </header>
       {props.children}
     </dialog>
@@ -64,7 +83,7 @@ export function Confirm(props: {
           <button type="button" class="button" onClick={props.onClose}>
             Keep as it is
           </button>
-          <button type="submit" class="button button-danger" disabled={action.busy}>
+          <button type="submit" class="button button-danger" aria-disabled={action.busy}>
             {props.verb}
           </button>
         </div>

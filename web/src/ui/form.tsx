@@ -30,7 +30,7 @@ export function Form(props: {
             Cancel
           </button>
         )}
-        <button type="submit" class="button button-primary" disabled={action.busy}>
+        <button type="submit" class="button button-primary" aria-disabled={action.busy}>
           {props.verb}
         </button>
       </div>
@@ -43,6 +43,9 @@ export function TextField(props: {
   hint?: string;
   type?: 'text' | 'email' | 'number' | 'password' | 'datetime-local';
   required?: boolean;
+  /** Of a number. */
+  min?: number;
+  max?: number;
   autocomplete?: 'off' | 'current-password' | 'new-password';
   value: string;
   onValue: (value: string) => void;
@@ -54,6 +57,8 @@ export function TextField(props: {
         // The types tie each kind of input to roles of its own; none is given here.
         type={(props.type ?? 'text') as 'text'}
         required={props.required === true}
+        min={props.min}
+        max={props.max}
         autocomplete={props.autocomplete ?? 'off'}
         value={props.value}
         onInput={(event) => props.onValue(event.currentTarget.value)}

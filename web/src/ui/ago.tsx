@@ -1,0 +1,10 @@
+import { formatAgo, formatDateTime } from '../format.ts';
+
+/** `3 minutes ago`, with the time itself for whoever points at it. */
+export function Ago({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={formatDateTime(at)}>
+      {formatAgo(at, Date.now())}
+    </time>
+  );
+}
