@@ -1,6 +1,6 @@
 /** The parts of an xlsx file beside its sheets. */
 import type { ColumnType, ReportColumn } from '../../domain/report.ts';
-import { escapeXml } from './xlsx.ts';
+import { escapeXml } from './xml-text.ts';
 
 const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';

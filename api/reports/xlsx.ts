@@ -9,6 +9,7 @@ import { createDeflateRaw, type ZlibOptions } from 'node:zlib';
 import { Zip, ZipPassThrough } from 'fflate';
 import type { Cell, ReportColumn } from '../../domain/report.ts';
 import { contentTypes, packageRelations, Styles, workbook, workbookRelations } from './xlsx-parts.ts';
+import { escapeXml } from './xml-text.ts';
 
 /** Rows of a sheet, the header with them. */
 const sheetRows = 1_048_576;
@@ -16,9 +17,6 @@ const cellCharacters = 32_767;
 const dayMs = 24 * 60 * 60 * 1000;
 /** Days from the calendar's beginning to 1970. */
 const epochDays = 25_569;
-// Neither XML nor any spreadsheet has these.
-const unwritable =
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 export async function* writeXlsx(
   columns: readonly ReportColumn[],
@@ -196,13 +194,6 @@ class Book {
     this.#zip.add(part);
     await part.end(text);
   }
-}
-
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-/** Text as XML holds it. */
-export function escapeXml(text: string): string {
-  return text.replace(unwritable, '').replace(/[&<>"]/g, (character) => entities[character]!);
 }
 
 function textCell(place: string, text: string, style: number): string {

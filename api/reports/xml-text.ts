@@ -1,0 +1,10 @@
+// Neither XML nor any spreadsheet has these.
+const unwritable =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/** Text as XML holds it. */
+export function escapeXml(text: string): string {
+  return text.replace(unwritable, '').replace(/[&<>"]/g, (character) => entities[character]!);
+}
