@@ -18,6 +18,7 @@ const readOnly = ['platform_migration'];
 /** What reports never see, whichever table has a column of such a name: digests, encrypted keys, passwords. */
 const secretColumns = '(digest|ciphertext|secret|password|access_key)';
 const roleIsThere = ['42710', '23505'];
+const concurrentUpdate = 'XX000';
 
 /**
  * Makes the roles that are missing, without a way to log in: an operator gives them passwords, or members. Needs a user
@@ -74,7 +75,15 @@ export async function setPasswords(
   const statements = Object.entries(passwords).map(
     ([role, password]) => `alter role ${role} login password ${client.escapeLiteral(password)}`,
   );
-  await client.query(statements.join(';'));
+  for (let left = 10; ; left -= 1) {
+    try {
+      await client.query(statements.join(';'));
+      return;
+    } catch (error) {
+      // Somebody else on the same server sets them at this moment.
+      if ((error as { code?: string }).code !== concurrentUpdate || left === 0) throw error;
+    }
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterAll, inject } from 'vitest';
+import { roleAddresses } from '../../local/database-roles.ts';
 import { removeData, type Stack, startStack } from '../../local/stack.ts';
 import { makeBucket, removeBucket } from './bucket.ts';
 import { temporaryDataFolder } from './global-setup.ts';
@@ -11,14 +12,17 @@ const WORKFLOW_CACHE = fileURLToPath(new URL('../../node_modules/.cache/workflow
 
 /** What one test file has for itself on the real servers. */
 export interface TestEnvironment {
-  /** A database of this file, migrated and empty; the administrator below is in it. */
+  /** A database of this file, migrated and empty; the administrator below is in it. As the server's superuser. */
   databaseUrl: string;
   temporalAddress: string;
   /** The task queue of this file's workflows (TEMPORAL_TASK_QUEUE), so that workers of other files never take its tasks. */
   taskQueue: string;
   s3: { endpoint: string; region: string; bucket: string; accessKeyId: string; secretAccessKey: string };
   administrator: { username: string; password: string };
-  /** All of it by the names of the platform's variables for its processes and for `readSettings`. */
+  /**
+   * All of it by the names of the platform's variables for its processes and for `readSettings`. As after `npm start` they
+   * work on the database as the application's role and read reports as the report role, so that a missing right shows.
+   */
   environment: Record<string, string>;
   /** Handles on the servers, only with `ownStack`. */
   stack: Stack | undefined;
@@ -46,9 +50,11 @@ export async function testEnvironment(options: TestEnvironmentOptions = {}): Pro
   const isShared = own === undefined && inject('isStackShared');
   const name = `test-${randomBytes(6).toString('hex')}`;
   const [databaseUrl] = await Promise.all([cloneTemplate(servers), makeBucket(servers, name)]);
+  const roles = roleAddresses(databaseUrl);
   const environment: Record<string, string> = {
     ...servers,
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: roles.application,
+    REPORT_DATABASE_URL: roles.report,
     S3_BUCKET: name,
     TEMPORAL_TASK_QUEUE: name,
     WORKFLOW_CACHE_DIR: WORKFLOW_CACHE,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { prepareRoles, roleAddresses } from '../../local/database-roles.ts';
 
 /** The first administrator of every database that tests get. */
 export const ADMINISTRATOR = { username: 'admin', password: 'administrator-of-the-tests' } as const;
@@ -13,6 +14,9 @@ const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const MIGRATIONS = ['store/migrate.ts', 'auth/migrate.ts'];
 /** What a migrated database depends on. */
 const SOURCES = ['store', 'auth', 'domain'];
+const SOURCE_FILES = ['local/database-roles.ts', 'test/support/template.ts'].map((file) =>
+  join(checkout, file),
+);
 /** Any number will do, as long as nothing else locks by it. */
 const TEMPLATE_LOCK = 7_261_530_118;
 const ABANDONED_SECONDS = 2 * 3600;
@@ -64,7 +68,9 @@ async function ensureTemplate(client: pg.Client, environment: Record<string, str
   for (const { datname } of rows) await client.query(`DROP DATABASE "${datname}" WITH (FORCE)`);
   const unfinished = `${name}_new`;
   await client.query(`CREATE DATABASE "${unfinished}"`);
-  await migrate({ ...environment, DATABASE_URL: databaseUrl(environment, unfinished) });
+  const url = databaseUrl(environment, unfinished);
+  await prepareRoles(url);
+  await migrate({ ...environment, DATABASE_URL: roleAddresses(url).owner });
   await client.query(`ALTER DATABASE "${unfinished}" RENAME TO "${name}"`);
   return name;
 }
@@ -87,12 +93,10 @@ function sourceHash(): string {
   const hash = createHash('sha256');
   for (const folder of SOURCES.filter((name) => existsSync(join(checkout, name)))) {
     const files = readdirSync(join(checkout, folder), { recursive: true, withFileTypes: true });
-    for (const path of files
-      .filter((file) => file.isFile())
-      .map((file) => join(file.parentPath, file.name))
-      .sort())
-      hash.update(`${path}\0`).update(readFileSync(path));
+    const paths = files.filter((file) => file.isFile()).map((file) => join(file.parentPath, file.name));
+    for (const path of paths.sort()) hash.update(`${path}\0`).update(readFileSync(path));
   }
+  for (const path of SOURCE_FILES) hash.update(readFileSync(path));
   return hash.digest('hex').slice(0, 16);
 }
 
