@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
 import type { RunnerStage } from '../support/runner.ts';
-import { picture, type TestBrowser } from './browser.ts';
+import { goWithin, picture, type TestBrowser } from './browser.ts';
 import { signInAs } from './sign-in.ts';
 import { machines, recording, upload, type World } from './world.ts';
 
@@ -17,10 +17,10 @@ export interface Work {
 /** Registers the tests; `work` is asked when they run. */
 export function workTests(work: () => Work): void {
   const open = async (path: string) => {
-    const { page, stage } = work();
+    const { page } = work();
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-    await page.goto(stage.api.url + path);
+    await goWithin(page, path);
     return page;
   };
   const queryTests = () => {
