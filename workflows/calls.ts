@@ -1,5 +1,7 @@
 /** How Temporal is called: with a deadline, and, where the caller does not wait, behind a breaker. */
-import type { Connection } from '@temporalio/client';
+import type { Connection, WorkflowClientInterceptor } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
+import { traceHeader } from './contract.ts';
 
 const callDeadlineMs = 2_000;
 /** Calls under way at once that nobody waits for; more are left to the healer. */
@@ -72,4 +74,16 @@ export class WorkflowCalls {
       'Temporal did not answer',
     );
   }
+}
+
+/** Lets the look that a signal asks for go on with the trace of whoever asks. */
+export function tracing(telemetry: WorkflowClientTelemetry): WorkflowClientInterceptor {
+  return {
+    signalWithStart(input, next) {
+      const traceparent = telemetry.traceparent();
+      if (traceparent === null) return next(input);
+      const headers = { ...input.headers, [traceHeader]: defaultPayloadConverter.toPayload(traceparent) };
+      return next({ ...input, headers });
+    },
+  };
 }

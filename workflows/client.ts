@@ -11,17 +11,11 @@ import {
   AsyncCompletionClient,
   Client,
   Connection,
-  type WorkflowClientInterceptor,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import {
-  defaultPayloadConverter,
-  defineSearchAttributeKey,
-  SearchAttributeType,
-  TypedSearchAttributes,
-} from '@temporalio/common';
+import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 import { attemptActivityId } from '../domain/session-look.ts';
-import { quiet, WorkflowCalls, type WorkflowClientLog, type WorkflowClientTelemetry } from './calls.ts';
+import { quiet, tracing, WorkflowCalls, type WorkflowClientLog } from './calls.ts';
 import {
   lookAgainSignal,
   type QueuedIngestInput,
@@ -31,7 +25,6 @@ import {
   type SharedSessionWindowInput,
   sessionWorkflowId,
   sessionWorkflowType,
-  traceHeader,
   windowWorkflowId,
   windowWorkflowType,
 } from './contract.ts';
@@ -282,18 +275,6 @@ export class WorkflowClient {
       if (wake) await this.lookAgain(session);
     }
   }
-}
-
-/** Lets the look that a signal asks for go on with the trace of whoever asks. */
-function tracing(telemetry: WorkflowClientTelemetry): WorkflowClientInterceptor {
-  return {
-    signalWithStart(input, next) {
-      const traceparent = telemetry.traceparent();
-      if (traceparent === null) return next(input);
-      const headers = { ...input.headers, [traceHeader]: defaultPayloadConverter.toPayload(traceparent) };
-      return next({ ...input, headers });
-    },
-  };
 }
 
 function activityOf(sessionId: string, runId: string, attempt: number) {
