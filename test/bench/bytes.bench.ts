@@ -3,25 +3,19 @@
  *
  *   node test/bench/bytes.bench.ts [--mebibytes 1024] [--rounds 5] [--uploads 200]
  *
- * Starts servers of its own in a temporary folder. Rounds take turns, so that whatever else the machine does touches
+ * Rounds take turns, so that whatever else the machine does touches
  * both. Prints medians; never fails a build.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { type IncomingMessage, request } from 'node:http';
-import { createServer } from 'node:net';
 import { cpus } from 'node:os';
 import { Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
-import { NODE_FLAGS } from '../../local/platform.ts';
-import { removeData, startStack } from '../../local/stack.ts';
-import { Database } from '../../store/database.ts';
-import { migrate } from '../../store/migrate.ts';
-import { tokenOf } from '../support/api.ts';
-import { temporaryDataFolder } from '../support/global-setup.ts';
-import { makeGraph } from '../support/graph.ts';
 import { report } from './figures.ts';
 import { forgetPeak, memoryMebibytes } from './memory.ts';
+import { importTemplate } from './outside-runner.ts';
+import { startBenchPlatform } from './platform.ts';
+import { createSession } from './sessions.ts';
 
 const { values } = parseArgs({
   options: {
@@ -119,62 +113,15 @@ const seconds = async (work: () => Promise<unknown>) => {
   return (performance.now() - startedAt) / 1000;
 };
 
-async function startApiProcess(
-  environment: Record<string, string>,
-): Promise<{ url: string; api: ChildProcess }> {
-  const free = createServer().listen(0);
-  await new Promise((resolve) => free.once('listening', resolve));
-  const { port } = free.address() as { port: number };
-  await new Promise((resolve) => free.close(resolve));
-  const program = new URL('../../api/main.ts', import.meta.url).pathname;
-  const api = spawn(process.execPath, [...NODE_FLAGS, program], {
-    env: { ...process.env, ...environment, PORT: String(port), LOG_LEVEL: 'warn' },
-    stdio: 'inherit',
-  });
-  const url = `http://127.0.0.1:${port}`;
-  for (let tries = 0; tries < 200; tries += 1) {
-    if (
-      await fetch(`${url}/health_check`).then(
-        (answer) => answer.ok,
-        () => false,
-      )
-    )
-      return { url, api };
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error('The API did not start.');
-}
-
-const dataDir = temporaryDataFolder();
-const stack = await startStack({ dataDir, log: () => undefined, temporary: true });
-const environment: Record<string, string> = {
-  ...stack.environment,
-  ADMIN_PASSWORD: 'administrator-of-the-bench',
-};
-let api: ChildProcess | undefined;
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void tidy().then(() => process.exit(1)));
+const platform = await startBenchPlatform();
+const { environment } = platform.stack;
 try {
-  await migrate(environment.DATABASE_URL ?? '');
-  const authMigration = spawn(
-    process.execPath,
-    [new URL('../../auth/migrate.ts', import.meta.url).pathname],
-    {
-      env: { ...process.env, ...environment },
-      stdio: 'ignore',
-    },
-  );
-  await new Promise((resolve) => authMigration.once('exit', resolve));
-  const database = await Database.open({ databaseUrl: environment.DATABASE_URL ?? '', poolSize: 2 });
-  const graph = await makeGraph(database, [{ name: 'input', parents: [] }]);
-  await database.query(`update node_instance set configuration = '{"dataSourceName":"platform"}'`);
-  const started = await startApiProcess(environment);
-  api = started.api;
-  const { url } = started;
-  const pid = api.pid ?? 0;
-  const token = await tokenOf(url, 'admin', environment.ADMIN_PASSWORD ?? '');
-  const authorization = `Bearer ${token}`;
-  const uploadUrl = `${url}/api/v2/node-instance/${graph.nodes.input}/outputs/data`;
+  const url = `http://127.0.0.1:${platform.port}`;
+  const pid = platform.pid('api');
+  const template = await importTemplate(platform.client, 'bytes', 0, 0);
+  const { inputId } = await createSession(platform.client, template, 'input');
+  const authorization = `Bearer ${platform.token}`;
+  const uploadUrl = `${url}/api/v2/node-instance/${inputId}/outputs/data`;
   const upload = async (bytes: number, isChunked = false) => {
     const length: Record<string, string> = isChunked ? {} : { 'content-length': String(bytes) };
     const { text } = await drain(await call('POST', uploadUrl, { authorization, ...length }, source(bytes)));
@@ -273,17 +220,6 @@ try {
         `API memory at the most ${memoryMebibytes(pid, 'VmHWM')} MiB`,
     );
   }
-  await database.close();
 } finally {
-  await tidy();
-}
-
-async function tidy(): Promise<void> {
-  if (api?.exitCode === null) {
-    const ended = new Promise((resolve) => api?.once('exit', resolve));
-    api.kill('SIGTERM');
-    await ended;
-  }
-  await stack.stop();
-  await removeData(dataDir);
+  await platform.stop();
 }
