@@ -12,7 +12,6 @@ import { attemptOutcome } from '../store/advance.ts';
 import { type ClaimedTask, claimRun, type RunnerIdentity } from '../store/claims.ts';
 import { isRunFrozen } from '../store/freeze-session.ts';
 import { builtinHolder } from '../store/leases.ts';
-import { isStoreAway } from '../store/objects.ts';
 import { type EndRefusal, type EndResult, endTask, type TaskEnd } from '../store/outcomes.ts';
 import { isDatabaseAway } from '../store/postgres-client.ts';
 import { beatTask, countReturns, isClaimOpen } from '../store/task-reads.ts';
@@ -179,7 +178,6 @@ function endAfter(error: unknown, signal: AbortSignal): TaskEnd {
   if (error instanceof ClaimLostError || signal.aborted) return { kind: 'release' };
   // What the run works with was away: that is no fault of the run, and uses up none of its attempts.
   if (isDatabaseAway(error)) return { kind: 'release', reason: 'The database does not answer.' };
-  if (isStoreAway(error)) return { kind: 'release', reason: 'The object store does not answer.' };
   const reason = error instanceof Error ? error.message : String(error);
   const category = /out of memory/i.test(reason) ? 'memory' : 'error';
   return { kind: 'fail', category, reason: reason.slice(0, 2_000) };

@@ -1,4 +1,5 @@
 /** Built-in runs whose infrastructure fails, or that end without what they owe: no attempt is lost, nothing hangs. */
+import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { limits } from '../../domain/limits.ts';
 import { Database } from '../../store/database.ts';
@@ -11,6 +12,7 @@ import { tcpGate } from '../support/tcp-gate.ts';
 import { inputNode, tabularNode, templateFile } from '../support/templates.ts';
 import { testWorkflows } from '../support/workflows.ts';
 import { RecordingClient, type RecordingSession } from './recording-session.ts';
+import { longParquet, parquetType } from './tabular/long-parquet.ts';
 
 const platform = await testEnvironment();
 const temporalSide = await testWorkflows(platform.environment);
@@ -173,6 +175,21 @@ test('a run that is cancelled while it waits for the object store ends within se
   } finally {
     gate.open();
   }
+});
+
+test('a run that is cancelled in the middle of a conversion ends within seconds, and its process with it', async () => {
+  const session = await client.newSession('gated');
+  const conversions = () => {
+    const { stdout } = spawnSync('ps', ['-o', 'args=', '--ppid', String(process.pid)], { encoding: 'utf8' });
+    return stdout.split('\n').filter((line) => line.includes('convert-child.ts')).length;
+  };
+  await session.upload({ identifier: 'long.parquet', bytes: await longParquet(), contentType: parquetType });
+  await eventually('it is converted', () => conversions() === 1);
+  const run = await runOf(session);
+  await client.call('POST', `/api/v2/admin/node-runs/${run!.id}/cancel`);
+  const nodes = await session.settled(20_000);
+  expect(nodes[1]).toMatchObject({ state: 'Failed', statusDetails: 'cancelled' });
+  expect(conversions()).toBe(0);
 });
 
 test('a run that ends without an output fails at once and says so', async () => {

@@ -26,11 +26,12 @@ export interface Query {
 }
 
 const threads = 2;
+const interruptEveryMs = 100;
 
 export class Engine {
   readonly #settings: EngineSettings;
   readonly #signal: AbortSignal | undefined;
-  readonly #onAbort: () => void;
+  #interrupting: NodeJS.Timeout | undefined;
   #instance: DuckDBInstance;
   #connection: DuckDBConnection;
 
@@ -39,9 +40,14 @@ export class Engine {
     this.#instance = instance;
     this.#connection = connection;
     this.#signal = settings.signal;
-    this.#onAbort = () => this.#connection.interrupt();
     this.#signal?.addEventListener('abort', this.#onAbort);
   }
+
+  /** Again and again: one that comes while a query is still being prepared is lost. */
+  readonly #onAbort = (): void => {
+    this.#connection.interrupt();
+    this.#interrupting = setInterval(() => this.#connection.interrupt(), interruptEveryMs);
+  };
 
   static async open(settings: EngineSettings): Promise<Engine> {
     settings.signal?.throwIfAborted();
@@ -92,6 +98,7 @@ export class Engine {
 
   close(): void {
     this.#signal?.removeEventListener('abort', this.#onAbort);
+    clearInterval(this.#interrupting);
     this.#connection.closeSync();
     this.#instance.closeSync();
   }
