@@ -3,8 +3,9 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
 import type { RunnerStage } from '../support/runner.ts';
-import { goWithin, picture, type TestBrowser } from './browser.ts';
+import { picture, type TestBrowser } from './browser.ts';
 import { signInAs } from './sign-in.ts';
+import { opener, operatorTests } from './work-of-operators.ts';
 import { machines, recording, upload, type World } from './world.ts';
 
 export interface Work {
@@ -16,13 +17,7 @@ export interface Work {
 
 /** Registers the tests; `work` is asked when they run. */
 export function workTests(work: () => Work): void {
-  const open = async (path: string) => {
-    const { page } = work();
-    await page.setViewportSize({ width: 1440, height: 900 });
-    await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-    await goWithin(page, path);
-    return page;
-  };
+  const open = opener(work);
   const queryTests = () => {
     test('a query is written by keyboard alone, is shared by its address, and says where it is wrong', async () => {
       const page = await open('/sessions?query=');
@@ -177,87 +172,6 @@ export function workTests(work: () => Work): void {
     }, 60_000);
   };
 
-  const operatorTests = () => {
-    test('a manifest is told its faults by their places, then published and listed', async () => {
-      const page = await open('/manifests');
-      await page.getByRole('button', { name: 'Manifest of lap-tools' }).click();
-      const dialog = page.getByRole('dialog');
-      const text = await dialog
-        .getByLabel('Manifest', { exact: true })
-        .or(dialog.locator('textarea'))
-        .first()
-        .inputValue();
-      const manifest = JSON.parse(text);
-      manifest.nodeTemplates[0].maxAttempts = 99;
-      await dialog.locator('textarea').fill(JSON.stringify(manifest));
-      await dialog.getByRole('button', { name: 'Publish' }).click();
-      await dialog.getByText('$.nodeTemplates[0].maxAttempts').waitFor();
-      await picture(page, 'manifest-fault');
-      manifest.nodeTemplates[0].maxAttempts = 5;
-      manifest.feature.version = '1.5.0';
-      await dialog.locator('textarea').fill(JSON.stringify(manifest));
-      await dialog.getByRole('button', { name: 'Publish' }).click();
-      await dialog.getByText('Published.').waitFor();
-      await page.keyboard.press('Escape');
-      await page
-        .getByRole('heading', { name: 'lap-tools 1.5.0' })
-        .or(page.getByText('1.5.0'))
-        .first()
-        .waitFor();
-    }, 60_000);
-
-    test('a report is defined, refused while an expression is none, previewed and downloaded', async () => {
-      const page = await open('/reports');
-      await page.getByRole('button', { name: 'New report' }).click();
-      const dialog = page.getByRole('dialog');
-      await dialog.getByLabel('Name', { exact: true }).fill('Exercises');
-      await dialog.getByLabel('Heading of column 1').fill('Exercise');
-      await dialog.getByLabel('Expression of column 1').fill('dimension.sessionName +');
-      await dialog.getByRole('button', { name: 'Create report' }).click();
-      await dialog.getByRole('alert').waitFor();
-      await dialog.getByLabel('Expression of column 1').fill('dimension.sessionName');
-      await dialog.getByRole('button', { name: 'Create report' }).click();
-      await dialog.waitFor({ state: 'detached' });
-      await page.getByRole('button', { name: 'Preview of Exercises' }).click();
-      await page.getByRole('cell', { name: 'Formation approach' }).first().waitFor();
-      const downloading = page.waitForEvent('download');
-      await page.getByRole('button', { name: 'Download Exercises as xlsx' }).click();
-      expect((await downloading).suggestedFilename()).toMatch(/\.xlsx$/);
-    }, 60_000);
-
-    test('a session leads to its workflow, and is closed for good', async () => {
-      const { world } = work();
-      const page = await open(`/sessions/${world.sharedId}`);
-      const workflow = page.getByRole('link', { name: 'Workflow' });
-      expect(await workflow.getAttribute('href')).toBe(
-        `http://127.0.0.1:8233/namespaces/default/workflows/session-${world.sharedId}`,
-      );
-      await page.getByRole('button', { name: 'Close', exact: true }).click();
-      await page.getByLabel('Reason').fill('The exercise is over.');
-      await page.getByRole('button', { name: 'Close the session' }).click();
-      await page.getByText('Closed', { exact: true }).waitFor();
-      expect(await page.getByRole('button', { name: 'Close', exact: true }).count()).toBe(0);
-    }, 60_000);
-
-    test('a project is made and a session in it, which opens and is deleted', async () => {
-      const page = await open('/project-list');
-      await page.getByRole('button', { name: 'New project' }).click();
-      const dialog = page.getByRole('dialog');
-      await dialog.getByLabel('Title').fill('Night flights');
-      await dialog.getByRole('button', { name: 'Create project' }).click();
-      await dialog.waitFor({ state: 'detached' });
-      await page.getByRole('link', { name: 'Night flights' }).click();
-      await page.getByText('No session of this choice').waitFor();
-      await page.getByRole('button', { name: 'New session' }).click();
-      await dialog.getByLabel('Name').fill('First night');
-      await dialog.getByRole('button', { name: 'Create session' }).click();
-      await page.getByRole('heading', { name: 'First night' }).waitFor();
-      await page.getByRole('button', { name: 'Delete' }).click();
-      await dialog.getByRole('button', { name: 'Delete the session' }).click();
-      await page.getByText('This session has been deleted').waitFor();
-    }, 60_000);
-  };
-
   const traineeTests = () => {
     test('a Trainee sees the own sessions and dashboards, and nothing that would be refused', async () => {
       const { stage, browser } = work();
@@ -302,6 +216,6 @@ export function workTests(work: () => Work): void {
   timelineTests();
   machineTests();
   previewTests();
-  operatorTests();
+  operatorTests(work);
   traineeTests();
 }
