@@ -1,14 +1,22 @@
 /** How a task learns that its work counts no more. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { defineRunner, type Task, TaskCancelled } from '../../sdk/index.ts';
 import { ask } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Graph } from '../support/graph.ts';
+import { testProcesses } from '../support/processes.ts';
 import { kitStage } from './support/kit-stage.ts';
 
 const stage = await kitStage();
 const { database } = stage;
+const processes = testProcesses({});
+const folder = mkdtempSync(join(tmpdir(), 'sdp-cancel-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A runner at work on a task, and what its code is told. */
 async function atWork(options: { readonly token?: string } = {}) {
@@ -94,3 +102,34 @@ describe('the signal of a task', () => {
     expect(await told).toMatchObject({ why: 'lease-lost' });
   });
 });
+
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+test.skipIf(!hasPython)(
+  'the Python example tells the end of a cancelled task too when its work does not look',
+  async () => {
+    const graph = await stage.chainOf(1, { leaseSeconds: 10 });
+    const script = join(folder, 'stubborn.py');
+    writeFileSync(
+      script,
+      `import sys, time
+sys.path.insert(0, ${JSON.stringify(resolve('sdk/examples/python'))})
+import platform_runner
+platform_runner.CANCEL_GRACE_SECONDS = 0.5
+
+def work(task):
+    print("working", flush=True)
+    time.sleep(600)
+
+platform_runner.Runner("stubborn", "1.0.0", [${JSON.stringify(graph.template)}], work).run()
+`,
+    );
+    const token = stage.people.Developer.token;
+    const variables = { SDP_URL: stage.api.url, SDP_RUNNER_TOKEN: token, PYTHONDONTWRITEBYTECODE: '1' };
+    const runner = processes.startScript(script, variables, { program: 'python3' });
+    await stage.upload(graph, 'input', 'bytes');
+    await eventually('it works', () => runner.log().includes('working'));
+    await cancel(graph);
+    await stage.until(graph, 'n1', 'Failed', 30_000);
+    expect(await stage.claims(graph, 'n1')).toMatchObject([{ ending: 'fail' }]);
+  },
+);
