@@ -1,6 +1,6 @@
-/** Alert rules and dashboard as Prometheus itself reads them, and the rules over the hours of a platform. */
+/** Alert rules, dashboard and configuration as Prometheus itself reads them, and the rules over the hours of a platform. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -8,6 +8,7 @@ import { parse, stringify } from 'yaml';
 import { checkout } from '../../local/settings.ts';
 import { type AlertRule, alertRules, dashboardExpressions } from '../telemetry/operators-files.ts';
 import { programs } from './project.ts';
+import { configurationFile } from './scraping.ts';
 
 /** What is expected at one time of the rules' tests. */
 interface Expectation {
@@ -105,4 +106,29 @@ test('every expression of the dashboard is one that Prometheus reads', () => {
   expect(status, told).toBe(0);
   // What the checker is for.
   expect(check([...expressions, 'sum by (le (rate(sdp_queue_tasks[5m]))']).status).not.toBe(0);
+});
+
+test('the configuration beside the containers is one of Prometheus, with the rules and the token where it says', () => {
+  // As the container has them.
+  const place = join(folder, 'container');
+  mkdirSync(join(place, 'prometheus'), { recursive: true });
+  cpSync(join(checkout, 'ops/alerts'), join(place, 'alerts'), { recursive: true });
+  writeFileSync(join(place, 'metrics_token'), 'a token of the scraper\n');
+  const text = readFileSync(join(checkout, configurationFile), 'utf8').replace('/run/secrets', place);
+  const path = join(place, 'prometheus/prometheus.yml');
+  const check = (changed: string) => {
+    writeFileSync(path, changed);
+    return promtool('check', 'config', '--lint=all', '--lint-fatal', path);
+  };
+  const { status, told } = check(text);
+  expect(status, told).toBe(0);
+  expect(told).toContain('SUCCESS: 1 rule files found');
+  expect(told).toContain(`SUCCESS: ${alertRules().length} rules found`);
+  // What the checker is for.
+  for (const [right, wrong] of [
+    ['alerts/platform.yml', 'alerts/other.yml'],
+    ['/metrics_token', '/other_token'],
+    ['dns_sd_configs', 'dns_configs'],
+  ] as const)
+    expect(check(text.replace(right, wrong)).status, wrong).not.toBe(0);
 });

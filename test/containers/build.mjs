@@ -1,6 +1,6 @@
 // Builds what the checks of docker-compose.yml and ops/ run beside the platform: the compose specification's own loader,
-// the proxy, Temporal's server with its schema tool, and Prometheus' checker of rules, from the Go modules of their
-// releases. Prints where they are.
+// the proxy, Temporal's server with its schema tool, and Prometheus' checker of rules and configuration, from the Go
+// modules of their releases. Prints where they are.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,17 +15,17 @@ const programs = {
   caddy: { module: 'proxy', package: 'github.com/caddyserver/caddy/v2/cmd/caddy' },
   'temporal-sql-tool': { module: 'temporal', package: 'go.temporal.io/server/cmd/tools/sql' },
   'temporal-server': { module: 'temporal', package: 'go.temporal.io/server/cmd/server' },
-  // Without the clients of clouds, by which a server would find what to scrape: most of its code.
+  // Of the ways in which a server finds what to scrape, by names alone: the clients of clouds are most of its code.
   promtool: {
     module: 'prometheus',
     package: 'github.com/prometheus/prometheus/cmd/promtool',
-    tags: 'remove_all_sd',
+    tags: 'remove_all_sd,enable_dns_sd',
   },
 };
 
-/** The folder outlives the checkout; its name changes with versions, sources and platform. */
-function folderOf(module) {
-  const hash = createHash('sha256').update(`${process.platform}-${process.arch}`);
+/** The folder outlives the checkout; its name changes with versions, sources, build tags and platform. */
+function folderOf(module, tags) {
+  const hash = createHash('sha256').update(`${process.platform}-${process.arch}${tags}`);
   const files = module === 'compose' ? ['go.mod', 'go.sum', 'main.go'] : ['go.mod', 'go.sum'];
   for (const file of files) hash.update(readFileSync(join(tools, module, file)));
   return join(cacheRoot(), `containers-${hash.digest('hex').slice(0, 16)}`);
@@ -33,7 +33,7 @@ function folderOf(module) {
 
 async function build(name) {
   const { module, package: path, tags = '' } = programs[name];
-  const folder = folderOf(module);
+  const folder = folderOf(module, tags);
   const target = join(folder, programName(name));
   mkdirSync(folder, { recursive: true });
   await withFileLock(

@@ -12,9 +12,12 @@ import { objectSettings } from '../../store/object-settings.ts';
 import { databaseSettings } from '../../store/settings.ts';
 import { temporalSettings } from '../../workflows/settings.ts';
 import { loadProject, startOrder } from './project.ts';
+import { configurationFile, scrapeJobs } from './scraping.ts';
 
 const project = loadProject();
-const services = Object.entries(project.services);
+/** With what is started only where it is asked for. */
+const whole = loadProject({}, ['monitoring']);
+const services = Object.entries(whole.services);
 const once = ['databases', 'migrations', 'temporal-schema'];
 
 describe('docker-compose.yml', () => {
@@ -35,6 +38,8 @@ describe('docker-compose.yml', () => {
         'worker',
       ].sort(),
     );
+    const further = services.map(([name]) => name).filter((name) => project.services[name] === undefined);
+    expect(further).toEqual(['prometheus']);
     for (const [name, { image, build }] of services) {
       if (build === undefined) expect(image, name).toMatch(/^[a-z/-]+:v?\d+\.\d+(\.\d+)?(-[a-z]+)?$/);
     }
@@ -63,6 +68,7 @@ describe('docker-compose.yml', () => {
       ports.map(({ host_ip = '' }) => [name, host_ip]),
     );
     expect(published).toEqual([
+      ['prometheus', '127.0.0.1'],
       ['proxy', ''],
       ['proxy', ''],
       ['temporal-ui', '127.0.0.1'],
@@ -93,7 +99,8 @@ describe('docker-compose.yml', () => {
         Object.keys(environment).filter((variable) => names.includes(variable)),
         name,
       ).toEqual([]);
-      const told = JSON.stringify([environment, command]);
+      const files = name === 'prometheus' ? readFileSync(join(checkout, configurationFile), 'utf8') : '';
+      const told = JSON.stringify([environment, command, files]);
       for (const { target } of secrets) expect(told, `${name}: ${target}`).toContain(target);
       for (const [path] of told.matchAll(/\/run\/secrets\/[a-z0-9_]+/g))
         expect(
@@ -110,6 +117,40 @@ describe('docker-compose.yml', () => {
       expect(Number.parseInt(project.services[name]!.stop_grace_period!, 10), name).toBeGreaterThanOrEqual(
         40,
       );
+  });
+
+  test('shows Prometheus every process of the platform at its port, and nobody else those without a token', () => {
+    const told = scrapeJobs().flatMap(({ job_name: job, authorization, dns_sd_configs }) =>
+      dns_sd_configs.flatMap(({ names, port }) =>
+        names.map((name) => ({ name, job, port, credentials: authorization?.credentials_file })),
+      ),
+    );
+    const isOfPlatform = ([name, { build }]: (typeof services)[number]) =>
+      build !== undefined && !once.includes(name);
+    expect(told.map(({ name }) => name).sort()).toEqual(
+      services
+        .filter(isOfPlatform)
+        .map(([name]) => name)
+        .sort(),
+    );
+    const { prometheus } = whole.services;
+    for (const { name, job, port, credentials } of told) {
+      const { environment, networks, ports = [] } = project.services[name]!;
+      const isApi = name === 'api';
+      // The rules ask for the job of the API by this name.
+      expect(job === 'sdp-api', name).toBe(isApi);
+      expect(credentials, name).toBe(isApi ? environment!.METRICS_TOKEN_FILE! : undefined);
+      expect(String(port), name).toBe(isApi ? environment!.PORT : environment!.METRICS_PORT);
+      expect(isApi ? environment!.HOST : environment!.METRICS_HOST, name).toBe('0.0.0.0');
+      expect(ports, name).toEqual([]);
+      expect(Object.keys(networks), name).toContain('inside');
+    }
+    expect(Object.keys(prometheus!.networks)).toContain('inside');
+    expect(prometheus!.volumes).toMatchObject([
+      { source: join(checkout, 'ops/prometheus'), target: '/etc/prometheus', read_only: true },
+      { source: join(checkout, 'ops/alerts'), target: '/etc/alerts', read_only: true },
+      { type: 'volume', target: '/prometheus' },
+    ]);
   });
 
   test('gives the host of deployed runners the folder of their programs to read, in memory that they fit in', () => {
@@ -163,15 +204,16 @@ describe('the first run', () => {
 
   test('makes after an upgrade what is new, changes nothing, and replaces nothing that was lost', () => {
     firstRun('old');
+    const later = ['report_database_password', 'report_database_url', 'metrics_token'];
     const path = (name: string) => join(folder, 'old', name);
     const read = () =>
       readdirSync(join(folder, 'old'))
-        .filter((name) => !name.startsWith('report_'))
+        .filter((name) => !later.includes(name))
         .map((name) => [name, readFileSync(path(name), 'utf8')]);
     const before = read();
-    for (const name of ['report_database_password', 'report_database_url']) rmSync(path(name));
+    for (const name of later) rmSync(path(name));
     expect(String(firstRun('old'))).toMatch(
-      /^New in .*: report_database_password report_database_url\. What was there stays/,
+      /^New in .*: report_database_password report_database_url metrics_token\. What was there stays/,
     );
     expect(read()).toEqual(before);
     const password = readFileSync(path('report_database_password'), 'utf8').trim();

@@ -3,7 +3,6 @@
  * has of its own (paths, addresses, the programs and variables of its image) is put in place by one table.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -16,31 +15,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isPortFree } from '../../local/ports.ts';
 import { findPrograms } from '../../local/programs.ts';
 import { checkout } from '../../local/settings.ts';
+import { findPorts, type Ports, portOf } from './ports.ts';
 import { type Project, programs, type Service } from './project.ts';
-
-/** Ports of this machine in place of those that containers have for themselves. */
-const portNames = [
-  'postgres',
-  'temporal',
-  's3',
-  'proxy',
-  'proxyTls',
-  'proxyInside',
-  'api-1',
-  'api-2',
-  'history',
-  'matching',
-  'worker',
-  'http',
-  'member1',
-  'member2',
-  'member3',
-  'member4',
-] as const;
-type Ports = Record<(typeof portNames)[number], number>;
 
 export interface Place {
   readonly folder: string;
@@ -63,13 +41,7 @@ const imageUsers: Readonly<Record<string, number>> = {
 
 /** Folders, ports and programs for one run of the project; `folder` is empty and anybody may pass it. */
 export async function preparePlace(folder: string, project: Project): Promise<Place> {
-  const found: number[] = [];
-  while (found.length < portNames.length) {
-    // Temporal writes its ports down as 16 bits with a sign; what the system chooses lies above that.
-    const port = randomInt(20_000, 32_767);
-    if (!found.includes(port) && (await isPortFree(port))) found.push(port);
-  }
-  const ports = Object.fromEntries(portNames.map((name, at) => [name, found[at]])) as Ports;
+  const ports = await findPorts();
   const bin = join(folder, 'bin');
   mkdirSync(bin);
   const own = await findPrograms({ postgres: false, temporal: true, objectStore: false });
@@ -199,6 +171,9 @@ export function planOf(project: Project, place: Place, name: string, replica: nu
       HOME: own,
       ...Object.fromEntries(given),
       ...listening[name],
+      ...(service.environment?.METRICS_PORT
+        ? { METRICS_PORT: String(portOf(ports, name, replica)), METRICS_HOST: '127.0.0.1' }
+        : {}),
     } as Record<string, string>,
     uid,
     own,

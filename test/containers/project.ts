@@ -54,8 +54,11 @@ export const programs = JSON.parse(process.env.CONTAINER_PROGRAMS ?? '{}') as Re
 >;
 
 /** Throws with the loader's words when the file is not as the specification asks. */
-export function loadProject(variables: Readonly<Record<string, string>> = {}): Project {
-  const text = execFileSync(programs.compose!, [join(checkout, 'docker-compose.yml')], {
+export function loadProject(
+  variables: Readonly<Record<string, string>> = {},
+  profiles: readonly string[] = [],
+): Project {
+  const text = execFileSync(programs.compose!, [join(checkout, 'docker-compose.yml'), ...profiles], {
     env: { PATH: process.env.PATH ?? '', ...variables },
     maxBuffer: 16 * 1024 * 1024,
   });

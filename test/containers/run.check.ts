@@ -19,7 +19,9 @@ import { Load } from '../scale/load.ts';
 import { eventually } from '../support/eventually.ts';
 import { fillRunnersFolder, publishDeployed } from './deployed.ts';
 import { initDatabase, type Place, planOf, preparePlace, putSecretsInPlace, Running } from './local.ts';
+import { portOf } from './ports.ts';
 import { loadProject, startOrder } from './project.ts';
+import { type Scraped, scrape, scrapeJobs } from './scraping.ts';
 
 /** As `--scale api=2 --scale worker=3` and so on makes them. */
 const replicas: Readonly<Record<string, number>> = {
@@ -55,6 +57,41 @@ async function downloadedReport(client: RecordingClient): Promise<{ rows: string
   const readers = await superuser.query<{ name: string }>(asked);
   await superuser.end();
   return { rows, readers: readers.rows.map(({ name }) => name) };
+}
+
+/** Every container asked for its metrics as the included configuration of Prometheus asks. By service. */
+async function scrapedAll(place: Place): Promise<Readonly<Record<string, readonly Scraped[]>>> {
+  const all: Record<string, Scraped[]> = {};
+  for (const { authorization, dns_sd_configs } of scrapeJobs()) {
+    const credentials = authorization?.credentials_file.replace('/run/secrets', join(folder, 'secrets'));
+    for (const name of dns_sd_configs.flatMap(({ names }) => names)) {
+      const numbers = Array.from({ length: replicas[name]! }, (_, at) => at + 1);
+      all[name] = await Promise.all(
+        numbers.map((replica) => scrape(portOf(place.ports, name, replica), credentials)),
+      );
+    }
+  }
+  return all;
+}
+
+/** Metrics stand open to the scraper, and those of the API to nobody without its token. */
+async function expectMetrics(place: Place): Promise<void> {
+  const all = await scrapedAll(place);
+  const processes = Object.entries(all).flatMap(([name, answers]) =>
+    answers.map(({ status, text }) => [name, status, /sdp_process_info\{process="([^"]+)"/.exec(text)?.[1]]),
+  );
+  const expected = [
+    ...Array(2).fill(['api', 200, 'api']),
+    ...Array(3).fill(['worker', 200, 'worker']),
+    ...Array(2).fill(['builtin-worker', 200, 'worker-builtin']),
+    ...Array(2).fill(['runner-host', 200, 'runner-host']),
+  ];
+  expect(processes).toEqual(expected);
+  for (const { text } of all.api!) expect(text).toMatch(/^sdp_part_up\{part="temporal"\} 1$/m);
+  for (const { text } of all.worker!) expect(text).toMatch(/^temporal_worker_task_slots_available\{/m);
+  expect((await scrape(portOf(place.ports, 'api', 1))).status).toBe(401);
+  const ofAnother = join(folder, 'secrets/participant_key');
+  expect((await scrape(place.ports.proxy, ofAnother)).status).toBe(401);
 }
 
 /** How it is known that a service is there, where its own check needs its image. */
@@ -159,6 +196,8 @@ test('they come up on an empty machine, end a graph, are restarted one after ano
     url: `http://127.0.0.1:${place.ports.proxyInside}`,
     variables: ['SDP_RUNNER_TOKEN', 'SDP_URL'],
   });
+
+  await expectMetrics(place);
 
   const databaseUrl = readFileSync(join(folder, 'secrets/owner_database_url'), 'utf8').trim();
   const database = await Database.open({ databaseUrl, poolSize: 2 });
