@@ -177,11 +177,10 @@ describe.skipIf(program === null)('the console', () => {
 
   test('tells why a recording could not be read, at the node that failed', async () => {
     await page.goto(api.url + sessionPath);
-    await page.locator('input[type=file]').setInputFiles({
-      name: 'broken.csv',
-      mimeType: 'text/csv',
-      buffer: Buffer.from('time,speed\n2026-01-01T00:00:00Z,1\n2026-01-01T00:00:01Z,2,3,4\n'),
-    });
+    // Beside all places for files: the session has one input node.
+    await page.locator('.node').nth(2).waitFor();
+    const broken = 'time,speed\n2026-01-01T00:00:00Z,1\n2026-01-01T00:00:01Z,2,3,4\n';
+    await dropFile(page, 'h1', { name: 'broken.csv', type: 'text/csv', text: broken });
     await page.locator('.node[data-state="Failed"]').waitFor({ timeout: 60_000 });
     await page.locator('.node[data-state="Failed"]').click();
     await page

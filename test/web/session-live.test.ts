@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
 import { runnerStage, type StageGraph, type TestRunner } from '../support/runner.ts';
 import { tcpGate } from '../support/tcp-gate.ts';
-import { buildConsole, findChromium, picture, startBrowser, type TestBrowser } from './browser.ts';
+import { buildConsole, dropFile, findChromium, picture, startBrowser, type TestBrowser } from './browser.ts';
 import { signInAs } from './sign-in.ts';
 
 const program = findChromium();
@@ -109,6 +109,8 @@ describe.skipIf(program === null)('the session page', () => {
     expect(await page.getByRole('button', { name: 'Reprocess' }).count()).toBe(0);
     await node('input').click();
     await page.getByText('The session is frozen and takes no uploads.').waitFor();
+    await dropFile(page, '.graph', { name: 'late.csv', type: 'text/csv', text: 'a,b' });
+    await page.locator('.notice', { hasText: 'The session is frozen and takes no uploads.' }).waitFor();
     await page.getByRole('button', { name: 'Unfreeze' }).click();
     await page.getByText('Frozen', { exact: true }).waitFor({ state: 'detached' });
   });

@@ -1,18 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { NodeInstance, Session, SessionDimension, SessionWindow } from '../api.ts';
+import type { NodeInstance, Session, SessionWindow } from '../api.ts';
 import { readSession } from '../api.ts';
 import { formatDateTime } from '../format.ts';
 import { useAuth, useResource, useTitle } from '../hooks.ts';
 import { ApiError } from '../http.ts';
 import { isUnderWay, stateOrder } from '../node-state.ts';
 import { useAbilities } from '../role.ts';
-import { navigate, useAddress } from '../router.ts';
 import { SessionActions } from '../session/actions.tsx';
 import type { Followed } from '../session/follow.ts';
 import { useSessionEvents } from '../session/follow.ts';
-import { SessionGraph } from '../session/graph.tsx';
-import { NodePanel } from '../session/node-panel.tsx';
 import { useUploads } from '../session/uploads.ts';
+import { WorkArea } from '../session/work-area.tsx';
 import { rememberSession } from '../sessions/remembered.ts';
 import { sharedWindow } from '../shared/model.ts';
 import { Icon } from '../ui/icon.tsx';
@@ -29,17 +27,6 @@ export function SessionPageView(props: { sessionId: string }) {
   const uploads = useUploads();
   useTitle(session.data?.name ?? 'Session');
   useRemembered(session.data?.id ?? null);
-
-  // A file that misses its place would otherwise take the browser away from the page.
-  useEffect(() => {
-    const refuse = (event: DragEvent) => event.preventDefault();
-    window.addEventListener('dragover', refuse);
-    window.addEventListener('drop', refuse);
-    return () => {
-      window.removeEventListener('dragover', refuse);
-      window.removeEventListener('drop', refuse);
-    };
-  }, []);
 
   // A dashboard appears when a node ends, so the session is read again then; and when somebody joins or closes.
   const windowKey = JSON.stringify(followed.window);
@@ -79,7 +66,7 @@ export function SessionPageView(props: { sessionId: string }) {
       {session.data !== null && <DashboardLinks session={session.data} />}
       {nodes === null && failure === null && <Placeholder rows={4} label="Loading the session" />}
       {nodes !== null && (
-        <GraphAndPanel
+        <WorkArea
           nodes={nodes}
           followed={followed}
           dimensions={session.data?.dimensions ?? []}
@@ -216,52 +203,5 @@ function DashboardLinks(props: { session: Session }) {
         </a>
       ))}
     </section>
-  );
-}
-
-function GraphAndPanel(props: {
-  nodes: NodeInstance[];
-  followed: Followed;
-  dimensions: SessionDimension[];
-  uploads: ReturnType<typeof useUploads>;
-}) {
-  const { nodes, followed, uploads } = props;
-  const { path, query } = useAddress();
-  const asked = Number(query.get('node'));
-  const selected = nodes.find((node) => node.id === asked) ?? firstChoice(nodes);
-  const select = (id: number) => navigate(`${path}?node=${id}`, { replace: true });
-  if (nodes.length === 0) return <Empty title="This session has no nodes" />;
-  return (
-    <div class="session-body">
-      <SessionGraph
-        nodes={nodes}
-        selectedId={selected?.id ?? null}
-        onSelect={select}
-        onFiles={(nodeInstanceId, files) => {
-          select(nodeInstanceId);
-          uploads.start(nodeInstanceId, files);
-        }}
-      />
-      {selected !== null && (
-        <NodePanel
-          node={selected}
-          round={followed.round}
-          frozen={followed.window?.frozen === true}
-          uploads={uploads}
-          dimensions={props.dimensions}
-          onSelect={select}
-        />
-      )}
-    </div>
-  );
-}
-
-/** What a person most likely came for: the failed node, else where files go in. */
-function firstChoice(nodes: NodeInstance[]): NodeInstance | null {
-  return (
-    nodes.find((node) => node.state === 'Failed') ??
-    nodes.find((node) => node.parentIds.length === 0) ??
-    nodes[0] ??
-    null
   );
 }
