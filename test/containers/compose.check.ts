@@ -134,6 +134,10 @@ describe('docker-compose.yml', () => {
         .sort(),
     );
     const { prometheus } = whole.services;
+    // Configuration and rules are checked by the version that reads them.
+    const modules = readFileSync(join(import.meta.dirname, 'tools/prometheus/go.mod'), 'utf8');
+    const [, minor, patch] = /prometheus\/prometheus v0\.3(\d\d)\.(\d+) /.exec(modules)!;
+    expect(prometheus!.image).toBe(`prom/prometheus:v3.${Number(minor)}.${patch}`);
     for (const { name, job, port, credentials } of told) {
       const { environment, networks, ports = [] } = project.services[name]!;
       const isApi = name === 'api';
