@@ -4,14 +4,8 @@ import { type DataSourceRow, dataSourceColumns } from './data-sources.ts';
 import type { Queryable, Tx } from './database.ts';
 import { newId } from './ids.ts';
 
-/** One output as stored; `position` is null while it is staged. */
-export interface NodeOutputRow {
-  readonly id: number;
-  readonly sessionId: string;
-  readonly nodeInstanceId: number;
-  readonly position: number | null;
-  readonly runId: string | null;
-  readonly dataSourceId: number;
+/** Where an output's bytes lie and what they are: rows of outputs and of task inputs have it. */
+export interface OutputBytes {
   /** Key of the object below the data source's prefix. */
   readonly objectKey: string;
   /** Where the output begins inside a bundled object; null when the object is the output's own. */
@@ -26,6 +20,16 @@ export interface NodeOutputRow {
   readonly sha256: string | null;
   /** Without quotes. */
   readonly etag: string;
+}
+
+/** One output as stored; `position` is null while it is staged. */
+export interface NodeOutputRow extends OutputBytes {
+  readonly id: number;
+  readonly sessionId: string;
+  readonly nodeInstanceId: number;
+  readonly position: number | null;
+  readonly runId: string | null;
+  readonly dataSourceId: number;
   readonly metadata: Record<string, unknown> | null;
   /** The node's configuration at the time of the write, as JSON text. */
   readonly configuration: string;

@@ -1,6 +1,7 @@
 /** What the holder of a task reads: its inputs within the run's upper bound, and its incremental counters. */
 import type { RunnerIdentity } from './claims.ts';
 import type { Queryable } from './database.ts';
+import type { OutputBytes } from './outputs.ts';
 
 /** What decides which inputs a task has. */
 export interface InputBounds {
@@ -29,20 +30,12 @@ export interface HeldTask extends InputBounds {
   readonly configuration: string;
 }
 
-export interface TaskInput {
+export interface TaskInput extends OutputBytes {
   readonly outputId: number;
   readonly nodeInstanceId: number;
   readonly nodeName: string;
   readonly position: number;
   readonly dataSourceId: number;
-  readonly objectKey: string;
-  readonly objectOffset: number | null;
-  readonly outputIdentifier: string;
-  readonly contentType: string | null;
-  readonly contentEncoding: string | null;
-  readonly sizeBytes: number;
-  readonly sha256: string | null;
-  readonly etag: string;
   readonly metadata: Record<string, unknown> | null;
   readonly createdAt: Date;
 }

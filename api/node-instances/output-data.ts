@@ -5,18 +5,7 @@ import { Problem } from '../../domain/errors.ts';
 import { acceptsGzip, type ByteRange, type DownloadReply, serveBytes } from '../../http/download.ts';
 import type { DataSourceRow } from '../../store/data-sources.ts';
 import { ObjectStoreError, type ObjectStores } from '../../store/objects.ts';
-
-/** What serving needs to know of an output: rows of outputs and of task inputs have it. */
-export interface StoredBytes {
-  readonly objectKey: string;
-  readonly objectOffset: number | null;
-  readonly outputIdentifier: string;
-  readonly contentType: string | null;
-  readonly contentEncoding: string | null;
-  readonly sizeBytes: number;
-  readonly sha256: string | null;
-  readonly etag: string;
-}
+import type { OutputBytes } from '../../store/outputs.ts';
 
 export interface ServeOptions {
   readonly method: string;
@@ -31,7 +20,7 @@ export interface ServeOptions {
 export async function openStoredBytes(
   stores: ObjectStores,
   dataSource: DataSourceRow,
-  bytes: StoredBytes,
+  bytes: OutputBytes,
   range: ByteRange | null,
   signal: AbortSignal,
 ): Promise<Readable> {
@@ -53,7 +42,7 @@ export async function openStoredBytes(
 export async function serveOutput(
   stores: ObjectStores,
   dataSource: DataSourceRow,
-  bytes: StoredBytes,
+  bytes: OutputBytes,
   options: ServeOptions,
 ): Promise<DownloadReply | { status: 200 | 206; headers: Record<string, string>; stream: Readable }> {
   const reply = serveBytes({
