@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { CallIds } from '../../http/call-facts.ts';
 import type { RunnerIdentity } from '../../store/claims.ts';
@@ -35,7 +36,8 @@ const heartbeat = defineRoute({
   summary: 'Keeps the task and tells how far it is',
   description:
     'Send one every `heartbeatIntervalSeconds`. Phase and message are shown as statusDetails of the node. With ' +
-    '`cancelRequested` end the task in any way: the node then is Failed, as cancelled.',
+    '`cancelRequested` end the task in any way: the node then is Failed, as cancelled. One lease and ' +
+    `${limits.cancelGraceSeconds} seconds after the cancel the task is taken away, whatever is beaten.`,
   body: heartbeatRequestSchema,
   responses: { 200: { description: 'Kept.', schema: heartbeatSchema } },
   async handler(context) {
