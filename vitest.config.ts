@@ -3,9 +3,9 @@ import { defineConfig } from 'vitest/config';
 /**
  * These share processes, and so the modules that each would otherwise load anew, which takes a third of the suite's time.
  * Everything else has a process for each file: native code that crashes must not take others along, and what measures
- * the memory of its process wants it to itself.
+ * the memory of its process wants it to itself. What these import must register no hooks: it is loaded once for many.
  */
-const together = ['api', 'auth', 'cli', 'conformance', 'domain', 'http', 'store', 'web'].map(
+const together = ['api', 'auth', 'conformance', 'domain', 'http', 'store', 'web'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 const measured = ['test/**/*memory.test.ts'];

@@ -194,7 +194,7 @@ const connectionFaults: Readonly<Record<string, string>> = {
 };
 
 /** Undefined for what is no doing of a data source. */
-function whatFailed(error: unknown): ConstructorParameters<typeof DataSourceFault>[2] | undefined {
+function whatFailed(error: unknown): Told | undefined {
   if (error instanceof Silence) return { kind: 'away', category: 'timeout', how: 'does not answer' };
   const cause = error instanceof ObjectStoreError ? error.cause : error;
   const { code = '', name = '' } = (cause ?? {}) as { readonly code?: string; readonly name?: string };
