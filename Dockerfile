@@ -17,7 +17,8 @@ FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production \
     MALLOC_MMAP_THRESHOLD_=16777216 \
     WORKFLOW_CACHE_DIR=/app/workflow-bundle \
-    TEMP_DIR=/var/lib/sdp
+    TEMP_DIR=/var/lib/sdp \
+    TMPDIR=/var/lib/sdp
 # Temporal's library checks certificates by those of the system.
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends ca-certificates \

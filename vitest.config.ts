@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
  * Everything else has a process for each file: native code that crashes must not take others along, and what measures
  * the memory of its process wants it to itself. What these import must register no hooks: it is loaded once for many.
  */
-const together = ['api', 'auth', 'conformance', 'domain', 'http', 'store', 'web'].map(
+const together = ['api', 'auth', 'client', 'conformance', 'domain', 'http', 'store', 'web'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 const measured = ['test/**/*memory.test.ts'];

@@ -1,13 +1,12 @@
 /** The activity of the ingest workflow: publishing what is queued in a project. */
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { failpoint } from '../store/failpoint.ts';
+import { failpoint } from '../store/connection/failpoint.ts';
 import {
   hasQueuedUploads,
   publishQueued,
   type QueuedUpload,
   queuedUploads,
-} from '../store/queued-uploads.ts';
-import type { Effects } from '../store/session-lock.ts';
+} from '../store/outputs/queued-uploads.ts';
 import { type Packed, type PackServices, packSmall } from './pack-uploads.ts';
 
 export interface IngestActivities {
@@ -18,10 +17,7 @@ export interface IngestActivities {
   drainQueue(projectId: number): Promise<{ published: number; more: boolean }>;
 }
 
-export interface IngestServices extends PackServices {
-  /** Tells what a commit changed. */
-  readonly afterCommit: (effects: Effects) => void;
-}
+export type IngestServices = PackServices;
 
 /** Uploads that are looked at together: the small ones of a session among them are packed into one object. */
 const drainedTogether = 500;
@@ -94,7 +90,7 @@ async function publishSession(
   signal: AbortSignal,
 ): Promise<number> {
   const packed = await packSmall(services, uploads, signal);
-  if (packed.bundles.length > 0) failpoint('ingest-packed');
+  if (packed.bundles.length > 0) await failpoint('ingest-packed');
   const pendingBundles = new Set(packed.bundles.map(({ objectKey }) => objectKey));
   let published = 0;
   try {
@@ -102,7 +98,6 @@ async function publishSession(
       const ids = uploads.slice(from, from + publishedTogether).map(({ id }) => id);
       const done = await publishQueued(services.database, sessionId, ids, packed.places, pendingBundles);
       for (const objectKey of done.usedBundles) pendingBundles.delete(objectKey);
-      if (done.effects) services.afterCommit(done.effects);
       published += done.published;
       if (done.heldBack > 0) throw new Error(`${done.heldBack} uploads wait for older ones of their nodes.`);
     }

@@ -4,12 +4,13 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Logger } from 'pino';
 import { limits } from '../domain/limits.ts';
-import { type DataSourceRow, findDataSource } from '../store/data-sources.ts';
-import type { Database } from '../store/database.ts';
-import { newId } from '../store/ids.ts';
-import type { ObjectStore, ObjectStores } from '../store/objects.ts';
-import type { PendingObjects } from '../store/pending-objects.ts';
-import type { BundlePlace, QueuedUpload } from '../store/queued-uploads.ts';
+import type { Database } from '../store/connection/database.ts';
+import { newId } from '../store/connection/ids.ts';
+import { type DataSourceRow, findDataSource } from '../store/objects/data-sources.ts';
+import type { ObjectStore } from '../store/objects/object-store.ts';
+import type { ObjectStores } from '../store/objects/object-stores.ts';
+import type { PendingObjects } from '../store/objects/pending-objects.ts';
+import type { BundlePlace, QueuedUpload } from '../store/outputs/queued-uploads.ts';
 
 export interface PackServices {
   readonly database: Database;
@@ -19,7 +20,7 @@ export interface PackServices {
 }
 
 /** A bundled object in its store, with a pending row: `pending.release` it once referred to, else `pending.discard` it. */
-export interface Bundle {
+interface Bundle {
   readonly objectKey: string;
   readonly dataSource: DataSourceRow;
 }

@@ -8,45 +8,63 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { limits } from '../domain/limits.ts';
-import { attemptOutcome } from '../store/advance.ts';
-import { type ClaimedTask, claimRun, type RunnerIdentity } from '../store/claims.ts';
-import { isRunFrozen } from '../store/freeze-session.ts';
-import { builtinHolder } from '../store/leases.ts';
-import { type EndRefusal, type EndResult, endTask, type TaskEnd } from '../store/outcomes.ts';
-import { isDatabaseAway } from '../store/postgres-client.ts';
-import { beatTask, countReturns, isClaimOpen } from '../store/task-reads.ts';
+import { isDatabaseAway } from '../domain/network/database-fault.ts';
+import { type ClaimedTask, claimRun, type RunnerIdentity } from '../store/runs/claims.ts';
+import { type EndRefusal, type EndResult, endTask, type TaskEnd } from '../store/runs/end-task.ts';
+import { builtinHolder } from '../store/runs/leases.ts';
+import { attemptOutcome } from '../store/runs/reconcile-session.ts';
+import { beatTask, countReturns, isClaimOpen } from '../store/runs/task-inputs.ts';
+import { isRunFrozen } from '../store/sessions/freeze-session.ts';
 import { traced } from '../telemetry/trace.ts';
-import { dashboardNode } from './builtin/dashboard-node.ts';
 import { DataSourceFault, DataSources } from './builtin/data-sources.ts';
+import { NoRoomError, type RoomSettings, workFolderPrefix } from './builtin/disk-room.ts';
 import {
-  type BuiltinNode,
   type BuiltinServices,
   type BuiltinTools,
   ClaimLostError,
   InvalidInputError,
 } from './builtin/node.ts';
-import { tabularNode } from './builtin/tabular-node.ts';
+import { builtinNodes } from './builtin/nodes.ts';
 
-export { tabularConfigurationJsonSchema as tabularConfigurationSchema } from './builtin/tabular/configuration.ts';
+export { builtinNodes, shippedTemplate } from './builtin/nodes.ts';
 
 export interface BuiltinActivities {
   /** Executes one attempt of a built-in node and ends it in the database; ends with its outcome. */
   runBuiltin(sessionId: string, runId: string, attempt: number): Promise<{ outcome: string }>;
 }
 
-/** Built-in node templates and what runs them. */
-const nodes: Readonly<Record<string, BuiltinNode>> = {
-  'system-tabular-to-dataservice': tabularNode,
-  'system-next-dimension': dashboardNode,
-};
-
 const leaseSeconds = 15;
 const beatEveryMs = 3_000;
 const endAgainMs = 500;
 
-export function createBuiltinActivities(services: BuiltinServices): BuiltinActivities {
+/** What runs may take of the worker's disk. */
+export interface BuiltinDisk {
+  readonly room: RoomSettings;
+  /** How many times its own size a packed file may unpack to. */
+  readonly unpackRatio: number;
+}
+
+/** What all runs of the process share. */
+type Tools = BuiltinTools & { readonly stopping: AbortSignal };
+
+const standardDisk: BuiltinDisk = {
+  room: { budgetBytes: limits.builtinTempBytes, reserveBytes: limits.builtinTempReserveBytes },
+  unpackRatio: limits.builtinUnpackRatio,
+};
+
+/** @param stopping aborts when the process is to end */
+export function createBuiltinActivities(
+  services: BuiltinServices,
+  stopping: AbortSignal,
+  disk: BuiltinDisk = standardDisk,
+): BuiltinActivities {
   const slots = new Slots();
-  const tools = { sources: new DataSources(services.objects), fileSeconds: limits.builtinFileSeconds };
+  const tools = {
+    sources: new DataSources(services.objects),
+    fileSeconds: limits.builtinFileSeconds,
+    stopping,
+    ...disk,
+  };
   return {
     async runBuiltin(_sessionId, runId, attempt) {
       const identity = { holder: builtinHolder, instanceId: slots.take() };
@@ -67,7 +85,7 @@ export function createBuiltinActivities(services: BuiltinServices): BuiltinActiv
 /** Works on a task and ends it; undefined where somebody else decided how. */
 async function runClaimed(
   services: BuiltinServices,
-  tools: BuiltinTools,
+  tools: Tools,
   identity: RunnerIdentity,
   task: ClaimedTask,
 ): Promise<{ outcome: string } | undefined> {
@@ -78,13 +96,13 @@ async function runClaimed(
   return await traced(`run ${task.nodeTemplate}`, options, async () => {
     const startedAtMs = performance.now();
     const end = await execute(task, identity, services, tools);
-    const ended = await endHeld(services, identity, taskId, end);
+    const ended = await endHeld(services, tools, identity, taskId, end);
     const outcome = ended.kind === 'refused' ? ended.why : String(ended.reply.outcome ?? end.kind);
     const ms = Math.round(performance.now() - startedAtMs);
     services.log.info({ ...ids, nodeTemplate: task.nodeTemplate, outcome, ms }, 'built-in run');
     if (ended.kind !== 'refused') return { outcome };
     if (ended.why !== 'task-not-found')
-      await endHeld(services, identity, taskId, failAfterRefusal(ended.why));
+      await endHeld(services, tools, identity, taskId, failAfterRefusal(ended.why));
     return undefined;
   });
 }
@@ -92,18 +110,19 @@ async function runClaimed(
 /** Ends the task, again and again while the database is away: the lease is prolonged when it is back. */
 async function endHeld(
   { database }: BuiltinServices,
+  { stopping }: Tools,
   identity: RunnerIdentity,
   taskId: string,
   end: TaskEnd,
 ): Promise<EndResult> {
-  const { cancellationSignal } = Context.current();
+  const context = Context.current();
   for (;;) {
     try {
       const ended = await endTask(database, identity, taskId, end, 'builtin', Math.random());
       const isLapsed = ended.kind === 'refused' && ended.why === 'task-not-found';
       if (!isLapsed || !(await isClaimOpen(database, taskId))) return ended;
     } catch (error) {
-      if (!isDatabaseAway(error) || cancellationSignal.aborted) throw error;
+      if (!isDatabaseAway(error) || isToGiveBack(context, stopping)) throw error;
     }
     await delay(endAgainMs);
   }
@@ -133,9 +152,9 @@ async function execute(
   task: ClaimedTask,
   identity: RunnerIdentity,
   services: BuiltinServices,
-  tools: BuiltinTools,
+  tools: Tools,
 ): Promise<TaskEnd> {
-  const node = nodes[task.nodeTemplate];
+  const node = builtinNodes.find(({ name }) => name === task.nodeTemplate);
   if (!node) {
     return {
       kind: 'fail',
@@ -143,16 +162,17 @@ async function execute(
       reason: `This version has no built-in node ${task.nodeTemplate}.`,
     };
   }
-  const workDir = await mkdtemp(join(process.env.TEMP_DIR ?? tmpdir(), 'sdp-run-'));
-  const keeper = keepAlive(task, identity, services);
+  const workDir = await mkdtemp(join(process.env.TEMP_DIR ?? tmpdir(), workFolderPrefix));
+  const keeper = keepAlive(task, identity, services, tools.stopping);
   try {
     const configuration = parseConfiguration(task.configuration);
-    return await node(
+    return await node.run(
       { ...tools, task, identity, configuration, workDir, signal: keeper.signal, report: keeper.report },
       services,
     );
   } catch (error) {
     if (error instanceof DataSourceFault) return await endAfterSource(error, task.runId, services);
+    if (error instanceof NoRoomError) return await endAfterReturns(error.message, task.runId, services);
     return endAfter(error, keeper.signal);
   } finally {
     keeper.stop();
@@ -190,22 +210,52 @@ function endAfter(error: unknown, signal: AbortSignal): TaskEnd {
 async function endAfterSource(
   fault: DataSourceFault,
   runId: string,
-  { database }: BuiltinServices,
+  services: BuiltinServices,
 ): Promise<TaskEnd> {
   const { category, message: reason } = fault;
-  const failure = { kind: 'fail', category, reason } as const;
-  if (fault.kind === 'refused') return failure;
+  if (fault.kind === 'refused') return { kind: 'fail', category, reason };
   if (fault.isPlatforms) return { kind: 'release', reason };
-  const returns = await countReturns(database, runId).catch(() => 0);
-  return returns < limits.builtinSourceReturns ? { kind: 'release', reason } : failure;
+  return await endAfterReturns(reason, runId, services, category);
 }
 
-/** Beats for the lease and for Temporal while an attempt runs. Messages name files: they stay out of the workflow engine. */
-function keepAlive(task: ClaimedTask, identity: RunnerIdentity, services: BuiltinServices) {
+/** Given back, to be tried later, which uses up no attempt; after a number of times it fails. */
+async function endAfterReturns(
+  reason: string,
+  runId: string,
+  { database }: BuiltinServices,
+  category: 'error' | 'timeout' = 'error',
+): Promise<TaskEnd> {
+  const returns = await countReturns(database, runId).catch(() => 0);
+  return returns < limits.builtinSourceReturns
+    ? { kind: 'release', reason }
+    : { kind: 'fail', category, reason };
+}
+
+/**
+ * Whether Temporal ends the activity or the process stops. An activity that Temporal no longer knows is no reason: its
+ * workflow continued as new or was terminated. The run is ours by its lease, and its next activity waits for its end.
+ */
+function isToGiveBack({ cancellationSignal, cancellationDetails }: Context, stopping: AbortSignal): boolean {
+  return cancellationSignal.aborted && (stopping.aborted || cancellationDetails?.notFound !== true);
+}
+
+/** Heartbeats for the lease and for Temporal while an attempt runs. Messages name files: they stay out of Temporal. */
+function keepAlive(
+  task: ClaimedTask,
+  identity: RunnerIdentity,
+  services: BuiltinServices,
+  stopping: AbortSignal,
+) {
   const context = Context.current();
   const lost = new AbortController();
   let said = { phase: 'starting', message: '' };
+  const checkCancellation = () => {
+    if (isToGiveBack(context, stopping)) lost.abort(new ClaimLostError('The task is given back.'));
+  };
+  context.cancellationSignal.addEventListener('abort', checkCancellation);
+  checkCancellation();
   async function beat() {
+    checkCancellation();
     context.heartbeat({ phase: said.phase });
     try {
       const held = await beatTask(services.database, identity, task.taskId, { ...said, progress: null });
@@ -219,7 +269,7 @@ function keepAlive(task: ClaimedTask, identity: RunnerIdentity, services: Builti
   }
   const timer = setInterval(() => void beat(), beatEveryMs);
   return {
-    signal: AbortSignal.any([lost.signal, context.cancellationSignal]),
+    signal: lost.signal,
     report(phase: string, message: string) {
       said = { phase, message };
       context.heartbeat({ phase: said.phase });

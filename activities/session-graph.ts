@@ -1,8 +1,8 @@
 /** The activities of the session workflow: looking, and waiting for outside runners. */
 import { CompleteAsyncError } from '@temporalio/activity';
-import type { Advanced } from '../domain/session-look.ts';
-import { advanceSession, attemptOutcome } from '../store/advance.ts';
-import type { Database } from '../store/database.ts';
+import type { Advanced } from '../domain/runs/session-look.ts';
+import type { Database } from '../store/connection/database.ts';
+import { advanceSession, attemptOutcome } from '../store/runs/reconcile-session.ts';
 
 export interface SessionActivities {
   /**

@@ -1,7 +1,7 @@
 /** The activities of the window workflow: looking, and recording that its time has come. */
-import type { WindowEnd, WindowLook } from '../domain/shared-session.ts';
-import type { Database } from '../store/database.ts';
-import * as windows from '../store/session-windows.ts';
+import type { WindowEnd, WindowLook } from '../domain/sessions/shared-session.ts';
+import type { Database } from '../store/connection/database.ts';
+import * as windows from '../store/sessions/session-windows.ts';
 
 export interface WindowActivities {
   /** What to show and to wait for; null when the session is gone. */

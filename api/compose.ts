@@ -5,23 +5,27 @@ import type { Dispatcher } from '../http/dispatcher.ts';
 import { createLog } from '../http/log.ts';
 import type { Route } from '../http/route.ts';
 import { type Environment, readSettings } from '../settings/read.ts';
-import { Database } from '../store/database.ts';
-import { ObjectStores, objectSettings, openObjectStore } from '../store/objects.ts';
-import { PendingObjects } from '../store/pending-objects.ts';
-import { readPlatformState } from '../store/platform-state.ts';
-import { ReportReader } from '../store/report-reader.ts';
-import { checkSchema } from '../store/schema-check.ts';
-import { databaseSettings, reportDatabaseSettings } from '../store/settings.ts';
+import { readPlatformState } from '../store/administration/platform-state.ts';
+import { Database } from '../store/connection/database.ts';
+import { IdempotencyKeys } from '../store/connection/idempotency.ts';
+import { ReportReader } from '../store/connection/report-reader.ts';
+import { checkSchema } from '../store/connection/schema-check.ts';
+import { databaseSettings, reportDatabaseSettings } from '../store/connection/settings.ts';
+import { objectSettings, openObjectStore } from '../store/objects/object-store.ts';
+import { ObjectStores } from '../store/objects/object-stores.ts';
+import { PendingObjects } from '../store/objects/pending-objects.ts';
+import { openStaging, stagingSettings } from '../store/objects/staging-settings.ts';
 import { temporalCalled } from '../telemetry/metrics.ts';
 import { watchPlatform } from '../telemetry/platform-gauges.ts';
 import { type TelemetrySettings, telemetrySettings } from '../telemetry/settings.ts';
 import { currentTraceparent } from '../telemetry/trace.ts';
 import { WorkflowClient } from '../workflows/client.ts';
 import { temporalSettings } from '../workflows/settings.ts';
-import { createAuthClient } from './auth-client.ts';
-import { forwardTo } from './auth-forward.ts';
-import { type AuthTransport, httpTransport, localTransport } from './auth-transport.ts';
 import { SeriesService, seriesSettings } from './dashboards/series-service.ts';
+import { keyKeeper } from './idempotency.ts';
+import { createAuthClient } from './identity/auth-client.ts';
+import { forwardTo } from './identity/auth-forward.ts';
+import { type AuthTransport, httpTransport, localTransport } from './identity/auth-transport.ts';
 import { RunnerDesk } from './runner/desk.ts';
 import type { OpenServices } from './services.ts';
 import { SessionFeeds } from './session-events/feeds.ts';
@@ -32,6 +36,7 @@ const ownParts = {
   database: databaseSettings,
   reports: reportDatabaseSettings,
   objects: objectSettings,
+  staging: stagingSettings,
   temporal: temporalSettings,
   series: seriesSettings,
   telemetry: telemetrySettings,
@@ -68,12 +73,14 @@ export async function compose(environment: Environment): Promise<Composed> {
   const database = await Database.open({ databaseUrl: DATABASE_URL, poolSize: DATABASE_POOL_SIZE });
   const { REPORT_DATABASE_URL } = settings.reports;
   const reportReader = REPORT_DATABASE_URL === undefined ? undefined : new ReportReader(REPORT_DATABASE_URL);
-  const objects = new ObjectStores(settings.objects);
+  const objects = new ObjectStores(settings.objects, openStaging(settings.staging));
+  const keys = new IdempotencyKeys(database);
   const platformStore = openObjectStore(objects.platformAccess);
   const workflows = new WorkflowClient(settings.temporal, log, {
     called: temporalCalled,
     traceparent: currentTraceparent,
   });
+  database.onSessionChanged = workflows.sessionChanged;
   const series = new SeriesService(settings.series);
   const auth = createAuthClient(transport, settings.api.AUTH_SERVICE_KEY);
   const services: OpenServices = {
@@ -84,6 +91,7 @@ export async function compose(environment: Environment): Promise<Composed> {
     reports: reportReader ?? database,
     objects,
     pending: new PendingObjects(database, objects),
+    keys: keyKeeper(keys, objects.secrets),
     workflows,
     runners: new RunnerDesk({ database, workflows, auth, secrets: objects.secrets, log }),
     series,
@@ -122,6 +130,7 @@ export async function compose(environment: Environment): Promise<Composed> {
       await services.runners.close();
       await series.close();
       await workflows.close();
+      keys.close();
       platformStore.close();
       objects.close();
       await authService?.close();

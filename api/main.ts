@@ -1,22 +1,33 @@
 /** The API process: platform interface, authentication service (unless it stands alone) and web console. */
+import { limits } from '../domain/limits.ts';
 import { SettingsError } from '../domain/settings.ts';
-import { startTelemetry } from '../telemetry/start.ts';
+import type { RunningServer } from '../http/server/server.ts';
+import { startTelemetry, type Telemetry } from '../telemetry/start.ts';
+import { endOnUnforeseen } from '../telemetry/unforeseen.ts';
 import { compose } from './compose.ts';
 import { startApi } from './start.ts';
 
 try {
   const composed = await compose(process.env);
   const { log } = composed.services;
-  const telemetry = await startTelemetry('api', composed.telemetry, log);
-  await composed.check();
-  const running = await startApi(composed);
-  log.info({ port: running.port }, 'listening');
-  const stop = async () => {
+  let running: RunningServer | undefined;
+  let telemetry: Telemetry | undefined;
+  let stopping: Promise<void> | undefined;
+  const end = async () => {
     log.info('stopping');
-    await running.stop();
+    await running?.stop();
     await composed.close();
-    await telemetry.stop();
+    await telemetry?.stop();
   };
+  const stop = () => {
+    stopping ??= end();
+    return stopping;
+  };
+  endOnUnforeseen(log, stop, limits.shutdownGraceSeconds + composed.services.settings.SHUTDOWN_DELAY_SECONDS);
+  telemetry = await startTelemetry('api', composed.telemetry, log);
+  await composed.check();
+  running = await startApi(composed);
+  log.info({ port: running.port }, 'listening');
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
       stop().catch((error) => {

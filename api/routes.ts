@@ -16,6 +16,7 @@ import { reportRoutes } from './reports/routes.ts';
 import { retentionRoutes } from './retention/routes.ts';
 import type { ApiRoute } from './route.ts';
 import { runnerRoutes } from './runner/routes.ts';
+import { runnerHostRoutes } from './runner-host/routes.ts';
 import { runnerTokenRoutes } from './runner-tokens/routes.ts';
 import { runnerAdministrationRoutes } from './runners/routes.ts';
 import { scenarioRoutes } from './scenarios/routes.ts';
@@ -56,4 +57,5 @@ export const routes: readonly ApiRoute[] = [
   ...runnerTokenRoutes,
   ...runnerAdministrationRoutes,
   ...runnerRoutes,
+  ...runnerHostRoutes,
 ];

@@ -1,12 +1,13 @@
 /** What handlers work with, as one typed object. `compose.ts` opens it, for the process and for tests alike. */
 import type { Logger } from 'pino';
-import type { OpenApiDocument } from '../http/openapi.ts';
-import type { Database, Reader } from '../store/database.ts';
-import type { ObjectStores } from '../store/objects.ts';
-import type { PendingObjects } from '../store/pending-objects.ts';
+import type { KeyKeeper } from '../http/idempotency.ts';
+import type { OpenApiDocument } from '../http/openapi/openapi.ts';
+import type { Database, Reader } from '../store/connection/database.ts';
+import type { ObjectStores } from '../store/objects/object-stores.ts';
+import type { PendingObjects } from '../store/objects/pending-objects.ts';
 import type { WorkflowClient } from '../workflows/client.ts';
-import type { AuthClient } from './auth-client.ts';
 import type { SeriesService } from './dashboards/series-service.ts';
+import type { AuthClient } from './identity/auth-client.ts';
 import type { RunnerDesk } from './runner/desk.ts';
 import type { SessionFeeds } from './session-events/feeds.ts';
 import type { ApiSettings } from './settings.ts';
@@ -24,6 +25,8 @@ export type OpenServices = {
   readonly reports: Reader;
   readonly objects: ObjectStores;
   readonly pending: PendingObjects;
+  /** Idempotency keys of callers. */
+  readonly keys: KeyKeeper;
   readonly workflows: WorkflowClient;
   readonly runners: RunnerDesk;
   readonly series: SeriesService;

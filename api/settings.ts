@@ -1,7 +1,6 @@
 /** Variables of the API process itself. Store, workflows and authentication describe their own. */
 import { z } from 'zod';
 import { isConfigurationName } from '../domain/configuration.ts';
-import { isAllowlistEntry } from '../domain/endpoint.ts';
 import { limits } from '../domain/limits.ts';
 
 const wholeNumber = (min: number, max: number, initial: number) =>
@@ -30,6 +29,8 @@ export const apiSettings = z.object({
   PARTICIPANT_KEY: z.string().min(32, 'must hold at least 32 characters').meta({ secret: true }),
   /** The platform's own credential at the authentication service, which has the same one. */
   AUTH_SERVICE_KEY: z.string().min(32, 'must hold at least 32 characters').meta({ secret: true }),
+  /** With which hosts of deployed runners call, which have the same one. Absent: none may. */
+  RUNNER_HOST_KEY: z.string().min(32, 'must hold at least 32 characters').optional().meta({ secret: true }),
   /** Proxies in front of this process whose X-Forwarded-For entries count, for the networks that the audit tells. */
   TRUSTED_PROXIES: wholeNumber(0, 10, 0),
   /** Bearer with which `/metrics` of the API may be read beside Administrators and Developers; absent: by them alone. */
@@ -38,14 +39,11 @@ export const apiSettings = z.object({
   MAX_UPLOAD_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER, limits.uploadBytesDefault),
   /** Inputs that one task of an incremental node gets at the most. */
   INCREMENTAL_MAX_INPUTS: wholeNumber(1, limits.inputsPageMax, limits.incrementalInputsPerTaskDefault),
-  /** Where registered data sources may be: addresses or hosts, by commas, `*.` for all below one. Absent: anywhere. */
-  DATA_SOURCE_ENDPOINT_ALLOWLIST: z
-    .string()
-    .optional()
-    .transform((value) => value?.split(',').map((entry) => entry.trim()))
-    .refine((entries) => entries === undefined || entries.every(isAllowlistEntry), {
-      error: 'must be hosts such as s3.example.org or addresses, with commas between them',
-    }),
+  /**
+   * What Trainees read. `all`: outputs, data, progress and events of every session whose ids they know, as the interface
+   * lets every role. `own`: of sessions in which they take part; others are answered with 404.
+   */
+  TRAINEE_DATA: z.enum(['all', 'own'], { error: 'must be all or own' }).default('all'),
   /** Configuration entries that everybody with a token may read: names or their first segments, by commas. */
   CONFIG_PUBLIC_PREFIXES: z
     .string()

@@ -1,16 +1,20 @@
 /** A listening platform server from services. Processes and tests start it alike. */
-import { tokenPrefixes } from '../domain/token-format.ts';
+import type { ShareBounds, ShareName } from '../domain/access/shares.ts';
+import { tokenPrefixes } from '../domain/access/token-format.ts';
 import { createApp, type Fallback } from '../http/app.ts';
 import { createDispatcher, type Dispatcher, withPrefix } from '../http/dispatcher.ts';
 import { observeRoutes } from '../http/observe.ts';
-import { type OpenApiDocument, openApiDocument } from '../http/openapi.ts';
-import { listen, type RunningServer } from '../http/server.ts';
-import { staticFiles } from '../http/static.ts';
+import { type OpenApiDocument, openApiDocument } from '../http/openapi/openapi.ts';
+import { listen, type RunningServer } from '../http/server/server.ts';
+import { staticFiles } from '../http/server/static.ts';
 import { auditing } from './audit/around.ts';
+import { CallerShares, shareKeyOf } from './caller-shares.ts';
 import { documentInfo } from './docs/info.ts';
+import { answeringOnce } from './idempotency.ts';
 import type { ApiRoute } from './route.ts';
 import { routes as allRoutes } from './routes.ts';
 import type { OpenServices, Services } from './services.ts';
+import { withinOwnSessions } from './session-guard.ts';
 
 const runnerPrefixes = ['/api/v2/runner/', '/api/v2.0/runner/'];
 const consoleFolder = new URL('../web/dist/', import.meta.url);
@@ -20,6 +24,8 @@ export type StartOptions = {
   readonly authDispatcher: Dispatcher;
   /** Other than the product's own, for tests of the machinery. */
   readonly routes?: readonly ApiRoute[];
+  /** Other than the product's own, for tests. */
+  readonly shares?: Partial<Readonly<Record<ShareName, ShareBounds>>>;
   /** Other than the built console, for tests. */
   readonly fallback?: Fallback;
 };
@@ -38,6 +44,7 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
     leaving: leaving.signal,
   };
   const shutdown = new AbortController();
+  const shares = new CallerShares(options.shares);
   const platform = createDispatcher(options.routes ?? allRoutes, {
     services,
     async identify(bearer, call) {
@@ -47,7 +54,9 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
         ? await services.runners.tokens.identify(bearer, call)
         : await services.auth.identify(bearer, call.requestId);
     },
-    around: auditing(options.services),
+    takeShare: (share, caller, call) =>
+      shares.take(share, shareKeyOf(caller, call, settings.TRUSTED_PROXIES)),
+    around: withinOwnSessions(services, answeringOnce(services.keys, auditing(services))),
     responseChecks: settings.RESPONSE_CHECKS,
     codedPrefixes: runnerPrefixes,
   });

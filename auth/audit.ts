@@ -1,13 +1,13 @@
 /** What happened to tokens and accounts: each entry stands in the transaction of what it tells of. */
-import type { AuthAuditAction } from '../domain/audit.ts';
+import type { AuthAuditAction } from '../domain/access/audit.ts';
 import {
   type AuditEntry,
   type AuditFilter,
   type AuditPlace,
   auditPageStatement,
-} from '../domain/audit-page.ts';
+} from '../domain/access/audit-page.ts';
 import { redacted } from '../domain/redact.ts';
-import { clientNetwork } from '../http/client-address.ts';
+import { clientNetwork } from '../http/server/client-address.ts';
 import type { Runner, Statement } from './database.ts';
 import type { AuthCaller } from './route.ts';
 

@@ -31,12 +31,7 @@ export class AuthDatabase implements Runner {
     // While one is in use the pool does not listen: the statement under way fails, which is told where it was sent.
     pool.on('connect', (client) => client.on('error', () => undefined));
     this.#pool = pool;
-    this.#unwatch = watchPool('auth', () => ({
-      max: poolSize,
-      total: pool.totalCount,
-      idle: pool.idleCount,
-      waiting: pool.waitingCount,
-    }));
+    this.#unwatch = watchPool('auth', pool);
   }
 
   async query<R>(statement: Statement, values: readonly unknown[]): Promise<R[]> {

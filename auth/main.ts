@@ -1,12 +1,14 @@
 /** The authentication service alone, for a platform that names it in `AUTH_URL`. */
 
+import { limits } from '../domain/limits.ts';
 import { createApp } from '../http/app.ts';
 import { createLog } from '../http/log.ts';
 import { observeRoutes } from '../http/observe.ts';
-import { listen, type RunningServer } from '../http/server.ts';
+import { listen, type RunningServer } from '../http/server/server.ts';
 import { readSettings, SettingsError } from '../settings/read.ts';
 import { telemetrySettings } from '../telemetry/settings.ts';
 import { startTelemetry } from '../telemetry/start.ts';
+import { endOnUnforeseen } from '../telemetry/unforeseen.ts';
 import { checkAuthSchema } from './schema-check.ts';
 import { openAuthService } from './service.ts';
 import { type AuthSettings, authServerSettings, authSettings } from './settings.ts';
@@ -55,8 +57,9 @@ if (import.meta.main) {
     const log = createLog('auth', settings.server.LOG_LEVEL);
     const telemetry = await startTelemetry('auth', settings.telemetry, log);
     const running = await startAuth(settings.auth, settings.server);
-    const stop = () => void running.stop().then(() => telemetry.stop());
-    process.once('SIGTERM', stop).once('SIGINT', stop);
+    const stop = () => running.stop().then(() => telemetry.stop());
+    endOnUnforeseen(log, stop, limits.shutdownGraceSeconds + settings.server.SHUTDOWN_DELAY_SECONDS);
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop());
   } catch (error) {
     console.error(error instanceof SettingsError ? error.message : error);
     process.exitCode = 1;

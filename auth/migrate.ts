@@ -29,6 +29,8 @@ export async function migrateAuth(
     connectionString: databaseUrl,
     application_name: 'authentication migration',
   });
+  // A connection that breaks is told by the statement that needs it.
+  client.on('error', () => undefined);
   await client.connect();
   try {
     await client.query('select pg_advisory_lock($1)', [migrationLock]);

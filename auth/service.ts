@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { Problem } from '../domain/errors.ts';
 import { createDispatcher, type Dispatcher } from '../http/dispatcher.ts';
 import { AuthDatabase } from './database.ts';
+import { answeringOnce, authKeyKeeper, sweepKeys } from './idempotency.ts';
 import type { AuthCaller, AuthRoute } from './route.ts';
 import { listAuthAudit } from './routes/audit.ts';
 import { authHealth } from './routes/health.ts';
@@ -45,10 +46,12 @@ export function openAuthService(
   const database = new AuthDatabase(settings.DATABASE_URL);
   const sweep = setInterval(() => {
     sweepExpired(database).catch((error) => log.warn({ err: error }, 'expired tokens not removed'));
+    sweepKeys(database).catch((error) => log.warn({ err: error }, 'old idempotency keys not removed'));
   }, sweepEveryMs).unref();
   const dispatcher = createDispatcher(authRoutes, {
     services: { log, database, settings, leaving },
     identify: (bearer) => identify(database, settings.TOKEN_KEY, bearer),
+    around: answeringOnce(authKeyKeeper(database, settings.TOKEN_KEY)),
     responseChecks,
   });
   return {

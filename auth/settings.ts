@@ -5,7 +5,7 @@ import { databaseAddress } from '../settings/database-address.ts';
 
 const secret = z.string().min(32, 'must hold at least 32 characters').meta({ secret: true });
 
-export const authDatabaseSettings = z.object({
+const authDatabaseSettings = z.object({
   DATABASE_URL: databaseAddress('The database whose schema `auth` holds the tables of this service'),
 });
 

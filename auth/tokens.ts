@@ -1,7 +1,7 @@
 /** Tokens of people and devices: made, looked up, ended. Values leave this file once, digests are what is stored. */
 import { randomUUID } from 'node:crypto';
+import { tokenFamily, tokenHint } from '../domain/access/token-format.ts';
 import { limits } from '../domain/limits.ts';
-import { tokenFamily, tokenHint } from '../domain/token-format.ts';
 import { mintToken, tokenDigest } from '../http/token-secret.ts';
 import type { Runner, Statement } from './database.ts';
 import { type UserRow, userColumns } from './user-view.ts';

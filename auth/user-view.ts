@@ -1,6 +1,6 @@
 /** A user as this service shows one (contract: Token validation result; decisions 3). */
 import { z } from 'zod';
-import { type Role, roles } from '../domain/access.ts';
+import { type Role, roles } from '../domain/access/access.ts';
 import { story } from '../domain/examples.ts';
 import { timestampOut } from '../http/schemas.ts';
 

@@ -37,13 +37,6 @@ export function cliOf(program: Command): Cli {
 export const examples = (...lines: string[]) =>
   `\nExamples:\n${lines.map((line) => `  $ sdp ${line}`).join('\n')}`;
 
-/** A path with what is given of these parameters. */
-export function withQuery(path: string, parameters: Readonly<Record<string, string | number | undefined>>) {
-  const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
-  const query = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
-  return given.length === 0 ? path : `${path}?${query}`;
-}
-
 /** A whole number between bounds, as an option or argument. */
 export const wholeNumber = (least: number, most: number) => (value: string) => {
   const number = Number(value);

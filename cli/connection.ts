@@ -1,8 +1,11 @@
 /** Which platform a command speaks to, and with whose token. */
+import type { Bearer } from '../client/api-client.ts';
+import { ApiError } from '../client/errors.ts';
+import type { SignedIn as SignInReply } from '../client/types.ts';
 import { readCredentials, renewTokens, type SignedIn } from './credentials.ts';
-import { PlatformError, UsageError } from './errors.ts';
+import { UsageError } from './errors.ts';
 import { findPlatform, type Running } from './find-platform.ts';
-import { type Bearer, PlatformClient } from './platform-client.ts';
+import { PlatformClient } from './platform-client.ts';
 
 /** A token that ends so soon is renewed before it is used. */
 const renewAheadMs = 60_000;
@@ -21,7 +24,7 @@ export async function placeOf(url: string | undefined): Promise<Place> {
 }
 
 /** The address in the one form under which tokens are remembered. */
-export function addressOf(url: string): string {
+function addressOf(url: string): string {
   if (!URL.canParse(url)) throw new UsageError(`'${url}' is no address: it is like http://127.0.0.1:8080.`);
   const { protocol, origin, pathname, username, search } = new URL(url);
   if (!/^https?:$/.test(protocol)) throw new UsageError(`The address must begin with http:// or https://.`);
@@ -63,25 +66,17 @@ export async function bearerFor(
   return { token: () => signedIn?.accessToken, renew };
 }
 
-export interface TokenReply {
-  readonly accessToken: string;
-  readonly expiresAt: string;
-  readonly refreshToken: string | null;
-  readonly refreshExpiresAt: string | null;
-  readonly user: { readonly username: string; readonly role: string };
-}
-
-export function signedInOf({ user, ...tokens }: TokenReply): SignedIn {
+export function signedInOf({ user, ...tokens }: SignInReply): SignedIn {
   const { accessToken, expiresAt, refreshToken, refreshExpiresAt } = tokens;
   return { username: user.username, accessToken, expiresAt, refreshToken, refreshExpiresAt };
 }
 
 async function fetchTokens(address: string, refreshToken: string): Promise<SignedIn | undefined> {
   try {
-    const path = '/api/authorization/refresh';
-    return signedInOf(await new PlatformClient(address).post<TokenReply>(path, { refreshToken }));
+    const platform = new PlatformClient(address);
+    return signedInOf(await platform.call('POST /api/authorization/refresh', { body: { refreshToken } }));
   } catch (error) {
-    if (error instanceof PlatformError && error.status === 401) return undefined;
+    if (error instanceof ApiError && error.status === 401) return undefined;
     throw error;
   }
 }

@@ -5,9 +5,12 @@ import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
+import { ApiError } from '../client/errors.ts';
+import type { Session } from '../client/types.ts';
 import { contentTypeOf } from './content-type.ts';
-import { findPlatform } from './find-platform.ts';
-import { PlatformClient, PlatformError } from './platform-client.ts';
+import { type Found, findPlatform } from './find-platform.ts';
+import { signInLocally } from './local-sign-in.ts';
+import { PlatformClient } from './platform-client.ts';
 
 const templateName = 'system-tabular-dashboard-autodetect-next';
 const recording = join(
@@ -19,37 +22,19 @@ const patienceMs = 120_000;
 
 interface Options {
   readonly url?: string;
-  readonly username: string;
+  readonly username?: string;
   readonly password?: string;
   readonly file: string;
 }
 
-interface NodeProgress {
-  readonly name: string;
-  readonly state: string;
-  readonly statusDetails: string;
-}
-
-interface Progress {
-  readonly nodeInstances: readonly NodeProgress[];
-  readonly summary: { readonly allSucceeded: boolean; readonly anyFailed: boolean };
-}
-
-interface Session {
-  readonly id: string;
-  readonly nodeInstances: ReadonlyArray<{ readonly id: number; readonly name: string }>;
-  readonly dimensions: ReadonlyArray<{ readonly url: string }>;
-}
-
 async function main(options: Options): Promise<void> {
-  const running = await findPlatform(options.url);
-  const platform = new PlatformClient(running.address);
-  await platform.signIn(options.username, options.password ?? (await askPassword(options.username)));
-  console.log(`Signed in to ${running.address} as ${options.username}.`);
+  const running = await findPlatform(options.url ?? process.env.SDP_URL ?? addressOfPort(process.env.PORT));
+  const { platform, username } = await signedIn(running, options);
+  console.log(`Signed in to ${running.address} as ${username}.`);
   const session = await createSession(platform);
   await uploadRecording(platform, session, options.file);
   const finished = await followGraph(platform, session.id);
-  const { dimensions } = await platform.get<Session>(`/api/v2/sessions/${session.id}`);
+  const { dimensions } = await platform.call('GET /api/v2/sessions/{id}', { params: { id: session.id } });
   console.log('');
   for (const { url } of dimensions) console.log(`Dashboard         ${running.address}${url}`);
   console.log(`Session           ${running.address}/sessions/${session.id}`);
@@ -61,11 +46,41 @@ async function main(options: Options): Promise<void> {
   if (!finished) process.exitCode = 1;
 }
 
+function addressOfPort(port: string | undefined): string | undefined {
+  return port ? `http://127.0.0.1:${port}` : undefined;
+}
+
+/** Where `npm start` runs here, nothing is asked for; elsewhere, and for a user that is named, a password. */
+async function signedIn(running: Found, { username = 'admin', ...options }: Options) {
+  if (running.dataDir !== undefined && options.password === undefined && username === 'admin') {
+    const local = await signInLocally(running.dataDir);
+    const platform = new PlatformClient(running.address, { token: () => local?.token });
+    if (local !== undefined && (await isTaken(platform))) return { platform, username: local.username };
+  }
+  const password = options.password ?? (await askPassword(username));
+  const { accessToken } = await new PlatformClient(running.address).call('POST /api/authorization/token', {
+    body: { username, password, rememberMe: false },
+  });
+  return { platform: new PlatformClient(running.address, { token: () => accessToken }), username };
+}
+
+/** The keys of a data folder are not those of a platform that was given others. */
+async function isTaken(platform: PlatformClient): Promise<boolean> {
+  try {
+    await platform.call('GET /user_data');
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) return false;
+    throw error;
+  }
+}
+
 async function askPassword(username: string): Promise<string> {
   if (process.env.ADMIN_PASSWORD) return process.env.ADMIN_PASSWORD;
   if (!process.stdin.isTTY) {
     throw new Error(
-      'The password is missing: set ADMIN_PASSWORD or give --password. `npm start` printed it at the first start.',
+      'The password is missing: set ADMIN_PASSWORD or give --password; without one, the demo signs in only where ' +
+        '`npm start` runs, as the same user, with the same DATA_DIR and its own database.',
     );
   }
   const prompt = createInterface({ input: process.stdin, output: process.stdout });
@@ -77,23 +92,25 @@ async function askPassword(username: string): Promise<string> {
 }
 
 async function createSession(platform: PlatformClient): Promise<Session> {
-  const templates = await platform.get<Array<{ id: number; name: string }>>(
-    '/api/v2/session/session_templates',
-  );
+  const templates = await platform.call('GET /api/v2/session/session_templates');
   const template = templates.find(({ name }) => name === templateName);
   if (!template) throw new Error(`The session template ${templateName} is not there.`);
-  const project = await platform.post<{ id: number; title: string }>('/projects', {
-    Title: 'Demonstration',
-    Description: 'Made by npm run demo.',
-    DefaultSessionTemplateId: template.id,
+  const project = await platform.call('POST /projects', {
+    body: {
+      Title: 'Demonstration',
+      Description: 'Made by npm run demo.',
+      DefaultSessionTemplateId: template.id,
+    },
   });
-  const session = await platform.post<{ id: string }>('/session', {
-    Name: `Seattle weather, ${new Date().toISOString()}`,
-    ProjectId: project.id,
-    SessionTemplateId: template.id,
+  const session = await platform.call('POST /session', {
+    body: {
+      Name: `Seattle weather, ${new Date().toISOString()}`,
+      ProjectId: project.id,
+      SessionTemplateId: template.id,
+    },
   });
   console.log(`Created project ${project.id} (${project.title}) and session ${session.id}.`);
-  return platform.get<Session>(`/api/v2/sessions/${session.id}`);
+  return platform.call('GET /api/v2/sessions/{id}', { params: { id: session.id } });
 }
 
 async function uploadRecording(platform: PlatformClient, session: Session, file: string): Promise<void> {
@@ -101,11 +118,8 @@ async function uploadRecording(platform: PlatformClient, session: Session, file:
   if (!input) throw new Error('The session has no node tabular-upload.');
   const name = basename(file);
   const started = Date.now();
-  await platform.upload(
-    `/api/v2/node-instance/${input.id}/outputs/data`,
-    file,
-    { 'content-type': contentTypeOf(name) },
-    (sentBytes, totalBytes) => progressBar(`Uploading ${name}`, sentBytes, totalBytes),
+  await platform.upload(input.id, file, { 'content-type': contentTypeOf(name) }, (sentBytes, totalBytes) =>
+    progressBar(`Uploading ${name}`, sentBytes, totalBytes),
   );
   console.log(`\nUploaded in ${Date.now() - started} ms.`);
 }
@@ -123,7 +137,9 @@ async function followGraph(platform: PlatformClient, sessionId: string): Promise
   const told = new Map<string, string>();
   const until = Date.now() + patienceMs;
   for (;;) {
-    const progress = await platform.get<Progress>(`/api/v2/session/${sessionId}/node-instances`);
+    const progress = await platform.call('GET /api/v2/session/{id}/node-instances', {
+      params: { id: sessionId },
+    });
     for (const node of progress.nodeInstances) {
       const state = node.statusDetails ? `${node.state} (${node.statusDetails})` : node.state;
       if (told.get(node.name) === state) continue;
@@ -143,13 +159,16 @@ async function followGraph(platform: PlatformClient, sessionId: string): Promise
 new Command('demo')
   .description('Takes a real recording from upload to dashboard on a running platform.')
   .option('--url <address>', 'address of the platform (default: the one that npm start runs here)')
-  .option('--username <name>', 'who signs in', 'admin')
-  .option('--password <password>', 'default: ADMIN_PASSWORD, else it is asked for')
+  .option('--username <name>', 'who signs in (default: admin)')
+  .option(
+    '--password <password>',
+    'default: none where npm start runs, else ADMIN_PASSWORD, else it is asked for',
+  )
   .option('--file <path>', 'the recording: csv, tsv, json or parquet', recording)
   .action(main)
   .parseAsync()
   .catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
-    console.error(error instanceof PlatformError ? `${reason} (${error.status})` : reason);
+    console.error(error instanceof ApiError ? `${reason} (${error.status})` : reason);
     process.exitCode = 1;
   });

@@ -5,9 +5,11 @@ import { rename, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ConnectionError } from './errors.ts';
-import type { PlatformClient } from './platform-client.ts';
+import { NetworkError } from '../client/errors.ts';
 import { Progress } from './progress.ts';
+
+/** Decoded by the platform where it is stored compressed, so that length and bytes are those of the file. */
+export const plainBytes = { 'accept-encoding': 'identity' };
 
 export interface Downloaded {
   readonly file: string;
@@ -15,17 +17,15 @@ export interface Downloaded {
 }
 
 /**
+ * @param opened the answer that holds the bytes
  * @param out name of the file; `-` writes to the standard output, undefined takes the name that the platform gives
- * @throws ConnectionError when the line broke or the bytes are not those that the platform holds
+ * @throws NetworkError when the line broke or the bytes are not those that the platform holds
  */
 export async function download(
-  platform: PlatformClient,
-  path: string,
+  response: Response,
   out: string | undefined,
   fallbackName: string,
 ): Promise<Downloaded> {
-  // Decoded by the platform where it is stored compressed, so that length and bytes are those of the file.
-  const response = await platform.open(path, { 'accept-encoding': 'identity' });
   const file = out ?? nameIn(response.headers.get('content-disposition')) ?? fallbackName;
   const totalBytes = Number(response.headers.get('content-length') ?? 0);
   const progress = new Progress();
@@ -48,8 +48,8 @@ export async function download(
     if (file !== '-') await rename(partial, file);
   } catch (error) {
     if (file !== '-') await rm(partial, { force: true });
-    if (error instanceof ConnectionError || (error as NodeJS.ErrnoException).syscall) throw error;
-    throw new ConnectionError(`The line to ${platform.address} broke during the download.`, { cause: error });
+    if (error instanceof NetworkError || (error as NodeJS.ErrnoException).syscall) throw error;
+    throw new NetworkError('The connection broke during the download.', { cause: error });
   }
   if (file !== '-') progress.end(file, `${file}: ${sizeBytes} bytes`);
   return { file, sizeBytes };
@@ -59,7 +59,7 @@ export async function download(
 function checkWhole(headers: Headers, sha256: string): void {
   const [, wanted] = /^"([0-9a-f]{64})"$/.exec(headers.get('etag') ?? '') ?? [];
   if (wanted === undefined || !headers.has('content-length') || wanted === sha256) return;
-  throw new ConnectionError('The bytes that came are not those that the platform holds.');
+  throw new NetworkError('The bytes that came are not those that the platform holds.');
 }
 
 /** The last part alone: what a server says never leads into another folder. */

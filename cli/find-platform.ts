@@ -1,22 +1,46 @@
 /** Which platform a command speaks to. */
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
 export interface Running {
   readonly address: string;
   readonly temporalUiUrl?: string;
 }
 
+/** The platform that is asked for; `dataDir` when `npm start` runs it on a data folder of this machine. */
+export interface Found extends Running {
+  readonly dataDir?: string;
+}
+
+const loopbackHosts = ['localhost', '127.0.0.1', '[::1]'];
+
 /**
  * The platform at this address, else the one that `npm start` runs in this checkout.
  * @throws Error with a sentence for the person when there is none
  */
-export async function findPlatform(url: string | undefined): Promise<Running> {
-  if (url) return { address: url };
-  const folder = process.env.DATA_DIR || join(import.meta.dirname, '../.data');
+export async function findPlatform(url: string | undefined): Promise<Found> {
+  const dataDir = resolve(process.env.DATA_DIR || join(import.meta.dirname, '../.data'));
+  const local = await readRunning(dataDir);
+  if (url)
+    return local !== undefined && isSame(url, local.address) ? { ...local, dataDir } : { address: url };
+  if (local !== undefined) return { ...local, dataDir };
+  throw new Error('No running platform was found. Start one with `npm start`, or name one with --url.');
+}
+
+async function readRunning(dataDir: string): Promise<Running | undefined> {
   try {
-    return JSON.parse(await readFile(join(folder, 'running.json'), 'utf8')) as Running;
+    return JSON.parse(await readFile(join(dataDir, 'running.json'), 'utf8')) as Running;
   } catch {
-    throw new Error('No running platform was found. Start one with `npm start`, or name one with --url.');
+    return undefined;
   }
+}
+
+/** All names of this machine's loopback are the same place. */
+function isSame(url: string, address: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const [wanted, running] = [new URL(url), new URL(address)];
+  const isLoopback = [wanted, running].every(({ hostname }) => loopbackHosts.includes(hostname));
+  return wanted.protocol === running.protocol && wanted.port === running.port
+    ? isLoopback || wanted.hostname === running.hostname
+    : false;
 }

@@ -10,7 +10,7 @@ export async function ask(question: string): Promise<string> {
 }
 
 /** As `ask`; what is typed is not shown. */
-export async function askSecret(question: string): Promise<string> {
+async function askSecret(question: string): Promise<string> {
   process.stderr.write(question);
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   try {

@@ -4,15 +4,14 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as delay } from 'node:timers/promises';
-import { isPassing, PlatformError } from './errors.ts';
+import { BackOff, isTransient } from '../client/back-off.ts';
+import { ApiError } from '../client/errors.ts';
+import type { NodeOutput } from '../client/types.ts';
 import type { PlatformClient } from './platform-client.ts';
 import type { Progress } from './progress.ts';
 
 const identifierCharacters = 100;
 const digestCharacters = 16;
-const firstPauseMs = 500;
-const longestPauseMs = 10_000;
 
 export interface UploadRequest {
   readonly nodeInstanceId: number;
@@ -35,31 +34,25 @@ export interface Uploaded {
   readonly sizeBytes: number;
 }
 
-interface Output {
-  readonly id: number;
-  readonly outputIdentifier: string;
-  readonly sha256: string | null;
-}
-
 /**
  * What a node has already. The list is long where much was uploaded, so that it is read once for all files of a command.
  * What others upload meanwhile is another file: where it is the same one, name and bytes, it takes its own place.
  */
 export class Outputs {
   readonly #platform: PlatformClient;
-  readonly #path: string;
-  #list: Promise<readonly Output[]> | undefined;
+  readonly #nodeInstanceId: number;
+  #list: Promise<readonly NodeOutput[]> | undefined;
 
   constructor(platform: PlatformClient, nodeInstanceId: number) {
     this.#platform = platform;
-    this.#path = `/api/v2/node-instance/${nodeInstanceId}/outputs`;
+    this.#nodeInstanceId = nodeInstanceId;
   }
 
   /**
    * The output of this identifier and these bytes.
    * @param anew reads the list again: a try before may have arrived, though the answer to it did not
    */
-  async find(identifier: string, sha256: string, anew: boolean): Promise<Output | undefined> {
+  async find(identifier: string, sha256: string, anew: boolean): Promise<NodeOutput | undefined> {
     if (anew) this.#list = undefined;
     this.#list ??= this.#read();
     const list = this.#list;
@@ -73,12 +66,14 @@ export class Outputs {
     }
   }
 
-  async #read(): Promise<readonly Output[]> {
+  async #read(): Promise<readonly NodeOutput[]> {
     try {
-      return await this.#platform.get<Output[]>(this.#path);
+      return await this.#platform.call('GET /api/v2/node-instance/{nodeInstanceId}/outputs', {
+        params: { nodeInstanceId: this.#nodeInstanceId },
+      });
     } catch (error) {
       // A node without outputs; the upload itself tells when there is no such node.
-      if (error instanceof PlatformError && error.status === 404) return [];
+      if (error instanceof ApiError && error.status === 404) return [];
       throw error;
     }
   }
@@ -86,7 +81,7 @@ export class Outputs {
 
 /**
  * @param outputs of the node, for all files of a command
- * @throws PlatformError when it is refused for good, or still after all tries
+ * @throws ApiError when it is refused for good, or still after all tries
  */
 export async function uploadFile(
   platform: PlatformClient,
@@ -99,7 +94,6 @@ export async function uploadFile(
   progress.update(file, 0, sizeBytes, 'reading');
   const sha256 = await digestOf(file);
   const identifier = request.identifier ?? identifierOf(file, sha256);
-  const path = `/api/v2/node-instance/${nodeInstanceId}/outputs`;
   const headers = {
     'content-type': request.contentType,
     'x-platform-output-identifier': identifier,
@@ -108,28 +102,25 @@ export async function uploadFile(
       ? {}
       : { 'x-platform-output-metadata': Buffer.from(request.metadata).toString('latin1') }),
   };
+  const backOff = new BackOff({ firstMs: 500, longestMs: 10_000 });
   for (let tries = 0; ; tries++) {
     const note = tries === 0 ? '' : `try ${tries + 1}`;
     try {
       const there = await outputs.find(identifier, sha256, tries > 0);
       if (there !== undefined) return { file, outcome: 'there', identifier, outputId: there.id, sizeBytes };
-      const reply = await platform.upload<{ id?: number }>(`${path}/data`, file, headers, (sent, total) =>
+      const reply = await platform.upload(nodeInstanceId, file, headers, (sent, total) =>
         progress.update(file, sent, total, note),
       );
-      const outcome = reply.id === undefined ? 'queued' : 'uploaded';
-      return { file, outcome, identifier, outputId: reply.id ?? null, sizeBytes };
+      const published = 'id' in reply ? reply.id : null;
+      const outcome = published === null ? 'queued' : 'uploaded';
+      return { file, outcome, identifier, outputId: published, sizeBytes };
     } catch (error) {
-      const isRenewed = error instanceof PlatformError && error.status === 401 && (await platform.renew());
-      if ((!isRenewed && !isPassing(error)) || tries >= request.retries) throw error;
+      const isRenewed = error instanceof ApiError && error.status === 401 && (await platform.renew());
+      if ((!isRenewed && !isTransient(error)) || tries >= request.retries) throw error;
       progress.update(file, 0, sizeBytes, `waits for try ${tries + 2}`);
-      await delay(pauseMs(error, tries));
+      await backOff.wait(error);
     }
   }
-}
-
-function pauseMs(error: unknown, tries: number): number {
-  const wanted = error instanceof PlatformError ? error.retryAfterMs : undefined;
-  return wanted ?? Math.min(longestPauseMs, firstPauseMs * 2 ** tries) * (0.5 + Math.random() / 2);
 }
 
 async function digestOf(file: string): Promise<string> {
@@ -139,7 +130,7 @@ async function digestOf(file: string): Promise<string> {
 }
 
 /** The same file has the same identifier every time; files of one name and other bytes have others. */
-export function identifierOf(file: string, sha256: string): string {
+function identifierOf(file: string, sha256: string): string {
   const digest = sha256.slice(0, digestCharacters);
   const name = basename(file).replaceAll(/[^A-Za-z0-9._-]/g, '_');
   return `${name.slice(0, identifierCharacters - digestCharacters - 1)}-${digest}`;

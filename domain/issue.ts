@@ -7,7 +7,7 @@ export type Issue = {
 };
 
 /** No list of faults grows beyond this; the last item then says that more were left out. */
-export const maxIssues = 200;
+const maxIssues = 200;
 
 const plainKey = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/;
 const longestKeyCharacters = 100;

@@ -32,6 +32,13 @@ export const limits = {
   largestInt32: 2_147_483_647,
   earliestYear: 1970,
   latestYear: 9999,
+  // Idempotency keys
+  idempotencyKeyCharacters: 255,
+  idempotencyKeyKeptHours: 24,
+  /** Renewed while the request is under way. */
+  idempotencyKeyLeaseSeconds: 10,
+  /** A longer reply is made anew for a repeat, from what was made. */
+  idempotencyReplyBytes: 1 * mebibytes,
   // Tokens, passwords (decisions 3)
   accessTokenHours: 8,
   refreshTokenDays: 30,
@@ -65,6 +72,12 @@ export const limits = {
   uploadPartMaxBytes: 100 * mebibytes,
   uploadParts: 10_000,
   taskUploadDays: 7,
+  /** Memory and file in which bytes wait on their way to a store, of each process. */
+  stagingMemoryBytes: 40 * mebibytes,
+  stagingBytesDefault: 1 * gibibytes,
+  stagingBytesMin: 64 * mebibytes,
+  stagingWaitSeconds: 30,
+  stagingRetryAfterSeconds: 5,
   latestJsonBytes: 4 * mebibytes,
   bundledUploadBytes: 1 * mebibytes,
   bundleBytes: 64 * mebibytes,
@@ -79,6 +92,8 @@ export const limits = {
   runnerInstanceCharacters: 128,
   runnerInstanceKeptDays: 7,
   runnerDrainedKeptDays: 90,
+  /** An instance that holds nothing, waits for nothing and was not seen for so long counts as gone. */
+  runnerGoneSeconds: 120,
   runnerVersionCharacters: 200,
   runnerStateBytes: 64 * kibibytes,
   inputsPageDefault: 100,
@@ -86,8 +101,22 @@ export const limits = {
   incrementalInputsPerTaskDefault: 100,
   maxAttemptsDefault: 3,
   maxAttemptsMax: 20,
+  // Deployed runners
+  deployedProcessesPerType: 100,
+  deployedProcessesPerHost: 1_000,
+  /** A host with more processes makes several calls for one heartbeat. */
+  deployedProcessesPerReport: 200,
+  /** A call that acquires or ends many processes must be over within its time; the next one goes on. */
+  deployedChangesPerCall: 50,
+  deployedMessageCharacters: 1_000,
+  deployedSilentSeconds: 86_400,
   // Built-in nodes (decisions 11)
   builtinFileSeconds: 1_800,
+  builtinTempBytes: 20 * gibibytes,
+  builtinTempReserveBytes: 2 * gibibytes,
+  builtinUnpackRatio: 500,
+  /** Below it the ratio does not count: a short file of few values is packed small. */
+  builtinUnpackFreeBytes: 64 * mebibytes,
   builtinSourceAnswerSeconds: 5,
   builtinSourceAwaySeconds: 5,
   builtinSourceSilentSeconds: 60,
@@ -124,7 +153,18 @@ export const limits = {
   sharedSessionWaitSeconds: 2,
   closeReasonCharacters: 4000,
   // Live events of sessions
-  sessionEventListeners: 5_000,
+  sessionEventAttempts: 1_000,
   sessionEventBufferBytes: 1 * mebibytes,
   sessionEventKeepAliveSeconds: 5,
+  // Shares: what one API process does at once, in all and for one caller
+  sessionEventListeners: 5_000,
+  sessionEventListenersPerCaller: 2_500,
+  waitingClaims: 8_000,
+  waitingClaimsPerCaller: 4_000,
+  uploadsAtOnce: 2_000,
+  uploadsAtOncePerCaller: 1_000,
+  ingestsAtOnce: 1_000,
+  ingestsAtOncePerAddress: 500,
+  unavailableRetryAfterSeconds: 1,
+  shareRetryAfterSeconds: 5,
 } as const;

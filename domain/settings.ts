@@ -25,7 +25,7 @@ export class SettingsError extends Error {
 export type ReadFile = (path: string) => string;
 
 /** The name under which a secret variable's file is given. */
-export const fileVariable = (name: string): string => `${name}_FILE`;
+const fileVariable = (name: string): string => `${name}_FILE`;
 
 /** Names of the variables marked `.meta({ secret: true })`: each may stand in a file, named by {@link fileVariable}. */
 export function secretVariables(parts: Readonly<Record<string, SettingsPart>>): ReadonlySet<string> {

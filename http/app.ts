@@ -4,16 +4,16 @@ import Koa from 'koa';
 import helmet from 'koa-helmet';
 import type { Logger } from 'pino';
 import { Problem } from '../domain/errors.ts';
+import { readJsonBody } from './bodies/json-body.ts';
+import { openBody } from './bodies/upload.ts';
 import { CallFacts } from './call-facts.ts';
 import { CallLife } from './call-life.ts';
 import type { Dispatcher, Outcome } from './dispatcher.ts';
 import { errorReply, toProblem } from './errors.ts';
-import { faultOf } from './framing.ts';
-import { readJsonBody } from './json-body.ts';
 import { requestIdFrom } from './request-id.ts';
 import type { Reply } from './route.ts';
 import { sendReply } from './send.ts';
-import { openBody } from './upload.ts';
+import { faultOf } from './server/request-smuggling.ts';
 
 /** Answers GET and HEAD for paths that no route knows; null where it has nothing. */
 export type Fallback = (request: IncomingMessage) => Promise<Reply | null>;
@@ -32,6 +32,8 @@ export type AppOptions = {
 };
 
 const yearSeconds = 31_536_000;
+/** No answer: its caller was gone before any of it went out. Proxies write it so. */
+const callerGone = 499;
 
 const securityHeaders = (isBehindTls: boolean) =>
   helmet({
@@ -70,6 +72,8 @@ async function answer(
   options: AppOptions,
 ): Promise<void> {
   const startedAt = performance.now();
+  // Whoever writes sees that the caller is gone; an error without a listener would end the process.
+  response.on('error', () => undefined);
   const requestId = requestIdFrom(one(request.headers['x-request-id']));
   const log = options.log.child({ requestId });
   response.setHeader('x-request-id', requestId);
@@ -97,18 +101,20 @@ async function answer(
   }
   const seconds = (performance.now() - startedAt) / 1000;
   const route = outcome.routeId ?? 'none';
-  options.observe?.(route, response.statusCode, seconds);
-  endSpan(outcome.span, response.statusCode, facts);
+  const status = response.headersSent ? response.statusCode : callerGone;
+  options.observe?.(route, status, seconds);
+  endSpan(outcome.span, status, facts);
   const line = {
     route,
     ...facts.ids,
     ...(outcome.span === undefined ? {} : { traceId: outcome.span.traceparent.slice(3, 35) }),
     method: request.method,
-    status: response.statusCode,
+    status,
     ms: Math.round(seconds * 1000),
     delivered,
   };
-  if (response.statusCode >= 500) log.error(line, 'request');
+  if (status >= 500) log.error(line, 'request');
+  else if (status === callerGone) log.info(line, 'request cut by its caller');
   else log.info(line, 'request');
 }
 

@@ -1,7 +1,7 @@
 /** Wire forms of audits: the platform's and the authentication service's. */
 import { z } from 'zod';
-import { auditActorKinds, auditObjects } from '../domain/audit.ts';
-import { type AuditEntry, type AuditPlace, formatPlace, parsePlace } from '../domain/audit-page.ts';
+import { auditActorKinds, auditObjects } from '../domain/access/audit.ts';
+import { type AuditEntry, type AuditPlace, formatPlace, parsePlace } from '../domain/access/audit-page.ts';
 import { story } from '../domain/examples.ts';
 import { limits } from '../domain/limits.ts';
 import { formatTimestamp } from '../domain/timestamp.ts';

@@ -1,5 +1,4 @@
 /** What a request was about, for its log lines and its span: ids alone, nothing of a person. */
-import type { Route } from './route.ts';
 
 export type CallIds = {
   readonly sessionId?: string;
@@ -28,16 +27,13 @@ const named = ['sessionId', 'nodeInstanceId', 'nodeOutputId', 'taskId', 'runId']
 const idForm = /^[0-9A-Fa-f-]{1,36}$/;
 
 /** The ids that stand in the path of a request; `{id}` below sessions is the session's. */
-export function idsInPath(
-  route: Pick<Route, 'path'>,
-  params: Readonly<Record<string, string | undefined>>,
-): CallIds {
+export function idsInPath(path: string, params: Readonly<Record<string, string | undefined>>): CallIds {
   const ids: Record<string, string> = {};
   for (const name of named) {
     const value = params[name];
     if (value !== undefined && idForm.test(value)) ids[name] = value;
   }
   const { id } = params;
-  if (id !== undefined && idForm.test(id) && /\/sessions?\/\{id\}/.test(route.path)) ids.sessionId = id;
+  if (id !== undefined && idForm.test(id) && /\/sessions?\/\{id\}/.test(path)) ids.sessionId = id;
   return ids;
 }

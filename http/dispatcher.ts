@@ -3,11 +3,11 @@ import type { Logger } from 'pino';
 import { Problem } from '../domain/errors.ts';
 import { redacted } from '../domain/redact.ts';
 import { isTracing, type OpenSpan, startSpan } from '../telemetry/trace.ts';
+import { parseJsonBytes } from './bodies/json-body.ts';
 import { CallFacts, idsInPath } from './call-facts.ts';
 import { CallLife } from './call-life.ts';
 import { type ErrorStyle, errorReply, toProblem } from './errors.ts';
 import { type Call, type GuardOptions, runRoute } from './guard.ts';
-import { parseJsonBytes } from './json-body.ts';
 import { allPaths, PathTree } from './paths.ts';
 import { requestIdFrom } from './request-id.ts';
 import type { Reply, Route } from './route.ts';
@@ -67,7 +67,7 @@ export function createDispatcher<Services>(
         return refused(new Problem('methodNotAllowed', { headers }), styleOf(path), 'methodNotAllowed');
       }
       const route = match.value;
-      const ids = idsInPath(route, match.params);
+      const ids = idsInPath(route.path, match.params);
       incoming.facts.note(ids);
       const log = incoming.log.child({ route: route.id, ...ids });
       const span = spanOf(route, incoming);

@@ -1,6 +1,8 @@
 /** From whatever was thrown to what a caller may see: the one mapper (contract: Errors). */
 import { type ZodError, z } from 'zod';
 import { Problem, type ProblemKey } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
+import { isDatabaseUnavailable } from '../domain/network/database-fault.ts';
 import { redacted } from '../domain/redact.ts';
 
 export type ErrorStyle = 'common' | 'coded';
@@ -21,16 +23,25 @@ export const codedErrorSchema = z
     example: { status: 'error', code: 'task_not_found', message: 'Task not found.' },
   });
 
-/** Anything that is no `Problem` is `internal`: nothing of the inside gets out. */
+/**
+ * Anything that is no `Problem` is `internal`: nothing of the inside gets out. A database that is away or busy is
+ * `unavailable`, wherever it was asked: the caller tries again.
+ */
 export function toProblem(thrown: unknown): Problem {
-  return thrown instanceof Problem ? thrown : new Problem('internal', { cause: thrown });
+  if (thrown instanceof Problem) return thrown;
+  return new Problem(isDatabaseUnavailable(thrown) ? 'unavailable' : 'internal', { cause: thrown });
 }
 
+/** Every 401 says what is asked for, and every 503 when to try again. */
+const headersByStatus: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+  401: { 'www-authenticate': 'Bearer' },
+  503: { 'retry-after': String(limits.unavailableRetryAfterSeconds) },
+};
+
 export function errorReply(problem: Problem, style: ErrorStyle): ErrorReply {
-  const authenticate = problem.status === 401 ? { 'www-authenticate': 'Bearer' } : {};
   return {
     status: problem.status,
-    headers: { ...authenticate, ...problem.headers },
+    headers: { ...headersByStatus[problem.status], ...problem.headers },
     body: {
       ...(redactedDeep(problem.fields) as Readonly<Record<string, unknown>>),
       status: 'error',

@@ -2,19 +2,21 @@
  * What happens between a matched route and its handler, in this order: token (401), access table (401/403), path
  * (404), query and headers (400), body (400, 408, 413, 415); and after it: the reply against the route's own words.
  */
-import { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
-import { type Caller, decideAccess } from '../domain/access.ts';
+import { type Caller, decideAccess } from '../domain/access/access.ts';
+import type { ShareName } from '../domain/access/shares.ts';
 import { Problem, type ProblemKey } from '../domain/errors.ts';
 import { isStorableText } from '../domain/text.ts';
 import { readBearer } from './bearer.ts';
+import { jsonItems } from './bodies/json-items.ts';
 import type { CallFacts } from './call-facts.ts';
 import type { CallLife } from './call-life.ts';
 import { refusedInput } from './errors.ts';
 import { withPascalNames } from './names.ts';
-import { checkProblem, checkReply } from './response-check.ts';
+import { checkBody, checkProblem, checkReply } from './response-check.ts';
 import type { Reply, Route, UploadBody } from './route.ts';
+import { closeStream, guardStream } from './send.ts';
 
 /** One request on its way to a route, from a socket or from within the process. */
 export type Call = {
@@ -40,7 +42,7 @@ export type Call = {
  * Maps a bearer token to its caller; null when it is unknown, expired or revoked. Throws `unavailable`. It may cut the
  * call when the token ends before the call does.
  */
-export type Identify = (bearer: string, call: Call) => Promise<Caller | null>;
+type Identify = (bearer: string, call: Call) => Promise<Caller | null>;
 
 /** What is known of a call when its handler begins. */
 export type Handled = {
@@ -48,11 +50,18 @@ export type Handled = {
   readonly principal: Caller | null;
   readonly params: unknown;
   readonly body: unknown;
+  /** The JSON body as it was parsed, before the schema; undefined for none. */
+  readonly json: unknown;
 };
 
 export type GuardOptions<Services> = {
   readonly services: Services;
   readonly identify: Identify;
+  /**
+   * Counts a call to a route with a share; the call's end gives it back. Throws `unavailable` when the caller's share
+   * or that of all is used up. Default: nothing is counted.
+   */
+  readonly takeShare?: (share: ShareName, caller: Caller | null, call: Call) => () => void;
   /** Runs a handler, with what the service does around each of its routes; default: the handler alone. */
   readonly around?: (route: Route, call: Handled, run: () => Promise<Reply>) => Promise<Reply>;
   /** `strict` (tests): a reply the route does not declare is a 500. `log`: it is sent and logged. */
@@ -67,11 +76,13 @@ export async function runRoute<Services>(
 ): Promise<Reply> {
   try {
     const reply = await callHandler(route, call, options);
-    if (call.life.refusal !== undefined) {
+    try {
+      if (call.life.refusal !== undefined) throw call.life.refusal;
+      return checked(route, reply, call, options.responseChecks);
+    } catch (refusal) {
       await drop(reply);
-      throw call.life.refusal;
+      throw refusal;
     }
-    return checked(route, reply, call, options.responseChecks);
   } catch (thrown) {
     // Whatever the handler made of being cut short.
     if (call.life.refusal !== undefined) throw call.life.refusal;
@@ -90,14 +101,17 @@ async function callHandler<Services>(
 ): Promise<Reply> {
   const bearer = readBearer(call.headers.authorization);
   const principal = await admit(route, bearer, call, options);
+  if (route.share !== undefined && options.takeShare !== undefined) {
+    call.life.onEnd(options.takeShare(route.share, principal, call));
+  }
   const params = parseParams(route, call.params);
   const query = parse('query', route.query, readQuery(call.query), route.refusals?.query);
   const headers = parse('headers', route.headers, call.headers, route.refusals?.headers);
-  const body = await readBody(route, call);
+  const { body, json } = await readBody(route, call);
   const { method, url, remoteAddress, requestId, log, shutdown } = call;
   const { signal } = call.life;
-  const run = async () =>
-    await route.handler({
+  const run = async () => {
+    const reply = await route.handler({
       params,
       query,
       headers,
@@ -111,14 +125,17 @@ async function callHandler<Services>(
       signal,
       shutdown,
     });
+    guardStream(reply);
+    return reply;
+  };
   const { around } = options;
   if (around === undefined) return await run();
-  return await around(route as unknown as Route, { call, principal, params, body }, run);
+  return await around(route as unknown as Route, { call, principal, params, body, json }, run);
 }
 
-/** A reply that nobody is to get. */
+/** A reply that is not sent. */
 async function drop(reply: Reply): Promise<void> {
-  if (reply.stream instanceof Readable) reply.stream.destroy();
+  closeStream(reply);
   await reply.settled?.(false);
 }
 
@@ -166,13 +183,13 @@ function readQuery(query: string): Record<string, string> {
   return { ...values };
 }
 
-async function readBody(route: Route<never>, call: Call): Promise<unknown> {
-  if (route.body === undefined) return undefined;
-  if (route.body === 'stream') return call.upload;
+async function readBody(route: Route<never>, call: Call): Promise<Pick<Handled, 'body' | 'json'>> {
+  if (route.body === undefined) return { body: undefined, json: undefined };
+  if (route.body === 'stream') return { body: call.upload, json: undefined };
   const json = await call.readJson();
   const named = route.bodyNames === 'PascalCase' ? withPascalNames(json, route.body) : json;
   const result = route.body.safeParse(named);
-  if (result.success) return result.data;
+  if (result.success) return { body: result.data, json };
   throw refusedInput('body', result.error, route.refusals?.body);
 }
 
@@ -187,5 +204,33 @@ function checked<Services>(
     call.log.error({ route: route.id, fault }, 'undeclared response');
     if (checks === 'strict') throw new Problem('internal', { cause: new Error(`${route.id}: ${fault}`) });
   }
+  if (reply.items !== undefined) return withItems(route, reply, call, checks);
   return body === undefined ? reply : { ...reply, body };
 }
+
+/** The reply with its items as a stream, each of which is checked as it goes. */
+function withItems<Services>(
+  route: Route<Services>,
+  { items = none(), ...reply }: Reply,
+  call: Call,
+  checks: 'strict' | 'log',
+): Reply {
+  const schema = route.responses[reply.status]?.items;
+  let isTold = false;
+  const stream = jsonItems(items, (item) => {
+    const { fault, body } =
+      schema === undefined ? { fault: 'no item is declared', body: item } : checkBody(schema, item);
+    if (fault === null) return body;
+    if (!isTold) call.log.error({ route: route.id, fault }, 'undeclared response');
+    isTold = true;
+    if (checks === 'strict') throw new Error(`${route.id}: ${fault}`);
+    return body;
+  });
+  return {
+    ...reply,
+    headers: { 'content-type': 'application/json; charset=utf-8', ...reply.headers },
+    stream,
+  };
+}
+
+async function* none(): AsyncGenerator<readonly unknown[]> {}

@@ -1,16 +1,14 @@
 /** Header values in and out. */
 
-/** Node reads header bytes as latin-1; callers send UTF-8. Text that is no UTF-8 stays as it is. */
-export function utf8Header(value: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(value, 'latin1'));
-  } catch {
-    return value;
-  }
-}
-
-const mediaType =
-  /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(\s*;\s*[\w!#$&^.+-]+=("[\x20\x21\x23-\x5b\x5d-\x7e]*"|[\w!#$&^.+:-]+))*$/;
+/** RFC 9110, 5.6.2 and 5.6.4. A colon is no part of a token, but callers write times and addresses so. */
+const tokenCharacters = "\\w!#$%&'*+.^`|~-";
+const token = `[${tokenCharacters}]+`;
+const quoted = String.raw`"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e]|\\[\t\x20-\x7e])*"`;
+const value = `${quoted}|[:${tokenCharacters}]+`;
+/** RFC 9110, 8.3.1, without the wildcards of an Accept header. */
+const mediaType = new RegExp(
+  `^(?!\\*)${token}/(?!\\*)${token}(?:[ \\t]*;[ \\t]*(?:${token}=(?:${value}))?)*$`,
+);
 
 /** A stored Content-Type as it may be sent: only real media types of up to 255 characters, else bytes. */
 export function safeMediaType(stored: string | null | undefined): string {

@@ -1,6 +1,6 @@
 /** Responses are held to the route's own words as strictly as requests are. */
 import { z } from 'zod';
-import { type AccessRule, roles } from '../domain/access.ts';
+import { type AccessRule, roles } from '../domain/access/access.ts';
 import { type CatalogueEntry, catalogue, type Problem, type ProblemKey } from '../domain/errors.ts';
 import type { Reply, Route } from './route.ts';
 
@@ -20,9 +20,11 @@ const ofJsonBodies: readonly ProblemKey[] = [
   'unsupportedMediaType',
 ];
 
+const ofKeys: readonly ProblemKey[] = ['invalidIdempotencyKey', 'idempotencyKeyReused', 'idempotencyKeyBusy'];
+
 /** Every refusal a route may answer with, its declared ones first. */
 export function problemsOf(route: Route): ProblemKey[] {
-  const { refusals, params, body } = route;
+  const { refusals, params, body, idempotent } = route;
   const ofParams: ProblemKey[] = params === undefined ? [] : [refusals?.params ?? 'notFound'];
   const ofRefusals = Object.values(refusals ?? {}).filter((key) => key !== undefined);
   const ofBody = body === undefined ? [] : body === 'stream' ? ofJsonBodies.slice(1, 2) : ofJsonBodies;
@@ -33,6 +35,8 @@ export function problemsOf(route: Route): ProblemKey[] {
       ...ofParams,
       ...ofBody,
       ...ofAccess(route.access),
+      ...(idempotent === undefined ? [] : ofKeys),
+      ...(idempotent === undefined || idempotent === 'plain' ? [] : (['idempotencyKeySpent'] as const)),
       ...always,
     ]),
   ];
@@ -56,15 +60,21 @@ export type CheckedReply = { readonly fault: string | null; readonly body: unkno
 export function checkReply(route: Route, reply: Reply): CheckedReply {
   const spec = route.responses[reply.status];
   if (spec === undefined) return { fault: `status ${reply.status} is not declared`, body: reply.body };
+  if (spec.items !== undefined && reply.items !== undefined) return { fault: null, body: undefined };
   if (spec.schema === undefined) {
     return {
       fault: reply.body === undefined ? null : `status ${reply.status} declares no body`,
       body: reply.body,
     };
   }
-  const result = spec.schema.safeParse(reply.body);
-  if (!result.success) return { fault: z.prettifyError(result.error).slice(0, 1000), body: reply.body };
-  const extra = undeclaredField(reply.body, result.data, '$');
+  return checkBody(spec.schema, reply.body);
+}
+
+/** A body, or an item of one that is sent as it is read, against its schema. */
+export function checkBody(schema: z.ZodType, body: unknown): CheckedReply {
+  const result = schema.safeParse(body);
+  if (!result.success) return { fault: z.prettifyError(result.error).slice(0, 1000), body };
+  const extra = undeclaredField(body, result.data, '$');
   return { fault: extra === null ? null : `undeclared field ${extra}`, body: result.data };
 }
 

@@ -7,7 +7,7 @@
  *     path: '/projects/{id}',                          // also answers under /api/v2 and /api/v2.0
  *     summary: 'One project',
  *     tags: ['Projects'],
- *     access: access.projectRead,                      // a row of domain/access.ts
+ *     access: access.projectRead,                      // a row of domain/access/access.ts
  *     params: z.object({ id: pathId() }),              // a wrong form is the 404 that `refusals.params` names
  *     query: z.object({ page: queryInteger({ min: 1, initial: 1 }) }),
  *     responses: { 200: { description: 'The project.', schema: projectSchema } },
@@ -31,16 +31,19 @@
 import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
-import type { AccessRule, Caller } from '../domain/access.ts';
+import type { AccessRule, Caller } from '../domain/access/access.ts';
+import type { ShareName } from '../domain/access/shares.ts';
 import type { ProblemKey } from '../domain/errors.ts';
 import type { CallIds } from './call-facts.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export type ResponseSpec = {
   readonly description: string;
   /** The JSON body. */
   readonly schema?: z.ZodType;
+  /** Of each item of a JSON array that is sent as it is read: the reply has `items`, pages of them. */
+  readonly items?: z.ZodType;
   /** Media type of a body that is bytes, for example `application/octet-stream`, or each that it may have. */
   readonly media?: string | readonly string[];
   /** Schemas, with an `id` each, of the pieces that such a body carries; they stand among the schemas of the reference. */
@@ -52,7 +55,7 @@ export type ResponseSpec = {
 };
 export type ResponseSpecs = Readonly<Record<number, ResponseSpec>>;
 
-export type ReplyHeaders = Readonly<Record<string, string>>;
+type ReplyHeaders = Readonly<Record<string, string>>;
 export type ByteSource = Readable | Uint8Array | (() => Promise<Readable> | Readable);
 
 /** `settled(true)` runs when the whole reply was handed to the network, `settled(false)` when the caller was gone. */
@@ -70,9 +73,14 @@ type Frozen<T> = T extends readonly (infer Item)[]
 
 type ReplyFor<Status, Spec> = Spec extends { readonly schema: infer Schema extends z.ZodType }
   ? { readonly status: Status; readonly body: Frozen<z.input<Schema>> } & ReplyExtras
-  : Spec extends { readonly media: string | readonly string[] }
-    ? { readonly status: Status; readonly stream: ByteSource } & ReplyExtras
-    : { readonly status: Status } & ReplyExtras;
+  : Spec extends { readonly items: infer Item extends z.ZodType }
+    ? {
+        readonly status: Status;
+        readonly items: AsyncIterable<readonly Frozen<z.input<Item>>[]>;
+      } & ReplyExtras
+    : Spec extends { readonly media: string | readonly string[] }
+      ? { readonly status: Status; readonly stream: ByteSource } & ReplyExtras
+      : { readonly status: Status } & ReplyExtras;
 
 export type ReplyOf<Specs> = { [S in keyof Specs & number]: ReplyFor<S, Specs[S]> }[keyof Specs & number];
 
@@ -80,6 +88,7 @@ export type ReplyOf<Specs> = { [S in keyof Specs & number]: ReplyFor<S, Specs[S]
 export type Reply = {
   readonly status: number;
   readonly body?: unknown;
+  readonly items?: AsyncIterable<readonly unknown[]>;
   readonly stream?: ByteSource;
 } & ReplyExtras;
 
@@ -166,8 +175,16 @@ export type RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, 
   readonly credentials?: readonly ('ingestSecret' | 'ingestToken' | 'serviceKey' | 'none')[];
   /** `coded`: error bodies carry `code` (runner routes). Default `common`. */
   readonly errorStyle?: 'common' | 'coded';
+  /**
+   * It creates, and takes `Idempotency-Key`: `plain` keeps the reply for repeats, `secret` does not, since the reply shows
+   * a secret, and `forwarded` leaves the key to another service. The transaction that makes something must be done by
+   * `once` of the service's own keys. An open route answers by `answerOnce` itself, once it knows its caller.
+   */
+  readonly idempotent?: 'plain' | 'secret' | 'forwarded';
   /** Not in the OpenAPI document (pages for people). */
   readonly hidden?: boolean;
+  /** What a call takes part in while it is under way, of which each caller has a share (domain/access/shares.ts). */
+  readonly share?: ShareName;
   /** False for calls that would only fill traces: probes, claims that wait, heartbeats. */
   readonly traced?: false;
   readonly handler: (

@@ -10,7 +10,7 @@ import {
   utf8Bytes,
   withinCharacters,
 } from '../domain/text.ts';
-import { formatTimestamp, parseTimestamp } from '../domain/timestamp.ts';
+import { parseTimestamp } from '../domain/timestamp.ts';
 
 const integerText = /^-?(0|[1-9]\d{0,15})$/;
 
@@ -150,5 +150,3 @@ export function booleanParameter(initial: boolean) {
     .meta({ type: 'boolean', default: initial })
     .prefault(initial ? 'true' : 'false');
 }
-
-export { formatTimestamp };

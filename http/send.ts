@@ -3,16 +3,39 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import type { Logger } from 'pino';
+import { limitUnreadBody } from './bodies/unread-body.ts';
 import type { ByteSource, Reply } from './route.ts';
-import { watchReader } from './slow-reader.ts';
-
-const unreadBodyGraceSeconds = 10;
+import { watchReader } from './server/slow-reader.ts';
 
 /**
- * Sends a reply and resolves when it is out or the caller is gone; true when all of it was handed over. Never
- * rejects. A stream that fails after the head was sent breaks the connection, so that nobody takes half for whole.
+ * Sends a reply and resolves when it is out or the caller is gone; true when all of it was handed over. A stream that
+ * fails after the head was sent breaks the connection, so that no caller takes half for whole. Whatever comes of it,
+ * the reply's stream is closed afterwards.
  */
 export async function sendReply(
+  request: IncomingMessage,
+  response: ServerResponse,
+  reply: Reply,
+  log: Logger,
+): Promise<boolean> {
+  try {
+    return await send(request, response, reply, log);
+  } finally {
+    closeStream(reply);
+  }
+}
+
+/** Closes the stream of a reply that is not sent, or was. What it holds (a row, a listener, a file) is released. */
+export function closeStream({ stream }: Reply): void {
+  if (stream instanceof Readable) stream.destroy();
+}
+
+/** A stream may fail before it is sent; an error without a listener would end the process. Sending sees it later. */
+export function guardStream({ stream }: Reply): void {
+  if (stream instanceof Readable) stream.on('error', () => undefined);
+}
+
+async function send(
   request: IncomingMessage,
   response: ServerResponse,
   reply: Reply,
@@ -62,27 +85,12 @@ async function sendBytes(response: ServerResponse, source: ByteSource, bare: boo
     return;
   }
   if (bare) {
-    if (source instanceof Readable) source.destroy();
     response.end();
     await finished(response, { readable: false });
     return;
   }
   const stream = source instanceof Readable ? source : await source();
+  // It failed before the head went out: the caller can still be told.
+  if (stream.errored !== null) throw stream.errored;
   await pipeline(stream, response);
-}
-
-/**
- * A reply may go out before the request's body is in (a refused upload). Node then reads and drops the rest, which
- * keeps the connection; but not for longer than a moment.
- */
-function limitUnreadBody(request: IncomingMessage, response: ServerResponse): void {
-  if (request.complete) return;
-  response.once('finish', () => {
-    if (request.complete) return;
-    request.resume();
-    const timer = setTimeout(() => {
-      if (!request.complete) request.socket.destroy();
-    }, unreadBodyGraceSeconds * 1000).unref();
-    request.once('close', () => clearTimeout(timer));
-  });
 }

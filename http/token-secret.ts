@@ -1,6 +1,6 @@
 /** The random and keyed parts of tokens, for whoever stores them: values are never stored, only their digests. */
 import { createHmac, randomBytes } from 'node:crypto';
-import { formatToken, type TokenFamily, tokenRandomBytes } from '../domain/token-format.ts';
+import { formatToken, type TokenFamily, tokenRandomBytes } from '../domain/access/token-format.ts';
 
 /** A new token value. Show it once and keep its `tokenDigest`. */
 export function mintToken(family: TokenFamily): string {

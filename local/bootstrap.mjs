@@ -69,7 +69,8 @@ function scriptFile(command) {
 /** Runs the script, passes signals on and ends as it ends. */
 function handOver(script, args) {
   // Over the channel the script notices when this process is killed outright, and stops what it started.
-  const child = spawn(nodeProgram(), [script, ...args], {
+  // A signal of any process of the same user opens no debugger: the start knows all keys.
+  const child = spawn(nodeProgram(), ['--disable-sigusr1', script, ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

@@ -30,6 +30,7 @@ export interface Keys {
   secretsKey: string;
   participantKey: string;
   authServiceKey: string;
+  runnerHostKey: string;
 }
 
 const KEY_NAMES = [
@@ -41,6 +42,9 @@ const KEY_NAMES = [
   'participantKey',
   'authServiceKey',
 ] as const satisfies (keyof Keys)[];
+
+/** Brought by later versions, and needed to read nothing that is stored: folders of before get them at the next start. */
+const LATER_KEY_NAMES = ['runnerHostKey'] as const satisfies (keyof Keys)[];
 
 /** Makes the folder with `logs` and `run` in it. As root it may be passed by all, because PostgreSQL runs as `nobody`. */
 export function makeDataFolder(dataDir: string): void {
@@ -120,11 +124,26 @@ export function readOrMakeKeys(dataDir: string): Keys {
         `${file} is missing although data stand beside it; they cannot be read without it. ` +
           'Put the file back, or choose another folder by DATA_DIR.',
       );
-    const made = Object.fromEntries(KEY_NAMES.map((name) => [name, randomBytes(KEY_BYTES).toString('hex')]));
+    const made = Object.fromEntries(KEY_NAMES.map((name) => [name, randomKey()]));
     made.s3AccessKeyId = randomBytes(10).toString('hex');
-    writeDurably(file, `${JSON.stringify(made, null, 2)}\n`);
+    writeKeys(file, made);
   }
+  const keys = parseKeys(file);
+  const missing = LATER_KEY_NAMES.filter((name) => !keys[name]);
+  if (missing.length === 0) return keys;
+  writeKeys(file, { ...keys, ...Object.fromEntries(missing.map((name) => [name, randomKey()])) });
   return parseKeys(file);
+}
+
+const randomKey = () => randomBytes(KEY_BYTES).toString('hex');
+
+function writeKeys(file: string, keys: object): void {
+  writeDurably(file, `${JSON.stringify(keys, null, 2)}\n`);
+}
+
+/** The keys of a folder that has them. Throws PlainError otherwise, also for those who may not read them. */
+export function readKeys(dataDir: string): Keys {
+  return parseKeys(join(dataDir, 'keys.json'));
 }
 
 function parseKeys(file: string): Keys {

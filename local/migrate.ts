@@ -43,6 +43,8 @@ async function runScript(
   const path = join(checkout, script);
   if (!existsSync(path)) throw new PlainError(`${script} is missing from this checkout.`);
   const log = createWriteStream(logFile, { flags: 'a', mode: 0o600 });
+  // Waiting for its end below tells of a failure, also of one from before.
+  log.on('error', () => undefined);
   const child = spawn(process.execPath, [path], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let administrator: FirstAdministrator | undefined;
   const tail: string[] = [];

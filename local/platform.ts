@@ -7,7 +7,8 @@ import { Supervised } from './supervised.ts';
 export interface PlatformOptions {
   environment: Record<string, string>;
   dataDir: string;
-  port: number;
+  /** Where this machine reaches the API. */
+  address: string;
   log: (line: string) => void;
 }
 
@@ -16,7 +17,7 @@ const HEALTH_MILLISECONDS = 2_500;
 /** API, worker and worker of the built-in nodes, each a process under supervision, not yet started. */
 export function platformProcesses(options: PlatformOptions): Supervised[] {
   return [
-    child(options, 'API', 'api', ['api/main.ts'], () => isHealthy(options.port)),
+    child(options, 'API', 'api', ['api/main.ts'], () => isHealthy(options.address)),
     worker(options, 'Worker', 'worker', ['worker/main.ts']),
     worker(options, 'Worker of the built-in nodes', 'worker-builtin', [
       'worker/main.ts',
@@ -31,9 +32,21 @@ export function runnerHostProcess(options: PlatformOptions): Supervised | undefi
   const { SDK_RUNNERS_DIR: folder = '', SDK_RUNNERS_GRACE_SECONDS: grace } = options.environment;
   if (folder === '') return undefined;
   // It ends when its runners have: after their grace, and what they may take beyond it.
-  const stopSeconds = Math.max(STOP_SECONDS, (Number(grace) || 0) + 15);
+  const stopSeconds = Math.max(STOP_SECONDS, (Number(grace) || 0) + 20);
   const script: [string] = ['worker/runner-host/main.ts'];
-  return worker(options, 'Host of deployed runners', 'runner-host', script, stopSeconds);
+  const environment = hostEnvironment(options.environment);
+  return worker({ ...options, environment }, 'Host of deployed runners', 'runner-host', script, stopSeconds);
+}
+
+/** Variables of the host of deployed runners, of its telemetry, of Node and of the system; no secret of another part. */
+const HOST_VARIABLES =
+  /^(SDK_RUNNERS_\w+|RUNNER_HOST_KEY(_FILE)?|PORT|LOG_LEVEL|METRICS_\w+|OTEL_\w+|PATH|HOME|TMPDIR|TZ|LANG|LC_\w+|NODE_\w+)$/;
+
+export function hostEnvironment(environment: Record<string, string>): Record<string, string> {
+  const isToken = (name: string) => name.startsWith('METRICS_TOKEN');
+  return Object.fromEntries(
+    Object.entries(environment).filter(([name]) => HOST_VARIABLES.test(name) && !isToken(name)),
+  );
 }
 
 /** A worker serves nobody directly: it tells by a file that it takes tasks and has registered what is shipped. */
@@ -52,7 +65,8 @@ function worker(
 }
 
 /** Bytes that pass through leave garbage as fast as they come: a small nursery keeps memory flat (212 MiB, not 310). */
-export const NODE_FLAGS = ['--max-semi-space-size=4'];
+// A signal of any process of the same user would otherwise open a debugger, and with it all that a process holds.
+export const NODE_FLAGS = ['--max-semi-space-size=4', '--disable-sigusr1'];
 
 /**
  * Memory of one password hash (19 MiB) goes back to the system with its end. Without a fixed bound glibc raises its own
@@ -105,7 +119,9 @@ function withMetricsPort(environment: Record<string, string>, file: string): Rec
   return { ...environment, METRICS_PORT: String(first + METRICS_PORTS.indexOf(file)) };
 }
 
-async function isHealthy(port: number): Promise<boolean> {
-  const address = `http://127.0.0.1:${port}/health_check`;
-  return (await fetch(address, { signal: AbortSignal.timeout(HEALTH_MILLISECONDS) })).status === 200;
+async function isHealthy(address: string): Promise<boolean> {
+  return (
+    (await fetch(`${address}/health_check`, { signal: AbortSignal.timeout(HEALTH_MILLISECONDS) })).status ===
+    200
+  );
 }

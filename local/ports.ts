@@ -47,3 +47,15 @@ export function rememberPorts(dataDir: string, ports: Partial<Record<PortName, n
     `${JSON.stringify({ ...rememberedPorts(dataDir), ...ports })}\n`,
   );
 }
+
+/** True for an address that this machine alone reaches. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\./.test(host);
+}
+
+/** Where this machine reaches what listens on the address. */
+export function localAddress(host: string, port: number): string {
+  const isEvery = host === '0.0.0.0' || host === '::' || host === '';
+  const named = host.includes(':') ? `[${host}]` : host;
+  return `http://${isEvery ? '127.0.0.1' : named}:${port}`;
+}

@@ -1,6 +1,10 @@
+import { isLoopback } from './ports.ts';
+
 /** What a person needs to know once everything runs. */
 export interface ReadyFacts {
   publicUrl: string;
+  /** Address that the API listens on. */
+  host: string;
   temporalUiUrl: string | undefined;
   dataDir: string;
   /** Only at the first start. */
@@ -12,6 +16,7 @@ export function readyBlock(facts: ReadyFacts): string {
   const rows: [string, string | undefined][] = [
     ['Console and API', facts.publicUrl],
     ['API description', `${facts.publicUrl}/docs`],
+    ['Listening on', listening(facts.host)],
     ['Temporal', facts.temporalUiUrl],
     ['Data and logs', facts.dataDir],
     ['First sign-in', facts.signIn],
@@ -22,4 +27,10 @@ export function readyBlock(facts: ReadyFacts): string {
     value === undefined ? [] : [`  ${label.padEnd(17)}${value}`],
   );
   return `\nThe platform is ready.\n\n${lines.join('\n')}\n`;
+}
+
+function listening(host: string): string {
+  return isLoopback(host)
+    ? `${host}: this machine alone reaches it; for others: HOST=0.0.0.0 npm start`
+    : `${host}: plain HTTP, for all who reach it; passwords and tokens cross the network as they are`;
 }

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { endOnUnforeseen } from '../telemetry/unforeseen.ts';
 import { writeDurably } from './data-folder.ts';
 import { onEnd } from './parent.ts';
 import { PlainError } from './plain-error.ts';
@@ -23,6 +24,10 @@ async function main(): Promise<void> {
     // One of a start that was killed would name servers that are gone.
     beforeServers: async () => rmSync(file, { force: true }),
   });
+  endOnUnforeseen(
+    { fatal: (facts, message) => console.error(message, (facts as { err?: unknown }).err) },
+    () => stack.stop(),
+  );
   writeDurably(file, `${JSON.stringify(stack.environment, null, 2)}\n`);
   console.log(`The servers are ready. For tests: TEST_STACK_DIR=${dataDir}`);
   onEnd(() => {

@@ -20,6 +20,11 @@ const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.is
 export const startSettings = z.object({
   /** Port of the console and the API. */
   PORT: port.default(8080),
+  /**
+   * Address to listen on, over plain HTTP. 127.0.0.1: this machine alone reaches it; 0.0.0.0: every address of the
+   * machine.
+   */
+  HOST: z.string().default('127.0.0.1'),
   /** Where everything is kept; relative to the folder the command is given in. */
   DATA_DIR: z.string().default(resolve(checkout, '.data')),
   /** The first administrator's password; without it one is made and shown once. */
@@ -90,6 +95,8 @@ export const secretsOfStart = secretVariables({
 /** The settings of a start, read once. */
 export interface StartSettings {
   port: number;
+  /** Address to listen on. */
+  host: string;
   dataDir: string;
   adminPassword: string | undefined;
   publicUrl: string;
@@ -115,6 +122,7 @@ export function readStartSettings(environment: NodeJS.ProcessEnv): StartSettings
   );
   return {
     port: start.PORT,
+    host: start.HOST,
     dataDir: resolve(start.DATA_DIR),
     adminPassword: start.ADMIN_PASSWORD,
     publicUrl: start.PUBLIC_URL ?? `http://localhost:${start.PORT}`,

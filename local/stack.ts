@@ -209,5 +209,6 @@ function secretVariables(keys: Keys): Record<string, string> {
     SECRETS_KEY: keys.secretsKey,
     PARTICIPANT_KEY: keys.participantKey,
     AUTH_SERVICE_KEY: keys.authServiceKey,
+    RUNNER_HOST_KEY: keys.runnerHostKey,
   };
 }

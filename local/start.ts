@@ -1,12 +1,13 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SettingsError } from '../domain/settings.ts';
+import { endOnUnforeseen, type FatalLog } from '../telemetry/unforeseen.ts';
 import { writeDurably } from './data-folder.ts';
 import { type FirstAdministrator, migrate } from './migrate.ts';
 import { onEnd } from './parent.ts';
 import { PlainError } from './plain-error.ts';
 import { platformProcesses, runnerHostProcess } from './platform.ts';
-import { isPortFree } from './ports.ts';
+import { isPortFree, localAddress } from './ports.ts';
 import { readyBlock } from './ready-block.ts';
 import { readStartSettings, type StartSettings, secretsOfStart } from './settings.ts';
 import { type Stack, startStack } from './stack.ts';
@@ -14,6 +15,13 @@ import type { Supervised } from './supervised.ts';
 
 /** Thrown between two steps of the start when the person has asked to stop meanwhile. */
 class Stopped extends Error {}
+
+/** Children get 35 seconds each, and the servers end after them. */
+const STOP_SECONDS = 120;
+
+const fatalSentences: FatalLog = {
+  fatal: (facts, message) => console.error(message, (facts as { err?: unknown }).err),
+};
 
 const say = (line: string) => console.log(line);
 
@@ -28,6 +36,7 @@ async function main(): Promise<void> {
     await platform.stop();
     process.exit(code);
   };
+  endOnUnforeseen(fatalSentences, () => platform.stop(), STOP_SECONDS);
   onEnd(() => {
     say('\nStopping ...');
     void end(0);
@@ -55,9 +64,15 @@ class Platform {
   }
 
   async start(): Promise<void> {
-    const { dataDir, ports, external, port } = this.#settings;
+    const { dataDir, ports, external, port, host } = this.#settings;
     say('Starting database, Temporal and object store ...');
-    this.#stack = startStack({ dataDir, log: say, ports, external, beforeServers: () => requirePort(port) });
+    this.#stack = startStack({
+      dataDir,
+      log: say,
+      ports,
+      external,
+      beforeServers: () => requirePort(port, host),
+    });
     const stack = await this.#unlessStopped(this.#stack);
     const environment = this.#environment(stack);
     say('Bringing the database up to date ...');
@@ -70,7 +85,7 @@ class Platform {
     );
     try {
       say('Starting API and workers ...');
-      const options = { environment, dataDir, port, log: say };
+      const options = { environment, dataDir, address: localAddress(host, port), log: say };
       this.#processes = platformProcesses(options);
       this.#runnerHost = runnerHostProcess(options);
       const all = [...this.#processes, ...(this.#runnerHost ? [this.#runnerHost] : [])];
@@ -105,17 +120,19 @@ class Platform {
 
   /** What every process of the platform is given; the person's own variables go before ours. */
   #environment({ environment, roles }: Stack): Record<string, string> {
-    const { port, dataDir, publicUrl, sdkRunnersDir } = this.#settings;
+    const { port, host, dataDir, publicUrl, sdkRunnersDir } = this.#settings;
     const made: Record<string, string> = {
       ...environment,
       ...(roles && { DATABASE_URL: roles.application, REPORT_DATABASE_URL: roles.report }),
       WORKFLOW_CACHE_DIR: join(dataDir, 'workflow-cache'),
       SERIES_CACHE_DIR: join(dataDir, 'series-cache'),
       REGISTER_DEFAULT_DATA_SOURCE: 'true',
+      SDK_RUNNERS_URL: localAddress(host, port),
     };
     return {
       ...withOwn(made, process.env),
       PORT: String(port),
+      HOST: host,
       DATA_DIR: dataDir,
       PUBLIC_URL: publicUrl,
       TEMP_DIR: this.#settings.tempDir ?? emptyFolder(join(dataDir, 'temp')),
@@ -129,15 +146,15 @@ class Platform {
   }
 
   #announce(stack: Stack, administrator: FirstAdministrator | undefined): void {
-    const { publicUrl, port, dataDir } = this.#settings;
+    const { publicUrl, port, host, dataDir } = this.#settings;
     const temporalUiUrl = stack.environment.TEMPORAL_UI_URL;
-    const address = `http://127.0.0.1:${port}`;
+    const address = localAddress(host, port);
     writeDurably(
       this.#runningFile,
       `${JSON.stringify({ address, publicUrl, temporalUiUrl, pid: process.pid })}\n`,
     );
     const signIn = administrator === undefined ? undefined : firstSignIn(administrator);
-    say(readyBlock({ publicUrl, temporalUiUrl, dataDir, signIn }));
+    say(readyBlock({ publicUrl, host, temporalUiUrl, dataDir, signIn }));
   }
 }
 
@@ -161,9 +178,13 @@ function firstSignIn({ username, password }: FirstAdministrator): string {
     : `${username} / ${password}  (shown this once)`;
 }
 
-async function requirePort(port: number): Promise<void> {
-  // The API listens on every address, so any listener on the port is in its way.
-  if ((await isPortFree(port, '::').catch(() => true)) && (await isPortFree(port, '0.0.0.0'))) return;
+async function requirePort(port: number, host: string): Promise<void> {
+  if (await isPortFree(port, host)) return;
+  if (!(await isPortFree(0, host))) {
+    throw new PlainError(
+      `HOST: this machine cannot listen on ${host}. Name one of its addresses, or leave it out.`,
+    );
+  }
   throw new PlainError(
     `PORT: port ${port} is in use by another program. Stop it, or choose another: PORT=${port + 1} npm start`,
   );

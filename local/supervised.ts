@@ -32,7 +32,9 @@ const FIRST_WAIT_MILLISECONDS = 200;
 const LONGEST_WAIT_MILLISECONDS = 10_000;
 const STEADY_MILLISECONDS = 30_000;
 const READY_POLL_MILLISECONDS = 50;
-const LOG_TAIL_BYTES = 2_000;
+const LOG_SHOWN_BYTES = 2_000;
+/** What a start failed of stands before the stack trace of a program in Go, which is long. */
+const LOG_TAIL_BYTES = 65_536;
 const LOG_KEPT_BYTES = 20 * 1024 * 1024;
 
 /** The child ended before it was ready; `logTail` is the end of what it wrote. */
@@ -145,8 +147,11 @@ export class Supervised {
   }
 
   #startError(message: string): ChildStartError {
-    const tail = tailOf(this.#plan.logFile);
-    return new ChildStartError(`${message} The end of ${this.#plan.logFile}:\n${tail}`, tail);
+    const { logFile } = this.#plan;
+    return new ChildStartError(
+      `${message} The end of ${logFile}:\n${tailOf(logFile, LOG_SHOWN_BYTES)}`,
+      tailOf(logFile, LOG_TAIL_BYTES),
+    );
   }
 }
 
@@ -159,9 +164,9 @@ function keepLogSmall(file: string): void {
   if (existsSync(file) && statSync(file).size > LOG_KEPT_BYTES) renameSync(file, `${file}.1`);
 }
 
-function tailOf(file: string): string {
+function tailOf(file: string, bytes: number): string {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  const length = Math.min(size, LOG_TAIL_BYTES);
+  const length = Math.min(size, bytes);
   if (length === 0) return '(empty)';
   const buffer = Buffer.alloc(length);
   const handle = openSync(file, 'r');

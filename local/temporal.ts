@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Supervised } from './supervised.ts';
 
@@ -68,7 +68,13 @@ export async function startTemporal(options: TemporalOptions): Promise<Supervise
     log: options.log,
   });
   await server.start();
+  keepPrivate(store);
   return server;
+}
+
+/** The server makes its store readable for all; the files that SQLite makes beside it later have the rights of the store. */
+function keepPrivate(store: string): void {
+  for (const suffix of ['', '-wal', '-shm']) if (existsSync(store + suffix)) chmodSync(store + suffix, 0o600);
 }
 
 /** Deletes everything that Temporal knows. It must be stopped. */

@@ -62,4 +62,6 @@ function watchHost(): void {
   });
   watch.unref();
   watch.on('message', () => stop.abort());
+  // Without it the end of the host would go unseen.
+  watch.on('error', () => stop.abort());
 }

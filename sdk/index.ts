@@ -1,4 +1,5 @@
 /** Runners for the Simulation Data Platform. Start with {@link defineRunner}. */
+export type { LineOptions, Row, RowOptions } from './src/delimited-text.ts';
 export {
   ApiError,
   type CancelReason,

@@ -1,6 +1,7 @@
 /**
  * `node pack.ts [folder]`: makes a package of the kit that `npm install` takes, compiled and with types, because Node runs
- * no TypeScript below node_modules. Needs the TypeScript compiler of this checkout. Prints the file's name.
+ * no TypeScript below node_modules. What the kit uses of `client/` is in it. Needs the TypeScript compiler of this
+ * checkout. Prints the name of the file.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,8 +9,17 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+const usage = `Usage: node sdk/pack.ts [folder]
+Makes a package of the runner kit that npm installs, in the folder (default: this one), and prints the file's name.`;
+
+const [wanted = '.', ...others] = process.argv.slice(2);
+const isHelp = wanted === '--help' || wanted === '-h';
+if (isHelp || others.length > 0 || wanted.startsWith('-')) {
+  (isHelp ? console.log : console.error)(usage);
+  process.exit(isHelp ? 0 : 1);
+}
 const kit = fileURLToPath(new URL('.', import.meta.url));
-const folder = resolve(process.argv[2] ?? '.');
+const folder = resolve(wanted);
 const staging = mkdtempSync(join(tmpdir(), 'sdp-runner-'));
 try {
   compile();
@@ -33,10 +43,10 @@ function compiledPackage(): object {
   return {
     ...own,
     exports: {
-      '.': { types: './index.d.ts', default: './index.js' },
+      '.': { types: './sdk/index.d.ts', default: './sdk/index.js' },
       './package.json': './package.json',
     },
-    bin: { 'sdp-runner': './main.js' },
-    files: ['index.js', 'index.d.ts', 'main.js', 'src'],
+    bin: { 'sdp-runner': './sdk/main.js' },
+    files: ['sdk', 'client'],
   };
 }

@@ -4,7 +4,7 @@ import {
   databaseAddressFault,
   databaseAddressFiles,
   driverDatabaseAddress,
-} from '../domain/database-address.ts';
+} from '../domain/network/database-address.ts';
 
 const tls =
   'TLS is chosen by `?sslmode=` (`verify-full` checks the server, `require` only encrypts) with `&sslrootcert=` for an ' +

@@ -18,7 +18,7 @@ export function readSettings<const Parts extends Readonly<Record<string, Setting
 }
 
 /** A file that a variable names, of 64 KB at the most. Throws with a text for the operator, which tells no content. */
-export function readSecretFile(path: string): string {
+function readSecretFile(path: string): string {
   try {
     if (statSync(path).size > maxFileBytes) throw new Error('too large');
     return readFileSync(path, 'utf8');

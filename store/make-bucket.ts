@@ -1,10 +1,10 @@
 /** Makes the platform's own bucket when it is not there; for installations whose store is theirs alone. */
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { readSettings, SettingsError } from '../settings/read.ts';
-import { openClient } from './object-client.ts';
-import { ObjectStoreError } from './object-retry.ts';
-import { platformAccess } from './object-settings.ts';
-import { type ObjectVariables, objectSettings, openObjectStore } from './objects.ts';
+import { openClient } from './objects/client.ts';
+import { ObjectStoreError } from './objects/errors.ts';
+import { type ObjectVariables, objectSettings, openObjectStore } from './objects/object-store.ts';
+import { platformAccess } from './objects/settings.ts';
 
 /** @throws ObjectStoreError when the store refuses or does not answer */
 export async function makeBucket(settings: ObjectVariables): Promise<void> {
@@ -14,7 +14,7 @@ export async function makeBucket(settings: ObjectVariables): Promise<void> {
     await store.probe();
   } catch (error) {
     if (!(error instanceof ObjectStoreError) || error.httpStatus !== 404) throw error;
-    const client = openClient(access);
+    const client = openClient(access, { inside: true });
     await client.send(new CreateBucketCommand({ Bucket: access.bucket })).finally(() => client.destroy());
   } finally {
     store.close();

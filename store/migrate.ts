@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { MigrationObject } from '@mikro-orm/core';
 import pg from 'pg';
 import { readSettings, SettingsError } from '../settings/read.ts';
-import { advisoryLocks } from './advisory-locks.ts';
-import { Database } from './database.ts';
-import { migrationsList } from './migrations.ts';
+import { advisoryLocks } from './connection/advisory-locks.ts';
+import { Database } from './connection/database.ts';
+import { migrationsList } from './connection/migrations.ts';
+import { databaseSettings } from './connection/settings.ts';
 import { grantRoles } from './roles.ts';
-import { databaseSettings } from './settings.ts';
 
 /** A lock on a busy table was not to be had in a moment, or somebody else's would have been waited for in a circle. */
 const busyCodes = ['55P03', '40P01'];
@@ -24,6 +24,8 @@ export async function migrate(
   migrations: readonly MigrationObject[] = migrationsList,
 ): Promise<string[]> {
   const lock = new pg.Client({ connectionString: databaseUrl });
+  // A connection that breaks is told by the statement that needs it.
+  lock.on('error', () => undefined);
   await lock.connect();
   try {
     await lock.query('select pg_advisory_lock($1)', [advisoryLocks.migration]);

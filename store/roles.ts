@@ -7,7 +7,7 @@
  */
 import pg from 'pg';
 import { readSettings, SettingsError } from '../settings/read.ts';
-import { databaseSettings } from './settings.ts';
+import { databaseSettings } from './connection/settings.ts';
 
 export const databaseRoles = { owner: 'sdp_migrate', application: 'sdp_app', report: 'sdp_report' } as const;
 
@@ -168,6 +168,8 @@ function reportRights({ openColumns, hasSecrets }: Table): string {
 async function main(isToGive: boolean): Promise<void> {
   const { database } = readSettings({ database: databaseSettings }, process.env);
   const client = new pg.Client({ connectionString: database.DATABASE_URL });
+  // A connection that breaks is told by the statement that needs it.
+  client.on('error', () => undefined);
   await client.connect();
   try {
     await makeRoles(client);

@@ -100,24 +100,24 @@ export function temporalCalled(result: CallResult): void {
   temporalCalls.inc({ result });
 }
 
-/** Of a pool of database connections. */
-export interface PoolUse {
-  readonly max: number;
-  readonly total: number;
-  readonly idle: number;
-  readonly waiting: number;
+/** What a connection pool of the driver tells of itself. */
+interface WatchedPool {
+  readonly options: { readonly max?: number };
+  readonly totalCount: number;
+  readonly idleCount: number;
+  readonly waitingCount: number;
 }
 
-const pools = new Map<string, Set<() => PoolUse>>();
+const pools = new Map<string, Set<WatchedPool>>();
 
-/** @param name `platform` or `auth`. @returns takes it out again */
-export function watchPool(name: string, use: () => PoolUse): () => void {
+/** @param name `platform`, `reports` or `auth`. @returns takes it out again */
+export function watchPool(name: string, pool: WatchedPool): () => void {
   const known = pools.get(name) ?? new Set();
-  pools.set(name, known.add(use));
-  return () => void known.delete(use);
+  pools.set(name, known.add(pool));
+  return () => void known.delete(pool);
 }
 
-function poolGauge(name: string, help: string, value: (use: PoolUse) => number): void {
+function poolGauge(name: string, help: string, value: (pool: WatchedPool) => number): void {
   new Gauge({
     name,
     help,
@@ -125,17 +125,25 @@ function poolGauge(name: string, help: string, value: (use: PoolUse) => number):
     registers,
     collect() {
       this.reset();
-      for (const [pool, uses] of pools) {
-        for (const use of uses) this.inc({ pool }, value(use()));
+      for (const [name, known] of pools) {
+        for (const pool of known) this.inc({ pool: name }, value(pool));
       }
     },
   });
 }
 
-poolGauge('sdp_pool_connections_max', 'Database connections that the pool may open.', (use) => use.max);
-poolGauge('sdp_pool_connections_used', 'Database connections at work now.', (use) => use.total - use.idle);
-poolGauge('sdp_pool_connections_idle', 'Open database connections at rest.', (use) => use.idle);
-poolGauge('sdp_pool_waiting', 'Callers that wait for a database connection.', (use) => use.waiting);
+poolGauge(
+  'sdp_pool_connections_max',
+  'Database connections that the pool may open.',
+  ({ options }) => options.max ?? 0,
+);
+poolGauge(
+  'sdp_pool_connections_used',
+  'Database connections at work now.',
+  (pool) => pool.totalCount - pool.idleCount,
+);
+poolGauge('sdp_pool_connections_idle', 'Open database connections at rest.', (pool) => pool.idleCount);
+poolGauge('sdp_pool_waiting', 'Callers that wait for a database connection.', (pool) => pool.waitingCount);
 
 const processInfo = new Gauge({
   name: 'sdp_process_info',

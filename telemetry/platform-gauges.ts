@@ -12,14 +12,14 @@ const readLimitMs = 2_000;
 /** Several scrapers within a second share one read. */
 const keptMs = 1_000;
 
-export interface QueueOf {
+interface QueueOf {
   readonly template: string;
   readonly tasks: number;
   readonly oldestSeconds: number;
 }
 
 /** What one look at the database tells. */
-export interface PlatformState {
+interface PlatformState {
   readonly queues: readonly QueueOf[];
   /** Sessions whose last change their workflow has not looked at, and for how long the longest. */
   readonly sessionsWanted: number;
@@ -29,7 +29,7 @@ export interface PlatformState {
   readonly uploadsOldestSeconds: number;
 }
 
-export type Part = 'database' | 'storage' | 'temporal';
+type Part = 'database' | 'storage' | 'temporal';
 
 export interface PlatformReads {
   readonly state: () => Promise<PlatformState>;

@@ -12,7 +12,7 @@ export const contentType = registry.contentType;
 
 /** Label values beyond this many of one kind are counted together: a registry never forgets a value. */
 const maxTemplates = 300;
-export const otherTemplates = '(others)';
+const otherTemplates = '(others)';
 const templates = new Set<string>();
 
 /** A node template's name as label value. */

@@ -32,6 +32,8 @@ export async function serveMetrics(options: {
     answer(request, response).catch(() => response.destroy());
   });
   server.maxConnections = maxConnections;
+  // An accept may fail long after the server listens (no descriptor is left): the next scrape tries again.
+  server.on('error', () => undefined);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const isBusy = error.code === 'EADDRINUSE';

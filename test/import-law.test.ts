@@ -21,8 +21,6 @@ const LAW: Record<string, readonly string[]> = {
     'http',
     'telemetry',
     'settings',
-    'domain/audit',
-    'domain/audit-page',
     'domain/errors',
     'domain/examples',
     'domain/limits',
@@ -30,7 +28,6 @@ const LAW: Record<string, readonly string[]> = {
     'domain/access',
     'domain/settings',
     'domain/text',
-    'domain/token-format',
   ],
   activities: ['store', 'domain', 'telemetry'],
   api: [
@@ -46,11 +43,12 @@ const LAW: Record<string, readonly string[]> = {
   ],
   workflows: ['domain', 'types:activities'],
   worker: ['telemetry', 'activities', 'workflows', 'store', 'domain', 'settings'],
-  // They speak HTTP only.
-  sdk: [],
-  cli: [],
-  web: [],
-  local: ['domain', 'settings', 'store/roles'],
+  // What speaks to the platform over HTTP, and knows nothing but the interface.
+  client: [],
+  sdk: ['client'],
+  cli: ['client'],
+  web: ['client'],
+  local: ['domain', 'settings', 'store/roles', 'telemetry/unforeseen', 'auth/local-token'],
 };
 
 /** The one place where the API calls the authentication service in process. */
@@ -132,6 +130,22 @@ test('domain does no input or output, so that the workflow bundler takes it', ()
       imports.filter((one) => one.specifier.startsWith('node:') && !one.isType).map(sentence),
     );
   expect(effects).toEqual([]);
+});
+
+test('no files import each other in a circle, so that each can be read after what it imports', () => {
+  const targets = new Map(
+    sources.map(({ file, imports }) => [file, imports.map((one) => targetOf(one) ?? '')] as const),
+  );
+  const isDone = new Set<string>();
+  const circles: string[] = [];
+  const visit = (file: string, path: readonly string[]) => {
+    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' -> '));
+    if (isDone.has(file) || path.includes(file)) return;
+    for (const target of targets.get(file) ?? []) visit(target, [...path, file]);
+    isDone.add(file);
+  };
+  for (const file of targets.keys()) visit(file, []);
+  expect(circles).toEqual([]);
 });
 
 test('imports of our own end in .ts, so that the sources run without a build', () => {

@@ -1,9 +1,10 @@
 /** The healer's part for shared sessions and deleted ones: windows nobody watches, workflows nobody ended. */
 import type { Logger } from 'pino';
-import type { Database } from '../store/database.ts';
-import { listEndingSessions, markSessionEnded } from '../store/delete-session.ts';
-import { takeLateWindows, takeUncheckedWindows } from '../store/session-windows.ts';
+import type { Database } from '../store/connection/database.ts';
+import { listEndingSessions, markSessionEnded } from '../store/sessions/delete-session.ts';
+import { takeLateWindows, takeUncheckedWindows } from '../store/sessions/session-windows.ts';
 import type { WorkflowClient } from '../workflows/client.ts';
+import { healEach } from './heal-each.ts';
 
 /** Signalling the same window more often would only keep a failing workflow from ever counting its failures. */
 const waits = { lateSeconds: 5, againSeconds: 10 } as const;
@@ -17,21 +18,35 @@ const windowsPerRound = 50;
 
 /** One round: late windows are looked at, and those whose workflow was ended from outside or cannot go on get a new one. */
 export async function healWindows(database: Database, workflows: WorkflowClient, log: Logger): Promise<void> {
-  for (const window of await takeLateWindows(database, waits, windowsPerRound)) {
-    if (window.lateForSeconds > failingForSeconds) await endFailing(workflows, window.sessionId, log);
-    await workflows.lookAtWindowNow(window);
-  }
-  for (const window of await takeUncheckedWindows(database, checkSeconds, windowsPerRound)) {
+  const sessionIds = ({ sessionId }: { readonly sessionId: string }) => ({ sessionId });
+  const parts = { workflows, log };
+  await healEach(
+    await takeLateWindows(database, waits, windowsPerRound),
+    sessionIds,
+    parts,
+    async (window) => {
+      if (window.lateForSeconds > failingForSeconds) await endFailing(workflows, window.sessionId, log);
+      await workflows.lookAtWindowNow(window);
+    },
+  );
+  const unchecked = await takeUncheckedWindows(database, checkSeconds, windowsPerRound);
+  await healEach(unchecked, sessionIds, parts, async (window) => {
     if ((await workflows.windowHealth(window.sessionId)) === 'ended') await workflows.lookAtWindowNow(window);
-  }
+  });
 }
 
 /** Ends the workflows of deleted sessions that still stand. */
-export async function endDeletedSessions(database: Database, workflows: WorkflowClient): Promise<void> {
-  for (const sessionId of await listEndingSessions(database, endingSeconds, windowsPerRound)) {
+export async function endDeletedSessions(
+  database: Database,
+  workflows: WorkflowClient,
+  log: Logger,
+): Promise<void> {
+  const ending = await listEndingSessions(database, endingSeconds, windowsPerRound);
+  const sessionIds = (sessionId: string) => ({ sessionId });
+  await healEach(ending, sessionIds, { workflows, log }, async (sessionId) => {
     await workflows.endSession(sessionId);
     await markSessionEnded(database, sessionId);
-  }
+  });
 }
 
 async function endFailing(workflows: WorkflowClient, sessionId: string, log: Logger): Promise<void> {

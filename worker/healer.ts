@@ -5,10 +5,12 @@
  * Temporal was wiped. Every step is safe to repeat, so a healer that dies half-way leaves nothing behind.
  */
 import type { Logger } from 'pino';
-import type { Database } from '../store/database.ts';
-import { takeForgottenSessions, takeUncheckedSessions } from '../store/forgotten-sessions.ts';
-import { withHealerLock } from '../store/healer-lock.ts';
-import type { SessionLabel, WorkflowClient } from '../workflows/client.ts';
+import type { SessionLabel } from '../domain/sessions/session-change.ts';
+import type { Database } from '../store/connection/database.ts';
+import { withHealerLock } from '../store/connection/healer-lock.ts';
+import { takeForgottenSessions, takeUncheckedSessions } from '../store/sessions/forgotten-sessions.ts';
+import type { WorkflowClient } from '../workflows/client.ts';
+import { healEach } from './heal-each.ts';
 import { healQueues } from './heal-queues.ts';
 import { endDeletedSessions, healWindows } from './heal-windows.ts';
 
@@ -18,22 +20,31 @@ const waits = { wantedSeconds: 5, dueSeconds: 5, builtinSeconds: 30, againSecond
 const checkSeconds = 45;
 /** A workflow whose task fails and that has not looked for so long does not get better by itself. */
 const failingForSeconds = 30;
-const sessionsPerRound = 50;
+const sessionsPerPage = 50;
+/** After an outage of Temporal thousands may wait; each page ends before the next is taken, so that nothing piles up. */
+const pagesPerRound = 100;
 
 /** One round: forgotten sessions are signalled, workflows that were ended from outside or cannot go on start anew. */
 export async function healOnce(database: Database, workflows: WorkflowClient, log: Logger): Promise<void> {
   await withHealerLock(database, async () => {
-    for (const session of await takeForgottenSessions(database, waits, sessionsPerRound)) {
-      if (session.wantedForSeconds > failingForSeconds) await endFailing(workflows, session, log);
-      await workflows.lookAgainNow(session);
+    const sessionIds = ({ sessionId }: SessionLabel) => ({ sessionId });
+    const parts = { workflows, log };
+    for (let pages = 0, isFull = true; isFull && pages < pagesPerRound; pages += 1) {
+      const forgotten = await takeForgottenSessions(database, waits, sessionsPerPage);
+      isFull = forgotten.length === sessionsPerPage;
+      await healEach(forgotten, sessionIds, parts, async (session) => {
+        if (session.wantedForSeconds > failingForSeconds) await endFailing(workflows, session, log);
+        await workflows.lookAgainNow(session);
+      });
     }
-    for (const session of await takeUncheckedSessions(database, checkSeconds, sessionsPerRound)) {
+    const unchecked = await takeUncheckedSessions(database, checkSeconds, sessionsPerPage);
+    await healEach(unchecked, sessionIds, parts, async (session) => {
       if ((await workflows.sessionHealth(session.sessionId)) === 'ended')
         await workflows.lookAgainNow(session);
-    }
+    });
     await healWindows(database, workflows, log);
     await healQueues(database, workflows, log);
-    await endDeletedSessions(database, workflows);
+    await endDeletedSessions(database, workflows, log);
   });
 }
 

@@ -10,17 +10,20 @@ import { createSessionActivities } from '../activities/session-graph.ts';
 import { createWindowActivities } from '../activities/window.ts';
 import { redacted } from '../domain/redact.ts';
 import { readSettings, SettingsError } from '../settings/read.ts';
-import { ensureDefaultDataSource, ensurePlatformDataSource } from '../store/data-sources.ts';
-import { Database } from '../store/database.ts';
-import { ObjectStores, objectSettings } from '../store/objects.ts';
-import { PendingObjects } from '../store/pending-objects.ts';
-import { checkSchema } from '../store/schema-check.ts';
-import { databaseSettings } from '../store/settings.ts';
-import { ensureShipped } from '../store/shipped.ts';
+import { Database } from '../store/connection/database.ts';
+import { checkSchema } from '../store/connection/schema-check.ts';
+import { databaseSettings } from '../store/connection/settings.ts';
+import { ensureDefaultDataSource, ensurePlatformDataSource } from '../store/objects/data-sources.ts';
+import { objectSettings } from '../store/objects/object-store.ts';
+import { ObjectStores } from '../store/objects/object-stores.ts';
+import { PendingObjects } from '../store/objects/pending-objects.ts';
+import { openStaging, stagingSettings } from '../store/objects/staging-settings.ts';
+import { ensureShipped } from '../store/registry/builtins.ts';
 import { temporalCalled } from '../telemetry/metrics.ts';
 import { telemetrySettings } from '../telemetry/settings.ts';
 import { startTelemetry } from '../telemetry/start.ts';
 import { currentTraceIds, currentTraceparent } from '../telemetry/trace.ts';
+import { endOnUnforeseen } from '../telemetry/unforeseen.ts';
 import { WorkflowClient } from '../workflows/client.ts';
 import { builtinQueueOf, searchAttributes } from '../workflows/contract.ts';
 import { temporalSettings } from '../workflows/settings.ts';
@@ -31,7 +34,7 @@ import { type Loop, startLoop } from './loop.ts';
 import { keepFresh } from './ready-file.ts';
 import { startRetention } from './retention.ts';
 import { startRunnerSweeper } from './runner-sweeper.ts';
-import { workerSettings } from './settings.ts';
+import { type WorkerSettings, workerSettings } from './settings.ts';
 import { startSweeper } from './sweeper.ts';
 import { temporalTelemetry } from './telemetry.ts';
 import { connectTemporal, ensureNamespace } from './temporal.ts';
@@ -40,6 +43,7 @@ import { traceActivities } from './trace-activities.ts';
 const settingsParts = {
   database: databaseSettings,
   objects: objectSettings,
+  staging: stagingSettings,
   temporal: temporalSettings,
   worker: workerSettings,
   telemetry: telemetrySettings,
@@ -85,7 +89,8 @@ export async function startWorker(
     called: temporalCalled,
     traceparent: currentTraceparent,
   });
-  const objects = new ObjectStores(settings.objects);
+  database.onSessionChanged = workflows.sessionChanged;
+  const objects = new ObjectStores(settings.objects, openStaging(settings.staging));
   const pending = new PendingObjects(database, objects);
   const parts = { settings, database, objects, pending, workflows, log };
   const stopping = new AbortController();
@@ -94,7 +99,7 @@ export async function startWorker(
   if (!(await ensureNamespace(connection, namespace))) {
     log.warn({ namespace, searchAttributes }, 'Temporal lets us make neither; they must be there');
   }
-  const worker = await createWorker(parts, connection, queue);
+  const worker = await createWorker(parts, connection, queue, stopping.signal);
   const loops = queue === 'workflows' ? startLoops(parts, connection) : [];
   const ended = worker.run().finally(async () => {
     await Promise.all(loops.map((loop) => loop.stop()));
@@ -114,18 +119,19 @@ export async function startWorker(
 }
 
 async function createWorker(
-  { settings, database, objects, pending, workflows, log }: Process,
+  { settings, database, objects, pending, log }: Process,
   connection: Awaited<ReturnType<typeof connectTemporal>>,
   queue: 'workflows' | 'builtin',
+  stopping: AbortSignal,
 ): Promise<Worker> {
   const namespace = settings.temporal.TEMPORAL_NAMESPACE;
   const taskQueue = settings.temporal.TEMPORAL_TASK_QUEUE;
   if (queue === 'builtin') {
     // Only this process loads what built-in nodes need: the database engine for tables is large.
-    const { createBuiltinActivities, tabularConfigurationSchema } = await import(
+    const { builtinNodes, createBuiltinActivities, shippedTemplate } = await import(
       '../activities/run-builtin.ts'
     );
-    await ensureShipped(database, { tabularConfigurationSchema });
+    await ensureShipped(database, { nodes: builtinNodes, template: shippedTemplate });
     await ensurePlatformDataSource(database, objects.platformAccess);
     // A registered data source has keys of its own, which the platform's own store may do without.
     if (settings.worker.REGISTER_DEFAULT_DATA_SOURCE && !objects.platformAccess.usesOwnIdentity) {
@@ -135,7 +141,11 @@ async function createWorker(
       connection,
       namespace,
       taskQueue: builtinQueueOf(taskQueue),
-      activities: createBuiltinActivities({ database, objects, pending, log }),
+      activities: createBuiltinActivities(
+        { database, objects, pending, log },
+        stopping,
+        diskOf(settings.worker),
+      ),
       interceptors: { activity: [traceActivities] },
       maxConcurrentActivityTaskExecutions: 2,
       shutdownGraceTime: '20s',
@@ -149,13 +159,7 @@ async function createWorker(
     activities: {
       ...createSessionActivities({ database }),
       ...createWindowActivities({ database }),
-      ...createIngestActivities({
-        database,
-        objects,
-        pending,
-        log,
-        afterCommit: (effects) => workflows.afterCommit(effects),
-      }),
+      ...createIngestActivities({ database, objects, pending, log }),
     },
     interceptors: { activity: [traceActivities] },
     maxConcurrentLocalActivityExecutions: 10,
@@ -167,12 +171,17 @@ async function createWorker(
   });
 }
 
+function diskOf({ BUILTIN_TEMP_MB, BUILTIN_TEMP_RESERVE_MB, BUILTIN_UNPACK_RATIO }: WorkerSettings) {
+  const [budgetBytes, reserveBytes] = [BUILTIN_TEMP_MB * 1024 ** 2, BUILTIN_TEMP_RESERVE_MB * 1024 ** 2];
+  return { room: { budgetBytes, reserveBytes }, unpackRatio: BUILTIN_UNPACK_RATIO };
+}
+
 function startLoops(
   { settings, database, objects, workflows, log }: Process,
   connection: Awaited<ReturnType<typeof connectTemporal>>,
 ): Loop[] {
   return [
-    startLeaseLoop(database, workflows, log),
+    startLeaseLoop(database, log),
     startSweeper(database, objects, log, settings.worker.DELETED_OBJECTS_KEPT_HOURS),
     startRunnerSweeper(database, log),
     startRetention(database, objects, log, {
@@ -192,11 +201,14 @@ if (import.meta.main) {
     const queue = values.queue === 'builtin' ? 'builtin' : 'workflows';
     const { telemetry: asked, worker } = readSettings(settingsParts, process.env);
     const name = queue === 'builtin' ? 'worker-builtin' : 'worker';
-    const telemetry = await startTelemetry(name, asked, workerLog(worker.LOG_LEVEL, `worker-${queue}`));
+    const log = workerLog(worker.LOG_LEVEL, `worker-${queue}`);
+    let running: RunningWorker | undefined;
+    endOnUnforeseen(log, async () => await running?.stop());
+    const telemetry = await startTelemetry(name, asked, log);
     const temporal = await temporalTelemetry(asked);
     Runtime.install({ logger: quietRuntimeLogger(), shutdownSignals: [], ...temporal });
-    const running = await startWorker(process.env, queue);
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void running.stop());
+    running = await startWorker(process.env, queue);
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void running?.stop());
     if (process.env.READY_FILE) keepFresh(process.env.READY_FILE);
     await running.ended;
     await telemetry.stop();

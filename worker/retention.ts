@@ -4,18 +4,18 @@
  */
 import type { Logger } from 'pino';
 import { limits } from '../domain/limits.ts';
-import { advisoryLocks } from '../store/advisory-locks.ts';
-import type { Database } from '../store/database.ts';
-import { withLock } from '../store/healer-lock.ts';
-import type { ObjectStores } from '../store/objects.ts';
-import { lookForOrphans } from '../store/orphans.ts';
 import {
   deleteExpiredOutputs,
   deleteExpiredSession,
   listExpiredOutputs,
   listExpiredSessions,
-} from '../store/retention.ts';
-import { endRetentionRun, takeRetentionRun } from '../store/retention-runs.ts';
+} from '../store/administration/retention.ts';
+import { endRetentionRun, takeRetentionRun } from '../store/administration/retention-runs.ts';
+import { advisoryLocks } from '../store/connection/advisory-locks.ts';
+import type { Database } from '../store/connection/database.ts';
+import { withLock } from '../store/connection/healer-lock.ts';
+import type { ObjectStores } from '../store/objects/object-stores.ts';
+import { lookForOrphans } from '../store/objects/orphans.ts';
 import { type Loop, startLoop } from './loop.ts';
 
 const lookEveryMs = 5_000;

@@ -1,5 +1,12 @@
 /** What the worker's process reads of its environment beside the database's, storage's and Temporal's parts. */
 import { z } from 'zod';
+import { limits } from '../domain/limits.ts';
+
+const wholeNumber = (min: number, max: number) => {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z.coerce.number(error).int(error).min(min, error).max(max, error);
+};
+const megabytes = (bytes: number) => wholeNumber(1, 1_000_000_000).default(bytes / 1024 ** 2);
 
 export const workerSettings = z.object({
   LOG_LEVEL: z
@@ -40,6 +47,19 @@ export const workerSettings = z.object({
     .describe(
       'Whether retention removes objects that no row tells of. Only where bucket and prefix belong to this platform ' +
         'and this database alone.',
+    ),
+  BUILTIN_TEMP_MB: megabytes(limits.builtinTempBytes).describe(
+    'What built-in runs may take of the disk of `TEMP_DIR` for downloads, unpacking and what does not fit into memory, ' +
+      'in megabytes: all runs below that folder together. A file that takes more alone is refused.',
+  ),
+  BUILTIN_TEMP_RESERVE_MB: megabytes(limits.builtinTempReserveBytes).describe(
+    'What stays free on that disk, in megabytes: when it is reached, the run that takes most is given back until there ' +
+      'is room.',
+  ),
+  BUILTIN_UNPACK_RATIO: wholeNumber(1, 1_100)
+    .default(limits.builtinUnpackRatio)
+    .describe(
+      'How many times its own size a packed file may unpack to, above 64 MB; recordings with many silent channels reach some 300.',
     ),
   WORKFLOW_CACHE_DIR: z.string().optional().describe('Folder that keeps the workflow bundle between starts.'),
 });

@@ -1,14 +1,16 @@
 /** Removes objects that nobody finished or nobody needs any more, and the rows that told of them. */
 import type { Logger } from 'pino';
 import { limits } from '../domain/limits.ts';
-import type { Database } from '../store/database.ts';
-import type { ObjectStores } from '../store/objects.ts';
-import { sweepAbandonedObjects } from '../store/pending-objects.ts';
-import { sweepSupersededOutputs } from '../store/superseded.ts';
-import { sweepTaskUploads } from '../store/sweep-task-uploads.ts';
+import type { Database } from '../store/connection/database.ts';
+import { sweepIdempotencyKeys } from '../store/connection/idempotency.ts';
+import type { ObjectStores } from '../store/objects/object-stores.ts';
+import { sweepAbandonedObjects } from '../store/objects/pending-objects.ts';
+import { sweepSupersededOutputs } from '../store/outputs/versions.ts';
+import { sweepTaskUploads } from '../store/runs/sweep-task-uploads.ts';
 import { type Loop, startLoop } from './loop.ts';
 
 const everyMs = 60_000;
+const keysEveryMs = 3_600_000;
 /** Longer than any statement takes. */
 const supersededAfterSeconds = 300;
 
@@ -19,6 +21,12 @@ export function startSweeper(
   log: Logger,
   keptHours: number,
 ): Loop {
+  let keysSweptAtMs = Number.NEGATIVE_INFINITY;
+  const sweepKeysHourly = async () => {
+    if (performance.now() - keysSweptAtMs < keysEveryMs) return;
+    await sweepIdempotencyKeys(database);
+    keysSweptAtMs = performance.now();
+  };
   return startLoop('sweeper', everyMs, log, async () => {
     let removed = 0;
     for (let found = 1; found > 0; ) {
@@ -31,6 +39,7 @@ export function startSweeper(
       removed += swept.deleted;
       found = superseded + uploads + swept.abandoned + swept.deleted;
     }
+    await sweepKeysHourly();
     if (removed > 0) log.info({ objects: removed }, 'removed objects that nothing refers to');
   });
 }

@@ -14,7 +14,8 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
-import { attemptActivityId } from '../domain/session-look.ts';
+import { attemptActivityId } from '../domain/runs/session-look.ts';
+import type { EndedAttempt, SessionChange, SessionLabel } from '../domain/sessions/session-change.ts';
 import { quiet, tracing, WorkflowCalls, type WorkflowClientLog } from './calls.ts';
 import {
   lookAgainSignal,
@@ -29,28 +30,6 @@ import {
   windowWorkflowType,
 } from './contract.ts';
 import { type TemporalSettings, temporalConnection } from './settings.ts';
-
-/** What operators see of a session: nothing personal. */
-export interface SessionLabel {
-  readonly sessionId: string;
-  readonly projectId: number;
-  readonly templateName: string;
-}
-
-/** What a commit leaves to be told. */
-export interface CommitEffects {
-  readonly session: SessionLabel;
-  readonly wake: boolean;
-  /** The workflow has something to start at once. */
-  readonly isUrgent: boolean;
-  readonly ended: ReadonlyArray<{
-    readonly runId: string;
-    readonly attempt: number;
-    readonly outcome: string;
-    /** Whether the workflow may be waiting for it. */
-    readonly awaited: boolean;
-  }>;
-}
 
 /** `failing`: its workflow task has failed and is tried again. */
 export type SessionWorkflowHealth = 'running' | 'failing' | 'ended';
@@ -84,15 +63,15 @@ export class WorkflowClient {
     this.calls = new WorkflowCalls(this.connection, log, telemetry);
   }
 
-  /** Tells what a commit changed. Not to be awaited by a reply. */
-  afterCommit(effects: CommitEffects): void {
-    const awaited = effects.ended.filter((ended) => ended.awaited);
+  /** Notifies the workflow of what a commit changed: for `Database.onSessionChanged`. */
+  readonly sessionChanged = (change: SessionChange): void => {
+    const awaited = change.ended.filter((ended) => ended.awaited);
     const tell = (call: () => Promise<void>) =>
-      this.calls.send(effects.isUrgent ? call : () => sleep(noteDelayMs).then(call));
-    for (const ended of awaited) tell(() => this.completeAttempt(effects, ended));
+      this.calls.send(change.isUrgent ? call : () => sleep(noteDelayMs).then(call));
+    for (const ended of awaited) tell(() => this.completeAttempt(change, ended));
     // The end of a wait has the session looked at too.
-    if (effects.wake && awaited.length === 0) tell(() => this.lookAgain(effects.session));
-  }
+    if (change.wake && awaited.length === 0) tell(() => this.lookAgain(change.session));
+  };
 
   /**
    * Shows in the workflow's pending activity who holds the attempt.
@@ -261,11 +240,7 @@ export class WorkflowClient {
    * must look; but only for the commit that turned the session wanted: the look that follows that one sees this too,
    * and a flood of signals would drown the workflow.
    */
-  private async completeAttempt(
-    effects: CommitEffects,
-    ended: CommitEffects['ended'][number],
-  ): Promise<void> {
-    const { session, wake } = effects;
+  private async completeAttempt({ session, wake }: SessionChange, ended: EndedAttempt): Promise<void> {
     try {
       await this.completions.complete(activityOf(session.sessionId, ended.runId, ended.attempt), {
         outcome: ended.outcome,

@@ -10,6 +10,7 @@ import {
   condition,
   continueAsNew,
   defineSignal,
+  patched,
   proxyActivities,
   proxyLocalActivities,
   setHandler,
@@ -19,12 +20,17 @@ import {
 } from '@temporalio/workflow';
 import type { BuiltinActivities } from '../activities/run-builtin.ts';
 import type { SessionActivities } from '../activities/session-graph.ts';
-import { attemptActivityId, type DueRun, type OpenAttempt } from '../domain/session-look.ts';
+import { attemptActivityId, type DueRun, type OpenAttempt } from '../domain/runs/session-look.ts';
 import { builtinQueueOf, lookAgainSignal, type SessionRunInput } from './contract.ts';
 
 const lookAgain = defineSignal(lookAgainSignal);
-/** Beyond this many events the workflow goes on in a fresh history. */
+/** Beyond this many events the workflow continues as new, as soon as no built-in run is under way. */
 const maxHistoryEvents = 1_000;
+/**
+ * Beyond this many it continues as new although one is: some session has one at every moment, and the server ends a
+ * workflow of 51,200 events. The run goes on under its lease, and its next activity waits for its end.
+ */
+const busyHistoryEvents = 2_000;
 const infrastructureRetry = {
   initialInterval: '500ms',
   backoffCoefficient: 2,
@@ -124,8 +130,14 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
     void sleep(waitMs, { summary: 'looks again' }).then(look, look);
   }
 
+  const hasBuiltin = () => [...waits.values()].some((wait) => wait.builtin);
+
   for (;;) {
     await condition(() => dirty);
+    // Before the look: until it is taken the session counts as told, so no signal comes that would have the server refuse.
+    const bound = hasBuiltin() ? busyHistoryEvents : maxHistoryEvents;
+    if (workflowInfo().historyLength > bound && patched('continues-before-look'))
+      await continueAsNew<typeof sessionRun>(input);
     dirty = false;
     const advanced = await advance(input.sessionId, [...waits.keys()]);
     if (!advanced) return;
@@ -141,12 +153,9 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
       failedNodes = advanced.failedNodes;
       upsertSearchAttributes({ FailedNodes: [failedNodes] });
     }
-    if (
-      workflowInfo().historyLength > maxHistoryEvents &&
-      ![...waits.values()].some((wait) => wait.builtin)
-    ) {
+    // Histories of earlier versions continue here.
+    if (workflowInfo().historyLength > maxHistoryEvents && !hasBuiltin())
       await continueAsNew<typeof sessionRun>(input);
-    }
     if (waits.size === 0 && !advanced.due && advanced.lookInMs === null && !dirty) return;
   }
 }

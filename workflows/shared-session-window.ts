@@ -18,7 +18,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { WindowActivities } from '../activities/window.ts';
-import type { WindowLook } from '../domain/shared-session.ts';
+import type { WindowLook } from '../domain/sessions/shared-session.ts';
 import { lookAgainSignal, type SharedSessionWindowInput } from './contract.ts';
 
 const lookAgain = defineSignal(lookAgainSignal);

@@ -4,22 +4,41 @@
  */
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type DimensionLayout, type DimensionSource, publishDimension } from '../../store/dimensions.ts';
-import type { TaskEnd } from '../../store/outcomes.ts';
-import type { TaskInput } from '../../store/task-reads.ts';
-import { type BuiltinRun, type BuiltinServices, ClaimLostError, InvalidInputError } from './node.ts';
+import {
+  type DimensionLayout,
+  type DimensionSource,
+  publishDimension,
+} from '../../store/dashboards/dimensions.ts';
+import type { TaskEnd } from '../../store/runs/end-task.ts';
+import type { TaskInput } from '../../store/runs/task-inputs.ts';
+import {
+  type BuiltinRun,
+  type BuiltinServices,
+  builtinNode,
+  ClaimLostError,
+  dataSourceName,
+} from './node.ts';
 import { readDescription } from './tabular/describe.ts';
 import { type RecordingDescription, recordingDescriptionSchema } from './tabular/recording.ts';
 import { downloadInput, taskInputs } from './task-inputs.ts';
 import { writeOutput } from './write-output.ts';
 
+const name = (characters: number) => z.string().trim().min(1).max(characters).nullish();
+
 const configurationSchema = z.looseObject({
-  dashboardName: z.string().trim().min(1).max(255).nullish(),
-  dashboardVersion: z.string().trim().min(1).max(255).nullish(),
-  autoCreateScenarioInstance: z.boolean().nullish(),
-  scenarioName: z.string().trim().min(1).max(255).nullish(),
-  layoutFromParentOutput: z.boolean().nullish(),
-  layoutConfiguration: z.record(z.string(), z.unknown()).nullish(),
+  dataSourceName,
+  dashboardName: name(255).describe('Name of the dashboard. Default: the name of the node.'),
+  dashboardVersion: name(64).describe('Version of the dashboard, for example `next`.'),
+  autoCreateScenarioInstance: z
+    .boolean()
+    .nullish()
+    .describe('Make one scenario instance for each scenario name.'),
+  scenarioName: name(255).describe('Name of the scenario. Default: the name of the session.'),
+  layoutFromParentOutput: z
+    .boolean()
+    .nullish()
+    .describe("The parent's suggested layout comes before `layoutConfiguration`."),
+  layoutConfiguration: z.record(z.string(), z.unknown()).nullish().describe('A JSON layout document.'),
 });
 type DashboardConfiguration = z.output<typeof configurationSchema>;
 
@@ -36,8 +55,19 @@ interface Recording {
   readonly name: string;
 }
 
-export async function dashboardNode(run: BuiltinRun, services: BuiltinServices): Promise<TaskEnd> {
-  const configuration = parseConfiguration(run.configuration);
+export const dashboardNode = builtinNode({
+  name: 'system-next-dimension',
+  type: 'Processing',
+  description: 'Publishes the dashboard of its parent.',
+  configurationSchema,
+  run: publishDashboard,
+});
+
+async function publishDashboard(
+  run: BuiltinRun,
+  configuration: DashboardConfiguration,
+  services: BuiltinServices,
+): Promise<TaskEnd> {
   run.report('reading', 'recordings of the parent node');
   const recordings = await newestRecordings(run, services);
   const sources = recordings.map(toSource);
@@ -58,13 +88,6 @@ export async function dashboardNode(run: BuiltinRun, services: BuiltinServices):
     content: { bytes: Buffer.from(JSON.stringify(summaryOf(dimensionId, name, recordings))) },
   });
   return { kind: 'complete', outcome: 'completed', hasMore: false };
-}
-
-function parseConfiguration(value: Record<string, unknown>): DashboardConfiguration {
-  const parsed = configurationSchema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  throw new InvalidInputError(`Configuration, ${issue?.path.join('.')}: ${issue?.message}`);
 }
 
 /** Of each source (one uploaded output) the newest recording, in the order of the uploads. */

@@ -7,8 +7,9 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { limits } from '../../domain/limits.ts';
-import type { DataSourceRow } from '../../store/data-sources.ts';
-import { isStoreAway, type ObjectStore, ObjectStoreError, type ObjectStores } from '../../store/objects.ts';
+import type { DataSourceRow } from '../../store/objects/data-sources.ts';
+import { isStoreAway, type ObjectStore, ObjectStoreError } from '../../store/objects/object-store.ts';
+import type { ObjectStores } from '../../store/objects/object-stores.ts';
 
 interface Told {
   readonly kind: 'away' | 'refused';

@@ -1,11 +1,18 @@
-/** What a built-in node is: a function over one claimed run, with the same reads and writes that an outside runner has. */
+/**
+ * What a built-in node is: one value that names, describes and configures its node template, and runs one claimed run with
+ * the same reads and writes that an outside runner has. `nodes.ts` lists them all.
+ */
 import type { Logger } from 'pino';
-import type { ClaimedTask, RunnerIdentity } from '../../store/claims.ts';
-import type { Database } from '../../store/database.ts';
-import type { ObjectStores } from '../../store/objects.ts';
-import type { TaskEnd } from '../../store/outcomes.ts';
-import type { PendingObjects } from '../../store/pending-objects.ts';
+import { z } from 'zod';
+import type { NodeTemplateType } from '../../domain/templates/template-file.ts';
+import type { JsonObject } from '../../domain/text.ts';
+import type { Database } from '../../store/connection/database.ts';
+import type { ObjectStores } from '../../store/objects/object-stores.ts';
+import type { PendingObjects } from '../../store/objects/pending-objects.ts';
+import type { ClaimedTask, RunnerIdentity } from '../../store/runs/claims.ts';
+import type { TaskEnd } from '../../store/runs/end-task.ts';
 import type { DataSources } from './data-sources.ts';
+import type { RoomSettings } from './disk-room.ts';
 
 /** What a worker has for built-in nodes. */
 export interface BuiltinServices {
@@ -20,6 +27,9 @@ export interface BuiltinTools {
   readonly sources: DataSources;
   /** Longest conversion of one file. */
   readonly fileSeconds: number;
+  readonly room: RoomSettings;
+  /** How many times its own size a packed file may unpack to. */
+  readonly unpackRatio: number;
 }
 
 /** One attempt of a built-in node. */
@@ -36,7 +46,72 @@ export interface BuiltinRun extends BuiltinTools {
   report(phase: string, message: string): void;
 }
 
-export type BuiltinNode = (run: BuiltinRun, services: BuiltinServices) => Promise<TaskEnd>;
+/** A built-in node as it is declared; `Configuration` is what its schema reads. */
+interface NodeDeclaration<Configuration> {
+  /** Name of the node template. */
+  readonly name: string;
+  readonly type: NodeTemplateType;
+  readonly description: string;
+  readonly incremental?: boolean;
+  /** Validates each run's configuration, and is published as the JSON Schema of the node template. */
+  readonly configurationSchema: z.ZodType<Configuration>;
+  /** Absent for a node of type `Input`, which never gets a task. */
+  run?(run: BuiltinRun, configuration: Configuration, services: BuiltinServices): Promise<TaskEnd>;
+}
+
+export interface BuiltinNode {
+  readonly name: string;
+  readonly type: NodeTemplateType;
+  readonly description: string;
+  readonly incremental: boolean;
+  readonly configurationSchema: JsonObject;
+  /** Throws {@link InvalidInputError} for a configuration that the schema refuses. */
+  readonly run: (run: BuiltinRun, services: BuiltinServices) => Promise<TaskEnd>;
+}
+
+export function builtinNode<Configuration>(node: NodeDeclaration<Configuration>): BuiltinNode {
+  const { name, type, description, incremental = false, configurationSchema: schema } = node;
+  return {
+    name,
+    type,
+    description,
+    incremental,
+    configurationSchema: publishedSchema(schema),
+    async run(run, services) {
+      const parsed = schema.safeParse(run.configuration);
+      if (!parsed.success) {
+        const [issue] = parsed.error.issues;
+        throw new InvalidInputError(`Configuration, ${issue?.path.join('.')}: ${issue?.message}`);
+      }
+      if (!node.run) throw new InvalidInputError(`A node of type ${type} does not run.`);
+      return node.run(run, parsed.data, services);
+    },
+  };
+}
+
+/** As JSON Schema 2020-12. A value that may be null has a list of types, so that its faults are told as one. */
+function publishedSchema(schema: z.ZodType): JsonObject {
+  return z.toJSONSchema(schema, {
+    io: 'input',
+    override({ jsonSchema }) {
+      const [value, none] = jsonSchema.anyOf ?? [];
+      if (typeof value === 'object' && none?.type === 'null' && jsonSchema.anyOf?.length === 2) {
+        delete jsonSchema.anyOf;
+        const { type, enum: allowed, ...rest } = value;
+        Object.assign(jsonSchema, allowed ? { enum: [...allowed, null] } : { type: [type, 'null'] }, rest);
+      }
+      delete jsonSchema.additionalProperties;
+      delete jsonSchema.propertyNames;
+    },
+  }) as JsonObject;
+}
+
+/** Part of every node's configuration: where its outputs' bytes go (decisions 8). */
+export const dataSourceName = z
+  .string()
+  .max(255)
+  .nullish()
+  .describe('Name of the data source that holds the outputs of this node.');
 
 /** The run's own input is at fault: category `validation`, never tried again. */
 export class InvalidInputError extends Error {}

@@ -7,12 +7,13 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { originOf } from '../../domain/output-copy.ts';
-import { nodeState } from '../../store/node-state.ts';
-import type { TaskEnd } from '../../store/outcomes.ts';
-import { hasWrittenOutput, type TaskInput } from '../../store/task-reads.ts';
-import { writeWatermark } from '../../store/task-writes.ts';
-import { type BuiltinRun, type BuiltinServices, ClaimLostError, InvalidInputError } from './node.ts';
+import { originOf } from '../../domain/outputs/output-copy.ts';
+import type { TaskEnd } from '../../store/runs/end-task.ts';
+import { nodeState } from '../../store/runs/runner-state.ts';
+import { hasWrittenOutput, type TaskInput } from '../../store/runs/task-inputs.ts';
+import { writeWatermark } from '../../store/runs/watermark.ts';
+import { withRoom } from './disk-room.ts';
+import { type BuiltinRun, type BuiltinServices, builtinNode, ClaimLostError } from './node.ts';
 import { type TabularConfiguration, tabularConfigurationSchema } from './tabular/configuration.ts';
 import { convertTabularIsolated } from './tabular/convert-isolated.ts';
 import { NoTabularData, TabularError } from './tabular/errors.ts';
@@ -31,7 +32,7 @@ interface Progress {
 }
 
 /** What the outputs of this node carry as metadata; `description` is absent when it is too large for it. */
-export interface RecordingMetadata {
+interface RecordingMetadata {
   readonly kind: 'recording';
   /** For people. */
   readonly name: string;
@@ -40,8 +41,20 @@ export interface RecordingMetadata {
   readonly description?: RecordingDescription;
 }
 
-export async function tabularNode(run: BuiltinRun, services: BuiltinServices): Promise<TaskEnd> {
-  const configuration = parseConfiguration(run.configuration);
+export const tabularNode = builtinNode({
+  name: 'system-tabular-to-dataservice',
+  type: 'Transform',
+  description: 'Turns tables into columnar recordings.',
+  incremental: true,
+  configurationSchema: tabularConfigurationSchema,
+  run: convertInputs,
+});
+
+async function convertInputs(
+  run: BuiltinRun,
+  configuration: TabularConfiguration,
+  services: BuiltinServices,
+): Promise<TaskEnd> {
   const stored = (await nodeState(services.database, run.task.nodeInstanceId)) as Partial<Progress> | null;
   let progress: Progress =
     stored?.runId === run.task.runId
@@ -60,13 +73,6 @@ export async function tabularNode(run: BuiltinRun, services: BuiltinServices): P
   return { kind: 'complete', outcome, hasMore: false };
 }
 
-function parseConfiguration(value: Record<string, unknown>): TabularConfiguration {
-  const parsed = tabularConfigurationSchema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  throw new InvalidInputError(`Configuration, ${issue?.path.join('.')}: ${issue?.message}`);
-}
-
 async function convertInput(
   run: BuiltinRun,
   services: BuiltinServices,
@@ -77,26 +83,31 @@ async function convertInput(
   const inputPath = join(run.workDir, 'input');
   const outputPath = join(run.workDir, 'output.parquet');
   try {
-    await downloadInput(run, services, input, inputPath);
-    const { description, rowCount } = await convertTabularIsolated({
-      inputPath,
-      outputPath,
-      contentType: input.contentType,
-      contentEncoding: input.contentEncoding,
-      outputIdentifier: originOf(input).outputIdentifier,
-      source: originOf(input),
-      configuration,
-      workDir: run.workDir,
-      memoryLimitBytes,
-      maxSeconds: run.fileSeconds,
-      signal: run.signal,
-    });
-    await writeOutput(run, services, {
-      outputIdentifier: recordingIdentifier(run, input),
-      contentType: 'application/vnd.apache.parquet',
-      metadata: metadataOf(input, rowCount, description),
-      content: { path: outputPath },
-      watermarkInputId: input.outputId,
+    await withRoom(run.workDir, run.room, run.signal, async (signal) => {
+      const bounded = { ...run, signal };
+      await downloadInput(bounded, services, input, inputPath);
+      const { description, rowCount } = await convertTabularIsolated({
+        inputPath,
+        outputPath,
+        contentType: input.contentType,
+        contentEncoding: input.contentEncoding,
+        outputIdentifier: originOf(input).outputIdentifier,
+        source: originOf(input),
+        configuration,
+        workDir: run.workDir,
+        memoryLimitBytes,
+        maxSeconds: run.fileSeconds,
+        maxTempBytes: run.room.budgetBytes,
+        unpackRatio: run.unpackRatio,
+        signal,
+      });
+      await writeOutput(bounded, services, {
+        outputIdentifier: recordingIdentifier(run, input),
+        contentType: 'application/vnd.apache.parquet',
+        metadata: metadataOf(input, rowCount, description),
+        content: { path: outputPath },
+        watermarkInputId: input.outputId,
+      });
     });
     return progress;
   } catch (error) {

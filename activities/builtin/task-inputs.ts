@@ -1,6 +1,6 @@
 /** Reading the inputs of a built-in run, page by page, and their bytes. */
-import { findDataSource } from '../../store/data-sources.ts';
-import { type InputMode, listInputs, type TaskInput, touchTask } from '../../store/task-reads.ts';
+import { findDataSource } from '../../store/objects/data-sources.ts';
+import { type InputMode, listInputs, type TaskInput, touchTask } from '../../store/runs/task-inputs.ts';
 import { type BuiltinRun, type BuiltinServices, ClaimLostError } from './node.ts';
 
 const pageSize = 200;

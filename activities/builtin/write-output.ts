@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { outputDataSource } from '../../store/output-target.ts';
-import { writeTaskOutput } from '../../store/task-writes.ts';
+import { outputDataSource } from '../../store/outputs/output-target.ts';
+import { writeTaskOutput } from '../../store/runs/task-outputs.ts';
 import { traced } from '../../telemetry/trace.ts';
 import { DataSourceFault } from './data-sources.ts';
 import { type BuiltinRun, type BuiltinServices, ClaimLostError, InvalidInputError } from './node.ts';
@@ -18,7 +18,7 @@ export interface BuiltinOutput {
   readonly metadata: Record<string, unknown> | null;
   /** A file of the run's folder, or the bytes. */
   readonly content: { readonly path: string } | { readonly bytes: Buffer };
-  /** Publishes at once and moves the watermark to this input; else the output is staged until the run completes. */
+  /** Moves the watermark to this input, which publishes the output at once; else it is staged until the run completes. */
   readonly watermarkInputId?: number;
 }
 
@@ -39,12 +39,14 @@ async function storeOutput(
   const dataSource = await outputDataSource(services.database, run.task.nodeInstanceId);
   if (!dataSource) throw new InvalidInputError('The data source named for this node is not registered.');
   const objectKey = `outputs/${randomUUID()}`;
-  const [body, declaredBytes] = await contentOf(output.content);
+  const declaredBytes = await sizeOf(output.content);
   await services.pending.begin(objectKey, dataSource.id);
   try {
     const stored = await run.sources.use(dataSource, run.signal, ({ store, signal, onBytes, onAllSent }) => {
-      if (declaredBytes > requestBytes) body.once('end', onAllSent);
-      return store.put(objectKey, body, { contentType: output.contentType, declaredBytes, signal, onBytes });
+      return putContent(output.content, (body) => {
+        if (declaredBytes > requestBytes) body.once('end', onAllSent);
+        return store.put(objectKey, body, { declaredBytes, signal, onBytes });
+      });
     });
     const written = await writeTaskOutput(
       services.database,
@@ -74,8 +76,24 @@ async function storeOutput(
   }
 }
 
-async function contentOf(content: BuiltinOutput['content']): Promise<[Readable, number]> {
-  if ('bytes' in content) return [Readable.from([content.bytes]), content.bytes.length];
-  const { size } = await stat(content.path);
-  return [createReadStream(content.path, { highWaterMark: 1 << 20 }), size];
+async function sizeOf(content: BuiltinOutput['content']): Promise<number> {
+  return 'bytes' in content ? content.bytes.length : (await stat(content.path)).size;
+}
+
+/** Opens the content for a put alone, and leaves neither a descriptor nor an unheard error behind. */
+async function putContent<T>(
+  content: BuiltinOutput['content'],
+  put: (body: Readable) => Promise<T>,
+): Promise<T> {
+  const body =
+    'bytes' in content
+      ? Readable.from([content.bytes])
+      : createReadStream(content.path, { highWaterMark: 1 << 20 });
+  // Whoever reads the content gets its failure; one that comes before needs somebody to hear it.
+  body.on('error', () => undefined);
+  try {
+    return await put(body);
+  } finally {
+    body.destroy();
+  }
 }

@@ -1,10 +1,10 @@
-/** One audit entry for each acknowledged call of a route that writes (domain/audit.ts), written by store/audit-scope.ts. */
-import { auditRules } from '../../domain/audit.ts';
-import { clientNetwork } from '../../http/client-address.ts';
+/** One audit entry for each acknowledged call of a route that writes (domain/access/audit.ts), written by store/administration/audit-scope.ts. */
+import { auditRules } from '../../domain/access/audit.ts';
 import type { GuardOptions, Handled } from '../../http/guard.ts';
 import type { Reply } from '../../http/route.ts';
-import { type AuditedCall, runAudited } from '../../store/audit-scope.ts';
-import type { Principal } from '../auth-client.ts';
+import { clientNetwork } from '../../http/server/client-address.ts';
+import { type AuditedCall, runAudited } from '../../store/administration/audit-scope.ts';
+import type { Principal } from '../identity/auth-client.ts';
 import type { RunnerPrincipal } from '../runner-tokens/principal.ts';
 import type { OpenServices } from '../services.ts';
 

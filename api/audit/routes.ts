@@ -1,7 +1,7 @@
 /** Who wrote what, when and from where. */
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { auditPageSchema, auditQuerySchema, presentAuditPage } from '../../http/audit-schema.ts';
-import { listAudit } from '../../store/audit.ts';
+import { listAudit } from '../../store/administration/audit.ts';
 import { defineRoute } from '../route.ts';
 
 const list = defineRoute({

@@ -1,6 +1,6 @@
 /** Platform configuration (contract: Platform configuration; decisions 13). */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { groupConfiguration, isBelowPrefix, isConfigurationValue } from '../../domain/configuration.ts';
 import { Problem } from '../../domain/errors.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
@@ -10,7 +10,7 @@ import {
   createConfiguration,
   listConfiguration,
   updateConfiguration,
-} from '../../store/configuration.ts';
+} from '../../store/administration/configuration.ts';
 import { defineRoute } from '../route.ts';
 import {
   configurationChangeSchema,
@@ -57,6 +57,7 @@ const create = defineRoute({
     'The value has to be readable as its type. A name is taken when its place in the grouped list is.',
   tags,
   access: access.configurationWrite,
+  idempotent: 'plain',
   body: newConfigurationSchema,
   responses: { 201: { description: 'The entry.', schema: configurationEntrySchema } },
   errors: ['invalidConfigurationName', 'invalidConfigurationValue', 'configurationExists'],

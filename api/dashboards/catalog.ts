@@ -1,13 +1,17 @@
 /** The catalog of dimensions (contract: Dimension catalog rules; decisions 12). */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { integerParameter, jsonObjectOut, timestampOut, uuid } from '../../http/schemas.ts';
-import { type CatalogDimension, pageOfDimensions, readDimensions } from '../../store/dimension-catalog.ts';
-import { type People, peopleOf } from '../participants.ts';
+import {
+  type CatalogDimension,
+  pageOfDimensions,
+  readDimensions,
+} from '../../store/dashboards/dimension-catalog.ts';
+import { type People, peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
 import { showAddresses } from '../sessions/metadata.ts';
 import { dashboardUrl } from '../sessions/present.ts';

@@ -1,10 +1,10 @@
 /** What the sidebar shows, and which features are switched on (contract: Dashboard support; decisions 12). */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
-import { type NavigationSection, navigationFor, staticSections } from '../../domain/navigation.ts';
-import { listConfiguration } from '../../store/configuration.ts';
-import type { Database } from '../../store/database.ts';
-import { listStaticLinks } from '../../store/statics.ts';
+import { access } from '../../domain/access/access.ts';
+import { type NavigationSection, navigationFor, staticSections } from '../../domain/access/navigation.ts';
+import { listConfiguration } from '../../store/administration/configuration.ts';
+import type { Database } from '../../store/connection/database.ts';
+import { listStaticLinks } from '../../store/dashboards/statics.ts';
 import { defineRoute } from '../route.ts';
 import { dashboardUrl } from '../sessions/present.ts';
 

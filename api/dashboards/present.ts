@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { isJsonObject } from '../../domain/text.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import type { DimensionRow } from '../../store/dimension-reads.ts';
-import type { DimensionSource } from '../../store/dimensions.ts';
+import type { DimensionRow } from '../../store/dashboards/dimension-reads.ts';
+import type { DimensionSource } from '../../store/dashboards/dimensions.ts';
 import { dashboardUrl } from '../sessions/present.ts';
 import type { dashboardSchema } from './schema.ts';
 

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { Problem } from '../../domain/errors.ts';
 import { quote } from '../../domain/issue.ts';
-import { findDataSource } from '../../store/data-sources.ts';
-import type { DimensionChannel, DimensionSource } from '../../store/dimensions.ts';
-import { ObjectStoreError } from '../../store/objects.ts';
+import type { DimensionChannel, DimensionSource } from '../../store/dashboards/dimensions.ts';
+import { findDataSource } from '../../store/objects/data-sources.ts';
+import { ObjectStoreError } from '../../store/objects/object-store.ts';
 import {
   SeriesBusy,
   type SeriesRecording,

@@ -4,7 +4,7 @@ import { story } from '../../domain/examples.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 import { integerParameter, jsonObjectOut, pathId, timestampOut } from '../../http/schemas.ts';
 
-export const seriesLimits = { channels: 64, minPoints: 2, maxPoints: 10_000, initialPoints: 2000 } as const;
+const seriesLimits = { channels: 64, minPoints: 2, maxPoints: 10_000, initialPoints: 2000 } as const;
 
 export const dimensionParams = z.object({
   id: pathId().meta({ description: 'The dashboard (dimension).', example: story.dimensionId }),

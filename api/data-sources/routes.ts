@@ -1,7 +1,8 @@
 /** Data sources: the S3-compatible stores of outputs, as operators register them (decisions 4). */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
+import { isMadeAlready } from '../../store/connection/idempotency.ts';
 import {
   accessOf,
   createDataSource,
@@ -13,8 +14,8 @@ import {
   platformDataSourceName,
   type S3Access,
   updateDataSource,
-} from '../../store/data-sources.ts';
-import { SecretUnreadable } from '../../store/secrets.ts';
+} from '../../store/objects/data-sources.ts';
+import { SecretUnreadable } from '../../store/objects/secrets.ts';
 import { presentDataSource } from '../node-instances/present.ts';
 import { dataSourceSchema } from '../node-instances/schema.ts';
 import { defineRoute } from '../route.ts';
@@ -46,16 +47,20 @@ const create = defineRoute({
   path,
   summary: 'Registers an S3-compatible store',
   description:
-    'The bucket has to answer to these keys, else 400 tells why. Keys are stored encrypted and never come out.',
+    'The bucket has to answer to these keys, else 400; why it did not stands in the log of the API, under the id of the request. ' +
+    'Keys are stored encrypted and never come out.',
   tags,
   access: access.admin,
+  idempotent: 'plain',
   body: newDataSourceSchema,
   responses: { 201: { description: 'The data source.', schema: dataSourceSchema } },
   errors: ['dataSourceUnreachable', 'dataSourceExists'],
-  async handler({ services, body: { name, kind: _, ...place } }) {
-    if ((await findDataSourceByName(services.database, name)) !== undefined)
-      throw new Problem('dataSourceExists');
-    await requireReachable(place, services.settings.DATA_SOURCE_ENDPOINT_ALLOWLIST);
+  async handler({ services, log, body: { name, kind: _, ...place } }) {
+    if (!isMadeAlready()) {
+      if ((await findDataSourceByName(services.database, name)) !== undefined)
+        throw new Problem('dataSourceExists');
+      await requireReachable(services.objects, place, log);
+    }
     const write = await createDataSource(services.database, services.objects.secrets, name, place);
     return { status: 201, body: presentDataSource(saved(write)) };
   },
@@ -75,7 +80,7 @@ const update = defineRoute({
   responses: { 200: { description: 'The data source.', schema: dataSourceSchema } },
   errors: ['dataSourceNotFound', 'dataSourceUnreachable', 'platformDataSource'],
   refusals: { params: 'dataSourceNotFound' },
-  async handler({ services, params, body: { name, kind: _, ...change } }) {
+  async handler({ services, log, params, body: { name, kind: _, ...change } }) {
     const stored = await findDataSourceByName(services.database, params.name);
     if (stored === undefined) throw missing(params.name);
     if (stored.name === platformDataSourceName) throw new Problem('platformDataSource');
@@ -83,7 +88,7 @@ const update = defineRoute({
       throw new Problem('invalidRequest', { message: 'A data source cannot be renamed.' });
     }
     const place = changed(storedAccess(services, stored), change);
-    await requireReachable(place, services.settings.DATA_SOURCE_ENDPOINT_ALLOWLIST);
+    await requireReachable(services.objects, place, log);
     const write = await updateDataSource(services.database, services.objects.secrets, stored.name, place);
     return { status: 200, body: presentDataSource(saved(write, stored.name)) };
   },

@@ -1,6 +1,6 @@
 /** Wire forms of data sources (decisions 4). */
 import { z } from 'zod';
-import { readEndpoint } from '../../domain/endpoint.ts';
+import { readEndpoint } from '../../domain/network/endpoint.ts';
 import { isName, isStorableText } from '../../domain/text.ts';
 import { nameText } from '../../http/schemas.ts';
 

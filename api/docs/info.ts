@@ -1,8 +1,8 @@
 /** The opening of the API reference. */
-import { roles } from '../../domain/access.ts';
+import { roles } from '../../domain/access/access.ts';
+import { leakedTokenPattern, tokenPrefixes } from '../../domain/access/token-format.ts';
 import { limits } from '../../domain/limits.ts';
-import { leakedTokenPattern, tokenPrefixes } from '../../domain/token-format.ts';
-import type { DocumentInfo } from '../../http/openapi.ts';
+import type { DocumentInfo } from '../../http/openapi/openapi.ts';
 
 const kilobytes = (bytes: number) => `${bytes / 1024} KB`;
 
@@ -29,6 +29,12 @@ export const documentInfo: DocumentInfo = {
     'Errors: `{ "status": "error", "message": "..." }`; runner routes add a stable `code`. An id of the wrong form in a ' +
       'path is a missing resource. Every answer carries `X-Request-Id`: the one that was sent when it has 1 to ' +
       `${limits.requestIdCharacters} characters of \`A-Za-z0-9._-\`, else a new one.`,
+    'Repeats: every POST that creates takes `Idempotency-Key`, 1 to ' +
+      `${limits.idempotencyKeyCharacters} visible characters in double quotes or bare. For ${limits.idempotencyKeyKeptHours} hours the ` +
+      'same caller’s same request under it is done once, and repeats get the first answer: status, body and headers. ' +
+      'Another request under the key is 422; while one is under way it is 409 with `Retry-After`; where the answer shows ' +
+      'a secret once, a repeat makes nothing and is 409. Answers of 4xx and 5xx are not kept: a repeat is done anew, ' +
+      'unless something was made.',
     `Tokens that leaked into text are found by \`${leakedTokenPattern}\`.`,
   ].join('\n\n'),
   tags: [

@@ -1,5 +1,5 @@
 /** The API reference as one HTML page: no scripts, nothing loaded from elsewhere. */
-import type { OpenApiDocument } from '../../http/openapi.ts';
+import type { OpenApiDocument } from '../../http/openapi/openapi.ts';
 
 type Json = { readonly [key: string]: unknown };
 type Operation = {

@@ -1,5 +1,5 @@
 /** The interface's own description: one OpenAPI document, and a page to browse it that asks nobody else. */
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { jsonObjectOut } from '../../http/schemas.ts';
 import { defineRoute } from '../route.ts';
 import { documentInfo } from './info.ts';
@@ -9,7 +9,7 @@ import { referenceStyle } from './style.ts';
 
 const tags = ['Reference'];
 
-export const openApiRoute = defineRoute({
+const openApiRoute = defineRoute({
   id: 'openApiDocument',
   method: 'GET',
   path: '/api/v2/openapi.json',
@@ -34,7 +34,7 @@ export const openApiRoute = defineRoute({
 
 const contracts = new WeakMap<object, Buffer>();
 
-export const runnerApiRoute = defineRoute({
+const runnerApiRoute = defineRoute({
   id: 'runnerApiDocument',
   method: 'GET',
   path: '/api/v2/runner/runner-api.v1.yaml',
@@ -62,7 +62,7 @@ const stylePath = '/docs/style.css';
 const pages = new WeakMap<object, Buffer>();
 const style = Buffer.from(referenceStyle);
 
-export const docsRoute = defineRoute({
+const docsRoute = defineRoute({
   id: 'docs',
   method: 'GET',
   path: '/docs',
@@ -84,7 +84,7 @@ export const docsRoute = defineRoute({
   },
 });
 
-export const docsStyleRoute = defineRoute({
+const docsStyleRoute = defineRoute({
   id: 'docsStyle',
   method: 'GET',
   path: stylePath,

@@ -1,8 +1,8 @@
 /** The contract of the runner routes on its own, for who writes runners (contract: Versioning 4; decisions 1). */
 import { stringify } from 'yaml';
+import { tokenPrefixes } from '../../domain/access/token-format.ts';
 import { limits } from '../../domain/limits.ts';
-import { tokenPrefixes } from '../../domain/token-format.ts';
-import type { OpenApiDocument } from '../../http/openapi.ts';
+import type { OpenApiDocument } from '../../http/openapi/openapi.ts';
 
 type Json = { readonly [key: string]: unknown };
 
@@ -27,7 +27,7 @@ const info = {
 } as const;
 
 /** The routes below `/api/v2/runner`, and of the components only what these refer to. */
-export function runnerApiDocument(reference: OpenApiDocument): OpenApiDocument {
+function runnerApiDocument(reference: OpenApiDocument): OpenApiDocument {
   const paths = Object.fromEntries(
     Object.entries(reference.paths ?? {}).filter(([path]) => path.startsWith(prefix)),
   );

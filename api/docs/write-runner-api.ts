@@ -1,7 +1,7 @@
 /** Writes the published contract of the runner routes anew: `npm run generate:runner-api`. */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { openApiDocument } from '../../http/openapi.ts';
+import { openApiDocument } from '../../http/openapi/openapi.ts';
 import type { Route } from '../../http/route.ts';
 import { routes } from '../routes.ts';
 import { documentInfo } from './info.ts';

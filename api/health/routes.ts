@@ -1,6 +1,6 @@
 /** Liveness (contract: Health; decisions 14). Temporal is not asked: devices go on uploading while it is down. */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { defineRoute } from '../route.ts';
 import type { Probe } from '../services.ts';
@@ -9,7 +9,7 @@ const probeLimitMs = 2000;
 const probeEveryMs = 1000;
 const healthSchema = z.object({ status: z.literal('ok') });
 
-export const healthCheck = defineRoute({
+const healthCheck = defineRoute({
   id: 'healthCheck',
   method: 'GET',
   path: '/health_check',
@@ -26,7 +26,7 @@ export const healthCheck = defineRoute({
   },
 });
 
-export const health = defineRoute({
+const health = defineRoute({
   id: 'health',
   method: 'GET',
   path: '/api/v2/health',
@@ -43,7 +43,7 @@ export const health = defineRoute({
   },
 });
 
-export const readiness = defineRoute({
+const readiness = defineRoute({
   id: 'readinessCheck',
   method: 'GET',
   path: '/ready_check',

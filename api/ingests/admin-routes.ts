@@ -1,6 +1,6 @@
 /** Administration of managed ingests (contract: Managed ingest; decisions 8). */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import {
   createIngest,
@@ -11,8 +11,8 @@ import {
   listIngests,
   rotateIngestSecret,
   updateIngest,
-} from '../../store/ingests.ts';
-import { peopleOf } from '../participants.ts';
+} from '../../store/ingests/ingests.ts';
+import { peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { presentIngest } from './present.ts';
@@ -69,6 +69,7 @@ const create = defineRoute({
   description: 'Sessions that it makes belong to whoever calls this.',
   tags,
   access: access.admin,
+  idempotent: 'secret',
   body: newIngestSchema,
   responses: { 201: { description: 'The ingest, with its secret.', schema: ingestWithSecretSchema } },
   errors: ['invalidIngest', 'ingestExists'],

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import type { IngestRow } from '../../store/ingests.ts';
+import type { IngestRow } from '../../store/ingests/ingests.ts';
 import type { ingestSchema } from './schema.ts';
 
 export function presentIngest(row: IngestRow): z.input<typeof ingestSchema> {

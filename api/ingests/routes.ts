@@ -1,19 +1,28 @@
 /** Managed ingest: files from outside, without an account (contract: Managed ingest; decisions 8). */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { coversContentType } from '../../domain/managed-ingest.ts';
-import { defaultSessionName } from '../../domain/session-name.ts';
-import { noteAuditActor, noteAudited } from '../../store/audit-scope.ts';
-import { findDataSource } from '../../store/data-sources.ts';
-import { feedIngest } from '../../store/feed-ingest.ts';
-import { findIngestByPath, type IngestRow } from '../../store/ingests.ts';
+import { coversContentType } from '../../domain/outputs/managed-ingest.ts';
+import { defaultSessionName } from '../../domain/sessions/session-name.ts';
+import { splitTarget } from '../../http/dispatcher.ts';
+import { answerOnce, type KeyedCall } from '../../http/idempotency.ts';
+import type { RouteContext, UploadBody } from '../../http/route.ts';
+import { noteAuditActor, noteAudited } from '../../store/administration/audit-scope.ts';
+import { feedIngest } from '../../store/ingests/feed-ingest.ts';
+import {
+  AlreadyIngested,
+  fileDigest,
+  findIngested,
+  type IngestedPlace,
+} from '../../store/ingests/ingested-files.ts';
+import { findIngestByPath, type IngestRow } from '../../store/ingests/ingests.ts';
+import { findDataSource } from '../../store/objects/data-sources.ts';
 import { presentQueued } from '../node-instances/present.ts';
-import { receiveObject } from '../node-instances/receive.ts';
 import { queuedSchema } from '../node-instances/schema.ts';
-import { takeIn } from '../node-instances/take-in.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
+import { readSaidOfBytes, receiveObject, type SaidOfBytes } from '../uploads/receive.ts';
+import { takeIn } from '../uploads/take-in.ts';
 import { ingestAdminRoutes } from './admin-routes.ts';
 import { ingestedSchema, ingestHeaders, ingestPath } from './schema.ts';
 import { givenSecret, isSecretOf } from './secret.ts';
@@ -25,16 +34,23 @@ const ingest = defineRoute({
   summary: 'Takes a file in and makes or feeds a session with it',
   description:
     'The body is the file itself. The secret goes in `X-Ingest-Secret` or as bearer token, unless the ingest allows ' +
-    'anonymous uploads. The Content-Type has to be one that the data type of the ingest covers.',
+    'anonymous uploads. The Content-Type has to be one that the data type of the ingest covers. Where each upload makes ' +
+    'a session, the same file with the same `X-Platform-Output-Identifier` again makes no other one.',
   tags: ['Managed ingest'],
   access: access.open,
+  idempotent: 'plain',
   credentials: ['ingestSecret', 'ingestToken', 'none'],
+  share: 'ingests',
   params: z.object({ urlPath: ingestPath() }),
   headers: ingestHeaders,
   body: 'stream',
   responses: {
     201: { description: 'An output of the session that is named.', schema: ingestedSchema },
-    200: { description: 'The output that had this identifier, with new bytes.', schema: ingestedSchema },
+    200: {
+      description:
+        'The output that had this identifier: with new bytes, or as it stands when the same file came again.',
+      schema: ingestedSchema,
+    },
     202: { description: 'Stored and queued: the project has queued ingestion.', schema: queuedSchema },
   },
   errors: [
@@ -52,40 +68,93 @@ const ingest = defineRoute({
     'nodeOutputFailed',
   ],
   refusals: { params: 'ingestNotFound' },
-  async handler({ params, headers, body, request, services, signal, note }) {
+  async handler(context) {
+    const { params, headers, body, request, services } = context;
     try {
       const found = await admitted(services, params.urlPath, headers['x-ingest-secret'], request.bearer);
       noteAuditActor(found.id);
       noteAudited(found.id);
-      if (!coversContentType(found.ingestDataType, request.headers['content-type'])) {
-        throw new Problem('unsupportedMediaType');
-      }
-      const dataSource = await findDataSource(services.database, found.dataSourceId);
-      if (dataSource === undefined) throw new Error(`Data source ${found.dataSourceId} is gone.`);
-      const received = await receiveObject(services, {
-        kind: 'ingest',
-        dataSource,
+      const key = request.headers['idempotency-key'];
+      if (key === undefined) return await takeFile(context, found);
+      const call: KeyedCall = {
+        routeId: 'ingestFile',
+        caller: `ingest:${found.id}:${givenSecret(headers['x-ingest-secret'], request.bearer) === null ? 'anonymous' : 'secret'}`,
+        header: key,
+        isSecret: false,
+        params,
+        query: splitTarget(request.url).query,
         headers: request.headers,
-        body,
-        maxBytes: services.settings.MAX_UPLOAD_BYTES,
-        signal,
-      });
-      const name = defaultSessionName(found.sessionTemplateName, new Date());
-      const taken = await takeIn(services, dataSource, received, () =>
-        feedIngest(services.database, found, received, name),
-      );
-      const place = taken.outcome === 'queued' ? taken : taken.output;
-      note({ sessionId: place.sessionId, nodeInstanceId: place.nodeInstanceId });
-      if (taken.outcome === 'queued') return { status: 202, body: presentQueued(taken) };
-      const { sessionId, nodeInstanceId, id } = taken.output;
-      const status = taken.outcome === 'replaced' ? 200 : 201;
-      return { status, body: { status: 'ok' as const, sessionId, nodeInstanceId, nodeOutputId: id } };
+        json: undefined,
+        upload: body,
+      };
+      return (await answerOnce(services.keys, call, () => takeFile(context, found))) as TakenFile;
     } catch (error) {
       if (error instanceof Problem) throw error;
       throw new Problem('nodeOutputFailed', { cause: error });
     }
   },
 });
+
+type TakenFile =
+  | { readonly status: 200 | 201; readonly body: z.input<typeof ingestedSchema> }
+  | { readonly status: 202; readonly body: z.input<typeof queuedSchema> };
+type FileContext = Pick<
+  RouteContext<unknown, unknown, unknown, UploadBody, unknown, Services>,
+  'body' | 'request' | 'services' | 'signal' | 'note'
+>;
+
+/** From the body to an output of a session, which may be one that the same file has made before. */
+async function takeFile(context: FileContext, found: IngestRow): Promise<TakenFile> {
+  const { body, request, services, signal, note } = context;
+  if (!coversContentType(found.ingestDataType, request.headers['content-type'])) {
+    throw new Problem('unsupportedMediaType');
+  }
+  const dataSource = await findDataSource(services.database, found.dataSourceId);
+  if (dataSource === undefined) throw new Error(`Data source ${found.dataSourceId} is gone.`);
+  const said = readSaidOfBytes(request.headers);
+  const known = await announcedBefore(services, found, said);
+  if (known !== undefined) return presentKnown(known);
+  const received = await receiveObject(services, {
+    kind: 'ingest',
+    dataSource,
+    said,
+    body,
+    maxBytes: services.settings.MAX_UPLOAD_BYTES,
+    signal,
+  });
+  const name = defaultSessionName(found.sessionTemplateName, new Date());
+  try {
+    const taken = await takeIn(services, dataSource, received, () =>
+      feedIngest(services.database, found, received, name),
+    );
+    const { sessionId, nodeInstanceId } = 'output' in taken ? taken.output : taken;
+    note({ sessionId, nodeInstanceId });
+    if (!('output' in taken)) return { status: 202, body: presentQueued(taken) };
+    const status = taken.outcome === 'created' ? 201 : 200;
+    return { status, body: { status: 'ok', sessionId, nodeInstanceId, nodeOutputId: taken.output.id } };
+  } catch (error) {
+    if (error instanceof AlreadyIngested) return presentKnown(error.place);
+    throw error;
+  }
+}
+
+/** Where the file went before, as far as its headers tell which file it is. */
+async function announcedBefore(
+  { database }: Services,
+  found: IngestRow,
+  { sent, ...said }: SaidOfBytes,
+): Promise<IngestedPlace | undefined> {
+  const digest = fileDigest(found, { ...said, sha256: sent.sha256 });
+  return digest === null
+    ? undefined
+    : await findIngested(database, found, digest, said.outputIdentifier ?? '');
+}
+
+function presentKnown(place: IngestedPlace): TakenFile {
+  const { sessionId, nodeInstanceId, outputId } = place;
+  if (outputId === null) return { status: 202, body: presentQueued(place) };
+  return { status: 200, body: { status: 'ok', sessionId, nodeInstanceId, nodeOutputId: outputId } };
+}
 
 /**
  * The ingest at this path, for a caller that may use it.

@@ -1,9 +1,9 @@
 /** Wire forms of managed ingests (contract: Managed ingest; decisions 8). */
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
-import { creationBehaviours, ingestDataTypes, isIngestPath } from '../../domain/managed-ingest.ts';
+import { creationBehaviours, ingestDataTypes, isIngestPath } from '../../domain/outputs/managed-ingest.ts';
 import { bodyId, nameText, pathId, timestampOut } from '../../http/schemas.ts';
-import { platformDataSourceName } from '../../store/data-sources.ts';
+import { platformDataSourceName } from '../../store/objects/data-sources.ts';
 import { uploadHeaders } from '../node-instances/schema.ts';
 
 export const ingestPath = () =>

@@ -1,9 +1,9 @@
 /** Secrets of managed ingests: shown once, stored as a digest (decisions 3 and 8). */
 import { timingSafeEqual } from 'node:crypto';
-import { tokenFamily, tokenHint, tokenPrefixes } from '../../domain/token-format.ts';
+import { tokenFamily, tokenHint, tokenPrefixes } from '../../domain/access/token-format.ts';
 import { mintToken } from '../../http/token-secret.ts';
-import type { IngestSecret } from '../../store/ingests.ts';
-import type { SecretBox } from '../../store/secrets.ts';
+import type { IngestSecret } from '../../store/ingests/ingests.ts';
+import type { SecretBox } from '../../store/objects/secrets.ts';
 
 const purpose = 'ingest secret';
 

@@ -1,11 +1,11 @@
 /** What is published, as operators see it (contract: Runner administration; decisions 10). */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { story } from '../../domain/examples.ts';
-import { type Manifest, manifestLimits } from '../../domain/manifest.ts';
+import { type Manifest, manifestLimits } from '../../domain/runners/manifest.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { timestampOut } from '../../http/schemas.ts';
-import { listFeatures } from '../../store/features.ts';
+import { listFeatures } from '../../store/registry/features.ts';
 import { defineRoute } from '../route.ts';
 
 /** Features in one reply. */

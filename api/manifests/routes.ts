@@ -1,14 +1,14 @@
 /** Runner manifests (contract: Runner administration; decisions 10). */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import { type ManifestCheck, manifestLimits } from '../../domain/manifest.ts';
-import { runnerNames } from '../../domain/manifest-fields.ts';
-import { type EntrypointPlaces, entrypointsOf } from '../../domain/manifest-runner-types.ts';
+import { type ManifestCheck, manifestLimits } from '../../domain/runners/manifest.ts';
+import { runnerNames } from '../../domain/runners/manifest-fields.ts';
+import { type EntrypointPlaces, entrypointsOf } from '../../domain/runners/manifest-runner-types.ts';
 import { codedErrorSchema, errorSchema } from '../../http/errors.ts';
-import { publishManifest, validateManifest } from '../../store/node-templates.ts';
-import { findEntrypoint } from '../../store/runner-folder.ts';
+import { publishManifest, validateManifest } from '../../store/registry/node-templates.ts';
+import { findEntrypoint } from '../../store/registry/runner-folder.ts';
 import { documentIssueSchema } from '../document-issue.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';

@@ -1,12 +1,12 @@
 /** Why a node is not running: one sentence, and the facts it rests on. */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
-import { explainNode } from '../../domain/explain.ts';
+import { explainNode } from '../../domain/runs/explain.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { timestampOut } from '../../http/schemas.ts';
-import { type ExplainedNode, readExplainFacts } from '../../store/explain.ts';
+import { type ExplainedNode, readExplainFacts } from '../../store/runs/explain.ts';
 import { defineRoute } from '../route.ts';
 import { nodeStates } from '../sessions/schema.ts';
 import { nodeInstanceParams } from './schema.ts';
@@ -78,8 +78,10 @@ const explanationSchema = z
         .object({
           runnerType: z.string(),
           lastSeenAt: timestampOut().nullable(),
-          recent: z.int().meta({ description: 'Instances seen within 10 minutes.' }),
-          recentBusy: z.int(),
+          recent: z
+            .int()
+            .meta({ description: 'Instances that are there and claim tasks of this node template.' }),
+          recentBusy: z.int().meta({ description: 'Of those that are not drained.' }),
           recentDrained: z.int(),
         })
         .nullable()

@@ -2,8 +2,8 @@
 import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { limits } from '../../domain/limits.ts';
+import { Turns } from '../uploads/turns.ts';
 import { isGzipFault } from './output-data.ts';
-import { Turns } from './turns.ts';
 
 /** Documents that are read and parsed at the same time; each takes several times its size. */
 const readersAtOnce = 2;

@@ -1,11 +1,11 @@
 /** Where an output comes from: inputs, configuration, template, runner, attempt, checksum. */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { timestampOut } from '../../http/schemas.ts';
-import { findLineage, nodeNames, type OutputLineage } from '../../store/lineage.ts';
+import { findLineage, nodeNames, type OutputLineage } from '../../store/outputs/lineage.ts';
 import { defineRoute } from '../route.ts';
 import { nodeOutputParams } from './schema.ts';
 

@@ -2,10 +2,11 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { Problem } from '../../domain/errors.ts';
-import { acceptsGzip, type ByteRange, type DownloadReply, serveBytes } from '../../http/download.ts';
-import type { DataSourceRow } from '../../store/data-sources.ts';
-import { ObjectStoreError, type ObjectStores } from '../../store/objects.ts';
-import type { OutputBytes } from '../../store/outputs.ts';
+import { acceptsGzip, type ByteRange, type DownloadReply, serveBytes } from '../../http/bodies/download.ts';
+import type { DataSourceRow } from '../../store/objects/data-sources.ts';
+import { ObjectStoreError } from '../../store/objects/object-store.ts';
+import type { ObjectStores } from '../../store/objects/object-stores.ts';
+import type { OutputBytes } from '../../store/outputs/outputs.ts';
 
 export interface ServeOptions {
   readonly method: string;

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import type { DataSourceRow } from '../../store/data-sources.ts';
-import type { OutputWithSource } from '../../store/outputs.ts';
+import type { DataSourceRow } from '../../store/objects/data-sources.ts';
+import type { OutputWithSource } from '../../store/outputs/outputs.ts';
 import type { dataSourceSchema, nodeOutputSchema, queuedSchema } from './schema.ts';
 
 /** A data source without its keys. */

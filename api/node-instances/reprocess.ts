@@ -1,9 +1,9 @@
 /** Reprocessing a node (contract: Node instances and outputs; decisions 7). */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
-import { type ReprocessResult, requestReprocess } from '../../store/reprocess.ts';
+import { type ReprocessResult, requestReprocess } from '../../store/runs/reprocess.ts';
 import { defineRoute } from '../route.ts';
 import { nodeInstanceParams } from './schema.ts';
 
@@ -28,6 +28,7 @@ export const reprocessNode = defineRoute({
     'Outputs are appended and none is replaced. While the node is in flight, further requests make one run together.',
   tags: ['Node outputs'],
   access: access.reprocess,
+  idempotent: 'plain',
   params: nodeInstanceParams,
   responses: { 202: { description: 'Queued.', schema: reprocessSchema } },
   errors: ['nodeInstanceNotFound', 'sessionFrozen', 'nodeHasNoInputs'],
@@ -35,7 +36,6 @@ export const reprocessNode = defineRoute({
   async handler({ params, services }) {
     const result = await requestReprocess(services.database, params.nodeInstanceId);
     if (result.outcome !== 'queued') throw new Problem(refusals[result.outcome]);
-    services.workflows.afterCommit(result.effects);
     return {
       status: 202,
       body: {

@@ -1,9 +1,9 @@
 /** Outputs of node instances: upload, list, bytes (contract: Node instances and outputs; decisions 8). */
-import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { downloadHeaders, downloadResponses } from '../../http/download.ts';
-import { findLatestOutput, findOutput, listOutputs } from '../../store/outputs.ts';
+import { downloadHeaders, downloadResponses } from '../../http/bodies/download.ts';
+import { outputPages } from '../../store/outputs/output-pages.ts';
+import { findLatestOutput, findOutput, type OutputWithSource } from '../../store/outputs/outputs.ts';
 import { defineRoute } from '../route.ts';
 import { explainNodeInstance } from './explain.ts';
 import { isJsonDocument } from './json-document.ts';
@@ -22,19 +22,27 @@ const list = defineRoute({
   method: 'GET',
   path: '/api/v2/node-instance/{nodeInstanceId}/outputs',
   summary: 'Outputs of a node instance in the order of their creation',
-  description: 'A node instance without outputs is answered with 404.',
+  description:
+    'A node instance without outputs is answered with 404. The answer is written while it is read, however long it is: ' +
+    'the outputs as they stand at its beginning.',
   tags,
   access: access.outputRead,
   params,
-  responses: { 200: { description: 'The outputs.', schema: z.array(nodeOutputSchema) } },
+  responses: { 200: { description: 'The outputs.', items: nodeOutputSchema } },
   errors: ['nodeInstanceOrOutputsNotFound'],
   refusals: { params: 'nodeInstanceOrOutputsNotFound' },
   async handler({ params, services }) {
-    const outputs = await listOutputs(services.database, params.nodeInstanceId);
-    if (outputs.length === 0) throw new Problem('nodeInstanceOrOutputsNotFound');
-    return { status: 200, body: outputs.map(presentOutput) };
+    const pages = outputPages(services.database, params.nodeInstanceId);
+    const first = await pages.next();
+    if (first.done === true) throw new Problem('nodeInstanceOrOutputsNotFound');
+    return { status: 200, items: presented(first.value, pages) };
   },
 });
+
+async function* presented(first: OutputWithSource[], others: AsyncIterable<OutputWithSource[]>) {
+  yield first.map(presentOutput);
+  for await (const page of others) yield page.map(presentOutput);
+}
 
 const data = defineRoute({
   id: 'getNodeOutputData',

@@ -33,6 +33,10 @@ export const uploadHeaders = z.object({
     'Base64 of the SHA-256 of the body; checked.',
     'KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=',
   ),
+  'repr-digest': uploadHeader(
+    'The SHA-256 of the body as RFC 9530 writes it; checked. Other algorithms in it are passed over.',
+    'sha-256=:KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=:',
+  ),
 });
 
 export const dataSourceSchema = z

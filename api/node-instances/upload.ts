@@ -1,18 +1,23 @@
 /** Uploads to a node instance (contract: Node instances and outputs, Upload rules; decisions 8). */
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { isJsonObject } from '../../domain/text.ts';
-import { type DataSourceRow, findDataSourceByName } from '../../store/data-sources.ts';
-import type { Queryable } from '../../store/database.ts';
-import { findUploadTarget } from '../../store/outputs.ts';
-import { publishUpload } from '../../store/publish.ts';
-import { queueUpload } from '../../store/queued-uploads.ts';
+import type { Queryable } from '../../store/connection/database.ts';
+import {
+  type DataSourceRow,
+  findDataSource,
+  findDataSourceByName,
+} from '../../store/objects/data-sources.ts';
+import { findUploadTarget } from '../../store/outputs/outputs.ts';
+import { publishUpload } from '../../store/outputs/publish.ts';
+import { queueUpload } from '../../store/outputs/queued-uploads.ts';
+import { findRepeat } from '../../store/outputs/repeats.ts';
 import { defineRoute } from '../route.ts';
+import { readSaidOfBytes, receiveObject } from '../uploads/receive.ts';
+import { type TakenIn, takeIn } from '../uploads/take-in.ts';
+import { Turns } from '../uploads/turns.ts';
 import { presentOutput, presentQueued } from './present.ts';
-import { receiveObject } from './receive.ts';
 import { nodeInstanceParams, nodeOutputSchema, queuedSchema, uploadHeaders } from './schema.ts';
-import { takeIn } from './take-in.ts';
-import { Turns } from './turns.ts';
 
 /**
  * Publishing locks the session, so uploads to one session wait for each other. They wait here, where they hold no
@@ -28,15 +33,24 @@ export const uploadOutput = defineRoute({
   description:
     'The body is the payload itself, no multipart and no JSON envelope, with its Content-Type; no bytes at all are an ' +
     'output too. The configuration of the node instance names the data source (`dataSourceName`). Checked in this ' +
-    'order: node instance, frozen session, configuration, data source. A checksum that is sent has to match.',
+    'order: node instance, frozen session, configuration, data source. A checksum that is sent has to match. The same ' +
+    'upload again (identifier, SHA-256, Content-Type, Content-Encoding and metadata as the output has them) is answered ' +
+    'with the output as it stands, and nothing runs again; where `x-amz-checksum-sha256` or `Repr-Digest` tells the ' +
+    'SHA-256, before the body is read.',
   tags: ['Node outputs'],
   access: access.outputUpload,
+  idempotent: 'plain',
   params: nodeInstanceParams,
   headers: uploadHeaders,
   body: 'stream',
+  share: 'uploads',
   responses: {
     201: { description: 'A new output.', schema: nodeOutputSchema },
-    200: { description: 'The output that had this identifier, with new bytes.', schema: nodeOutputSchema },
+    200: {
+      description:
+        'The output that had this identifier, with new bytes, or as it stands when they are the same.',
+      schema: nodeOutputSchema,
+    },
     202: {
       description:
         'Stored and queued: the project has queued ingestion, and the output appears after the queue drains.',
@@ -61,15 +75,21 @@ export const uploadOutput = defineRoute({
   refusals: { params: 'nodeInstanceNotFound' },
   async handler({ params, body, request, services, signal, note }) {
     try {
-      const { dataSource, queuedIngestion, sessionId } = await findTarget(
-        services.database,
-        params.nodeInstanceId,
-      );
-      note({ sessionId });
+      const target = await findTarget(services.database, params.nodeInstanceId);
+      note({ sessionId: target.sessionId });
+      const said = readSaidOfBytes(request.headers);
+      const { dataSource } = target;
+      const repeat = await findRepeat(services.database, {
+        ...said,
+        nodeInstanceId: params.nodeInstanceId,
+        sha256: said.sent.sha256,
+        sizeBytes: body.declaredBytes,
+      });
+      if (repeat !== undefined) return await answer(services.database, target, repeat);
       const received = await receiveObject(services, {
         kind: 'upload',
         dataSource,
-        headers: request.headers,
+        said,
         body,
         maxBytes: services.settings.MAX_UPLOAD_BYTES,
         nodeInstanceId: params.nodeInstanceId,
@@ -77,13 +97,13 @@ export const uploadOutput = defineRoute({
       });
       const upload = { ...received, nodeInstanceId: params.nodeInstanceId };
       const taken = await takeIn(services, dataSource, received, () =>
-        publications.run(sessionId, async () =>
-          queuedIngestion ? queueUpload(services.database, upload) : publishUpload(services.database, upload),
+        publications.run(target.sessionId, async () =>
+          target.queuedIngestion
+            ? queueUpload(services.database, upload)
+            : publishUpload(services.database, upload),
         ),
       );
-      if (taken.outcome === 'queued') return { status: 202, body: presentQueued(taken) };
-      const status = taken.outcome === 'replaced' ? 200 : 201;
-      return { status, body: presentOutput({ output: taken.output, dataSource }) };
+      return await answer(services.database, target, taken);
     } catch (error) {
       if (error instanceof Problem) throw error;
       throw new Problem('nodeOutputFailed', { cause: error });
@@ -91,23 +111,33 @@ export const uploadOutput = defineRoute({
   },
 });
 
-/** The checks before the first byte, in the decided order. */
-async function findTarget(
-  database: Queryable,
-  nodeInstanceId: number,
-): Promise<{
+/** The reply to an upload that was taken in, or that had been before. */
+async function answer(database: Queryable, target: Target, taken: TakenIn) {
+  if (!('output' in taken)) return { status: 202 as const, body: presentQueued(taken) };
+  const { outcome, output } = taken;
+  const { dataSource } = target;
+  // The output may lie where the node sent its bytes before its configuration was changed.
+  const holder =
+    output.dataSourceId === dataSource.id ? dataSource : await findDataSource(database, output.dataSourceId);
+  if (holder === undefined) throw new Error(`Data source ${output.dataSourceId} is gone.`);
+  const status = outcome === 'created' ? (201 as const) : (200 as const);
+  return { status, body: presentOutput({ output, dataSource: holder }) };
+}
+
+interface Target {
+  readonly sessionId: string;
   readonly dataSource: DataSourceRow;
   readonly queuedIngestion: boolean;
-  readonly sessionId: string;
-}> {
+}
+
+/** The checks before the first byte, in the decided order. */
+async function findTarget(database: Queryable, nodeInstanceId: number): Promise<Target> {
   const target = await findUploadTarget(database, nodeInstanceId);
   if (target === undefined) throw new Problem('nodeInstanceNotFound');
   if (target.frozen) throw new Problem('sessionFrozen');
   const name = dataSourceName(target.configuration);
   const dataSource = await findDataSourceByName(database, name);
-  if (dataSource?.kind === 's3') {
-    return { dataSource, queuedIngestion: target.queuedIngestion, sessionId: target.sessionId };
-  }
+  if (dataSource?.kind === 's3') return { ...target, dataSource };
   throw new Problem('dataSourceNotFound', { message: `Data source '${name}' not found.` });
 }
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import type { NodeRunAttempt, NodeRunRow } from '../../store/node-runs.ts';
+import type { NodeRunAttempt, NodeRunRow } from '../../store/runs/node-runs.ts';
 import type { nodeRunSchema, runAttemptSchema } from './schema.ts';
 
 const orNull = (date: Date | null) => (date === null ? null : formatTimestamp(date));

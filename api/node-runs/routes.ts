@@ -1,15 +1,15 @@
 /** Runs for operators: finding those that failed for good, having them tried again, and cancelling. */
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import { findNodeRun, listNodeRuns } from '../../store/node-runs.ts';
+import { findNodeRun, listNodeRuns } from '../../store/runs/node-runs.ts';
 import {
   type CancelResult,
   cancelRun,
   type RetryResult,
   retryFailedRuns,
   retryRun,
-} from '../../store/operate-runs.ts';
+} from '../../store/runs/operate-runs.ts';
 import { defineRoute } from '../route.ts';
 import { sessionParams } from '../sessions/schema.ts';
 import { presentNodeRun } from './present.ts';
@@ -111,7 +111,6 @@ const retry = defineRoute({
     if (!('run' in result)) throw new Problem(retryRefusals[result.outcome]);
     const body = presentNodeRun(result.run);
     if (result.outcome === 'unchanged') return { status: 200, body };
-    services.workflows.afterCommit(result.effects);
     log.info(
       { audit: 'retryNodeRun', userId: principal.userId, nodeRunId: body.id, sessionId: body.sessionId },
       'a run is tried again',
@@ -133,10 +132,10 @@ const cancel = defineRoute({
   path: `${path}/{id}/cancel`,
   summary: 'Cancels an open run',
   description:
-    'A run that is queued or waits ends at once: its node is Failed with statusDetails `cancelled`, what it staged is ' +
-    'dropped, and its inputs count as consumed. The holder of a run that is held learns of it by `cancelRequested` in ' +
-    `its next heartbeat; whatever it reports then, the run ends the same way, and at the latest one lease and ` +
-    `${limits.cancelGraceSeconds} seconds after the cancel, also under a holder that only goes on beating.`,
+    'A run that is queued or waits ends at once: its node is Failed with statusDetails `cancelled`, what it staged ' +
+    'since its watermark moved last is dropped, and its inputs count as consumed. The holder of a run that is held ' +
+    'learns of it by `cancelRequested` in its next heartbeat; whatever it reports then, the run ends the same way, and ' +
+    `at the latest one lease and ${limits.cancelGraceSeconds} seconds after the cancel, also under a holder that only goes on beating.`,
   tags,
   access: access.admin,
   params: nodeRunParams,
@@ -155,9 +154,7 @@ const cancel = defineRoute({
       { audit: 'cancelNodeRun', userId: principal.userId, nodeRunId: body.id, sessionId: body.sessionId },
       'a run is cancelled',
     );
-    if (result.outcome === 'requested') return { status: 202, body };
-    services.workflows.afterCommit(result.effects);
-    return { status: 200, body };
+    return { status: result.outcome === 'requested' ? 202 : 200, body };
   },
 });
 
@@ -180,8 +177,7 @@ const retryFailed = defineRoute({
     if (result.outcome !== 'done') {
       throw new Problem(result.outcome === 'frozen' ? 'sessionFrozen' : 'sessionNotFound');
     }
-    const { retried, effects } = result;
-    services.workflows.afterCommit(effects);
+    const { retried } = result;
     log.info(
       { audit: 'retryFailedNodeRuns', userId: principal.userId, sessionId: params.id, retried },
       'the failed runs of a session are tried again',

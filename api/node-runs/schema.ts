@@ -2,14 +2,14 @@
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
-import { nodeStateCodes } from '../../domain/node-state.ts';
+import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import { idParameter, integerParameter, optionalText, timestampOut, uuid } from '../../http/schemas.ts';
-import type { ShownRunState } from '../../store/node-runs.ts';
+import type { ShownRunState } from '../../store/runs/node-runs.ts';
 
 const openStates = ['queued', 'held', 'waiting'] as const;
 const failedStates = ['failed', 'cancelled'] as const;
 const otherOutcomes = ['completed', 'no-output', 'suspended'] as const;
-export const runStates = [
+const runStates = [
   ...openStates,
   ...failedStates,
   ...otherOutcomes,

@@ -1,10 +1,11 @@
 /** Offline tokens for operator tools: the authentication service's three routes, in the caller's own name. */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
-import { Problem, type ProblemKey } from '../../domain/errors.ts';
+import { access } from '../../domain/access/access.ts';
+import { catalogue, Problem, type ProblemKey } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
+import { errorSchema } from '../../http/errors.ts';
 import { timestampOut, uuid } from '../../http/schemas.ts';
-import type { AuthAnswer } from '../auth-transport.ts';
+import type { AuthAnswer } from '../identity/auth-transport.ts';
 import { defineRoute } from '../route.ts';
 
 const tags = ['Offline tokens'];
@@ -36,7 +37,7 @@ const itemSchema = z
     },
   });
 
-export const createForwarded = defineRoute({
+const createForwarded = defineRoute({
   id: 'createOfflineTokenForOperators',
   method: 'POST',
   path,
@@ -45,16 +46,25 @@ export const createForwarded = defineRoute({
     'For a capture device. Its value is shown this once; it ends after twelve months or with its Administrator.',
   tags,
   access: access.adminOnly,
+  idempotent: 'forwarded',
   responses: { 200: { description: 'The token.', schema: createdSchema } },
-  async handler({ principal, services, requestId }) {
+  async handler({ principal, services, request, requestId }) {
     const { bearer } = principal;
-    const answer = await services.auth.call({ method: 'POST', path: upstream, bearer, requestId });
+    const key = request.headers['idempotency-key'];
+    const answer = await services.auth.call({
+      method: 'POST',
+      path: upstream,
+      bearer,
+      requestId,
+      ...(key === undefined ? {} : { idempotencyKey: key }),
+    });
+    if (key !== undefined) refuseAsKey(answer);
     const body = expected(answer, createdSchema);
     return { status: 200, body, headers: { 'cache-control': 'no-store' } };
   },
 });
 
-export const listForwarded = defineRoute({
+const listForwarded = defineRoute({
   id: 'listOfflineTokensForOperators',
   method: 'GET',
   path,
@@ -70,7 +80,7 @@ export const listForwarded = defineRoute({
   },
 });
 
-export const revokeForwarded = defineRoute({
+const revokeForwarded = defineRoute({
   id: 'revokeOfflineTokenForOperators',
   method: 'DELETE',
   path: `${path}/{secretId}`,
@@ -101,6 +111,25 @@ const refusals: Readonly<Record<number, ProblemKey>> = {
   403: 'forbidden',
   404: 'tokenNotFound',
 };
+
+const keyRefusals = [
+  'invalidIdempotencyKey',
+  'idempotencyKeyBusy',
+  'idempotencyKeySpent',
+  'idempotencyKeyReused',
+] as const;
+
+/** What the authentication service says of the key. @throws Problem */
+function refuseAsKey({ status, body }: AuthAnswer): void {
+  const said = errorSchema.safeParse(body);
+  if (status < 400 || !said.success) return;
+  const { message } = said.data;
+  const key = keyRefusals.find(
+    (one) => catalogue[one].status === status && catalogue[one].message === message,
+  );
+  if (key === undefined) return;
+  throw new Problem(key, key === 'idempotencyKeyBusy' ? { headers: { 'retry-after': '1' } } : {});
+}
 
 function refusalOf(answer: AuthAnswer): Problem {
   return new Problem(refusals[answer.status] ?? 'unavailable', {

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import type { Role } from '../../domain/access.ts';
+import type { Role } from '../../domain/access/access.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import type { ProjectRow } from '../../store/projects.ts';
-import type { VisiblePerson } from '../participants.ts';
+import type { ProjectRow } from '../../store/administration/projects.ts';
+import type { VisiblePerson } from '../identity/participants.ts';
 import { presentTemplate } from '../session-templates/present.ts';
 import type { projectSchema, sessionProjectSchema } from './schema.ts';
 

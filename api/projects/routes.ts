@@ -1,6 +1,6 @@
 /** Projects (contract: User, projects; decisions 4). */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import {
   createProject,
@@ -10,9 +10,9 @@ import {
   type ProjectRow,
   type ProjectWrite,
   updateProject,
-} from '../../store/projects.ts';
-import { ensureUser } from '../../store/users.ts';
-import { type People, peopleOf } from '../participants.ts';
+} from '../../store/administration/projects.ts';
+import { ensureUser } from '../../store/administration/users.ts';
+import { type People, peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
 import { presentProject } from './present.ts';
 import { projectParams, projectRequestSchema, projectSchema } from './schema.ts';
@@ -65,6 +65,7 @@ const create = defineRoute({
   description: 'An `OwnerId` or `DefaultSessionTemplateId` that names nothing is refused with 400.',
   tags,
   access: access.projectCreate,
+  idempotent: 'plain',
   body: projectRequestSchema,
   bodyNames: 'PascalCase',
   responses: { 201: { description: 'The project.', schema: projectSchema } },

@@ -1,6 +1,6 @@
 /** Wire forms of projects (contract: Project; decisions 4). */
 import { z } from 'zod';
-import { roles } from '../../domain/access.ts';
+import { roles } from '../../domain/access/access.ts';
 import { story } from '../../domain/examples.ts';
 import { bodyId, longText, nameText, optionalText, pathId, timestampOut } from '../../http/schemas.ts';
 import { templateExample, templateSchema } from '../session-templates/schema.ts';

@@ -1,16 +1,30 @@
 /** A report as csv (RFC 4180, UTF-8 with a mark so that spreadsheets read it as such). */
 import { stringify } from 'csv-stringify/sync';
-import type { Cell } from '../../domain/report.ts';
+import type { Cell } from '../../domain/reports/report.ts';
 
-/** Text that a spreadsheet would take for a formula is written with an apostrophe before it. */
-const formula = /^[=+\-@\t\r]/;
+/** What a spreadsheet would take for a formula is written with an apostrophe before it. */
+const formula = /^(?=[=+\-@\t\r])/;
+/**
+ * The same within a text: spreadsheets that part columns by `;` or tabs see a cell, or a line, begin there, whatever quotes
+ * stand around the text. Quotes that follow open a cell of theirs.
+ */
+const innerFormula = /(?<=[;\t\r\n])(?="*[=+\-@\t\r])/g;
+/** At the end of a text in quotes the closing quote would open a cell with what follows. */
+const innerEnd = /(?<=[;\t\r\n]"*)$/;
+/** RFC 4180: what stands in quotes. */
+const quoted = /[",\r\n]/;
+
+function guarded(text: string): string {
+  const safe = text.replace(formula, "'").replaceAll(innerFormula, "'");
+  return quoted.test(safe) ? safe.replace(innerEnd, "'") : safe;
+}
 
 function textOf(cell: Cell): string {
   switch (cell.type) {
     case 'empty':
       return '';
     case 'string':
-      return formula.test(cell.value) ? `'${cell.value}` : cell.value;
+      return guarded(cell.value);
     case 'number':
     case 'boolean':
       return String(cell.value);
@@ -39,7 +53,7 @@ export async function* writeCsv(
     Buffer.from(
       stringify(
         values.map((row) => [...row]),
-        { record_delimiter: 'windows' },
+        { record_delimiter: 'windows', quoted_match: quoted },
       ),
     );
   yield Buffer.concat([

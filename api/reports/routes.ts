@@ -1,7 +1,7 @@
 /** Reports: catalog, definitions, download (contract: Dashboard support; decisions 12). */
 import { Readable } from 'node:stream';
 import type { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import {
   configurationKeyOf,
@@ -10,8 +10,8 @@ import {
   type ReportColumn,
   type ReportFilter,
   reportFileName,
-} from '../../domain/report.ts';
-import { compileExpression } from '../../domain/report-expression.ts';
+} from '../../domain/reports/report.ts';
+import { compileExpression } from '../../domain/reports/report-expression.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import {
   createReport,
@@ -20,9 +20,9 @@ import {
   type ReportRecord,
   type ReportWrite,
   updateReport,
-} from '../../store/reports.ts';
+} from '../../store/dashboards/reports.ts';
 import { catalogFailsAs502 } from '../dashboards/catalog.ts';
-import { peopleOf } from '../participants.ts';
+import { peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
 import { writeCsv } from './csv.ts';
 import { compileReport, reportRows } from './rows.ts';
@@ -174,6 +174,7 @@ const create = defineRoute({
   description: expressions,
   tags,
   access: access.reportWrite,
+  idempotent: 'plain',
   body: newReportSchema,
   responses: { 201: { description: 'Defined.', schema: reportSchema } },
   errors: ['reportExists'],

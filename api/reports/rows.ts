@@ -1,22 +1,22 @@
 /** The rows of a report, batch by batch, in the order of the dimension catalog. */
-import type { Cell, ReportColumn, ReportFilter, ReportRow } from '../../domain/report.ts';
+import type { Cell, ReportColumn, ReportFilter, ReportRow } from '../../domain/reports/report.ts';
 import {
   cellOf,
   celValue,
   compileExpression,
   type Evaluate,
   equalsValue,
-} from '../../domain/report-expression.ts';
-import type { Reader } from '../../store/database.ts';
+} from '../../domain/reports/report-expression.ts';
+import type { Reader } from '../../store/connection/database.ts';
 import {
   type CatalogDimension,
   type CatalogFilter,
   type CatalogScenario,
   idsOfDimensions,
   readDimensions,
-} from '../../store/dimension-catalog.ts';
+} from '../../store/dashboards/dimension-catalog.ts';
 import { presentMember } from '../dashboards/catalog.ts';
-import type { People } from '../participants.ts';
+import type { People } from '../identity/participants.ts';
 import { dashboardUrl } from '../sessions/present.ts';
 
 const batchSize = 200;

@@ -1,7 +1,7 @@
 /** Wire forms of reports (contract: Dashboard items). */
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
-import { columnTypes, reportSources } from '../../domain/report.ts';
+import { columnTypes, reportSources } from '../../domain/reports/report.ts';
 import { int32, nameText, optionalText, timestampOut, uuid } from '../../http/schemas.ts';
 import { dateRange } from '../dashboards/date-range.ts';
 

@@ -1,5 +1,5 @@
 /** The parts of an xlsx file beside its sheets. */
-import type { ColumnType, ReportColumn } from '../../domain/report.ts';
+import type { ColumnType, ReportColumn } from '../../domain/reports/report.ts';
 import { escapeXml } from './xml-text.ts';
 
 const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';

@@ -7,7 +7,7 @@ import type { TransformOptions } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { createDeflateRaw, type ZlibOptions } from 'node:zlib';
 import { Zip, ZipPassThrough } from 'fflate';
-import type { Cell, ReportColumn } from '../../domain/report.ts';
+import type { Cell, ReportColumn } from '../../domain/reports/report.ts';
 import { contentTypes, packageRelations, Styles, workbook, workbookRelations } from './xlsx-parts.ts';
 import { escapeXml } from './xml-text.ts';
 

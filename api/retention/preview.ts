@@ -1,8 +1,12 @@
 /** The dry run: the questions of the real one, without what it does about the answers. */
 import { limits } from '../../domain/limits.ts';
-import { lookForOrphans } from '../../store/orphans.ts';
-import { countAbandonedObjects } from '../../store/pending-objects.ts';
-import { type ExpiredSession, listExpiredOutputs, listExpiredSessions } from '../../store/retention.ts';
+import {
+  type ExpiredSession,
+  listExpiredOutputs,
+  listExpiredSessions,
+} from '../../store/administration/retention.ts';
+import { lookForOrphans } from '../../store/objects/orphans.ts';
+import { countAbandonedObjects } from '../../store/objects/pending-objects.ts';
 import type { Services } from '../services.ts';
 
 const perPage = 1_000;

@@ -1,11 +1,15 @@
 /** What the projects' `retentionDays` lets go: seen beforehand, and removed. */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { booleanParameter } from '../../http/schemas.ts';
-import { noteAudited } from '../../store/audit-scope.ts';
-import { listRetentionRuns, type RetentionRun, requestRetentionRun } from '../../store/retention-runs.ts';
+import { noteAudited } from '../../store/administration/audit-scope.ts';
+import {
+  listRetentionRuns,
+  type RetentionRun,
+  requestRetentionRun,
+} from '../../store/administration/retention-runs.ts';
 import { defineRoute } from '../route.ts';
 import { previewRetention } from './preview.ts';
 import { retentionPreviewSchema, retentionRunSchema } from './schema.ts';

@@ -6,15 +6,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { limits } from '../../domain/limits.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/connection/database.ts';
 import {
   type CreatorState,
   giveBackCreatorsToAsk,
   noteCreators,
   readRuntimes,
   takeCreatorsToAsk,
-} from '../../store/runner-tokens.ts';
-import type { AuthClient } from '../auth-client.ts';
+} from '../../store/runners/runner-tokens.ts';
+import type { AuthClient } from '../identity/auth-client.ts';
 
 /** A question may come this much before its time, so that none comes after it. */
 const earlySeconds = 2;

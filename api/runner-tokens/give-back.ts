@@ -1,9 +1,8 @@
 /** Tasks of runner tokens that ended, or reach them no more, go to others without counting as an attempt (decisions 9). */
 import type { Logger } from 'pino';
-import { giveBackTask } from '../../store/claims.ts';
-import type { Database } from '../../store/database.ts';
-import { listTasksOfEndedTokens, settleEndedTokens } from '../../store/runner-tokens.ts';
-import type { WorkflowClient } from '../../workflows/client.ts';
+import type { Database } from '../../store/connection/database.ts';
+import { listTasksOfEndedTokens, settleEndedTokens } from '../../store/runners/runner-tokens.ts';
+import { giveBackTask } from '../../store/runs/give-back.ts';
 
 const tasksPerRead = 200;
 /** A few connections of the pool; tasks of one session wait for each other anyway. */
@@ -11,7 +10,6 @@ const tasksAtOnce = 4;
 
 interface Parts {
   readonly database: Database;
-  readonly workflows: WorkflowClient;
   readonly log: Logger;
 }
 
@@ -28,14 +26,11 @@ export async function giveBackEndedTasks(parts: Parts): Promise<void> {
 }
 
 /** @returns how many were still held */
-async function giveBackAll({ database, workflows }: Parts, waiting: string[]): Promise<number> {
+async function giveBackAll({ database }: Parts, waiting: string[]): Promise<number> {
   let given = 0;
   async function work(): Promise<void> {
     for (let taskId = waiting.pop(); taskId !== undefined; taskId = waiting.pop()) {
-      const effects = await giveBackTask(database, taskId);
-      if (effects === undefined) continue;
-      workflows.afterCommit(effects);
-      given += 1;
+      if (await giveBackTask(database, taskId)) given += 1;
     }
   }
   await Promise.all(Array.from({ length: tasksAtOnce }, work));

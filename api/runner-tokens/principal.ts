@@ -1,7 +1,7 @@
 /** The caller behind a runner token (contract: Authentication 7). */
-import type { Role, RunnerScope } from '../../domain/access.ts';
-import { reachesRuntime } from '../../domain/runner-token.ts';
-import type { RunnerTokenRow } from '../../store/runner-tokens.ts';
+import type { Role, RunnerScope } from '../../domain/access/access.ts';
+import { reachesRuntime } from '../../domain/runners/runner-token.ts';
+import type { RunnerTokenRow } from '../../store/runners/runner-tokens.ts';
 
 /** A program whose runner token was found valid just now; it reaches no further than its creator's present role. */
 export type RunnerPrincipal = {

@@ -1,11 +1,11 @@
 /** Making, listing and revoking runner tokens (contract: Runner administration; decisions 3 and 9). */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { refuseTokenRequest } from '../../domain/runner-token.ts';
+import { refuseTokenRequest } from '../../domain/runners/runner-token.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { uuid } from '../../http/schemas.ts';
-import { newTokenValue } from '../../store/runner-token-value.ts';
+import { newTokenValue } from '../../store/runners/runner-token-value.ts';
 import {
   type CreatorState,
   createRunnerToken,
@@ -13,8 +13,8 @@ import {
   type RunnerTokenItem,
   readRuntimes,
   revokeRunnerToken,
-} from '../../store/runner-tokens.ts';
-import type { Principal } from '../auth-client.ts';
+} from '../../store/runners/runner-tokens.ts';
+import type { Principal } from '../identity/auth-client.ts';
 import { defineRoute } from '../route.ts';
 import { runnerStory } from '../runner/examples.ts';
 import type { Services } from '../services.ts';
@@ -34,6 +34,7 @@ const create = defineRoute({
     'of its creator are revoked together.',
   tags,
   access: access.runnerTokens,
+  idempotent: 'secret',
   body: newTokenSchema,
   responses: { 201: { description: 'The token.', schema: createdTokenSchema } },
   errors: ['forbidden'],

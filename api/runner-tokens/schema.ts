@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
-import { runnerScopes } from '../../domain/runner-token.ts';
+import { runnerScopes } from '../../domain/runners/runner-token.ts';
 import { nameText, timestampOut } from '../../http/schemas.ts';
 import { runnerStory } from '../runner/examples.ts';
 

@@ -4,21 +4,20 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { access, decideAccess } from '../../domain/access.ts';
+import { access, decideAccess } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { standingOf } from '../../domain/runner-token.ts';
+import { standingOf } from '../../domain/runners/runner-token.ts';
 import type { Call } from '../../http/guard.ts';
-import type { Database } from '../../store/database.ts';
-import { digestOf } from '../../store/runner-token-value.ts';
+import type { Database } from '../../store/connection/database.ts';
+import type { SecretBox } from '../../store/objects/secrets.ts';
+import { digestOf } from '../../store/runners/runner-token-value.ts';
 import {
   findRunnerToken,
   type RunnerTokenRow,
   readRunnerTokens,
   touchRunnerToken,
-} from '../../store/runner-tokens.ts';
-import type { SecretBox } from '../../store/secrets.ts';
-import type { WorkflowClient } from '../../workflows/client.ts';
-import type { AuthClient } from '../auth-client.ts';
+} from '../../store/runners/runner-tokens.ts';
+import type { AuthClient } from '../identity/auth-client.ts';
 import { TokenCreators } from './creators.ts';
 import { giveBackEndedTasks } from './give-back.ts';
 import { OpenCalls } from './open-calls.ts';
@@ -39,7 +38,6 @@ interface Found {
 
 export interface RunnerTokensParts {
   readonly database: Database;
-  readonly workflows: WorkflowClient;
   readonly auth: AuthClient;
   readonly secrets: SecretBox;
   readonly log: Logger;

@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Database } from '../../store/database.ts';
-import { beatAlive } from '../../store/leases.ts';
+import type { Database } from '../../store/connection/database.ts';
+import { beatAlive } from '../../store/runs/leases.ts';
 
 const beatEveryMs = 1_000;
 /** Less than the gap after which no process counts as up. */

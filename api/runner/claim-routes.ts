@@ -1,15 +1,18 @@
 /** Who the caller is, and the way to a task (contract: Runner routes). */
-import { access } from '../../domain/access.ts';
+import { z } from 'zod';
+import { access } from '../../domain/access/access.ts';
 import { limits } from '../../domain/limits.ts';
-import { runnerScopes } from '../../domain/runner-token.ts';
+import { runnerScopes } from '../../domain/runners/runner-token.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import { listRunnerTypeNames, type RunnerTemplate } from '../../store/claimable-templates.ts';
+import { listRunnerTypeNames, type RunnerTemplate } from '../../store/registry/claimable-templates.ts';
+import { signOffRunner } from '../../store/runners/runner-instances.ts';
 import { defineRoute } from '../route.ts';
 import type { RunnerPrincipal } from '../runner-tokens/principal.ts';
 import type { Freshness } from '../runner-tokens/tokens.ts';
 import type { Services } from '../services.ts';
 import { claimTask, coverageFor, takeBack } from './claim.ts';
-import { holderOf, type RunnerCaller } from './identity.ts';
+import { runnerStory } from './examples.ts';
+import { holderOf, instanceIdForm, type RunnerCaller } from './identity.ts';
 import { heartbeatIntervalSeconds, presentClaim } from './present.ts';
 import { claimRequestSchema, claimSchema, whoamiSchema } from './schema.ts';
 
@@ -89,6 +92,7 @@ const claim = defineRoute({
   id: 'claimTask',
   method: 'POST',
   path: '/api/v2/runner/tasks/claim',
+  share: 'claims',
   traced: false,
   summary: 'Claims the oldest ready task, or waits for one',
   description:
@@ -138,4 +142,31 @@ async function isUnchanged(
   return principal.runnerTypes.every((name) => runnerTypes.includes(name));
 }
 
-export const claimRoutes = [whoami, claim];
+const signOff = defineRoute({
+  id: 'signOffRunner',
+  method: 'DELETE',
+  path: '/api/v2/runner/instances/{instanceId}',
+  summary: 'Says that an instance ends',
+  description:
+    'For the orderly end of a runner, after its tasks have ended: the instance counts as gone at once, and not only when ' +
+    `it was not seen for ${limits.runnerGoneSeconds} seconds. A claim of it that waits is answered with 204; what it ` +
+    'still holds stays held until its lease ends. Optional, and fine for an instance that has never claimed; its next ' +
+    'claim brings it back.',
+  tags,
+  access: access.runnerTasks,
+  params: z.object({
+    instanceId: z
+      .string()
+      .regex(instanceIdForm)
+      .meta({ description: 'As in its claims.', example: runnerStory.instanceId }),
+  }),
+  responses: { 204: { description: 'The instance is signed off.' } },
+  errorStyle: 'coded',
+  refusals: { params: 'notFound' },
+  async handler({ params: { instanceId }, principal, services }) {
+    await signOffRunner(services.database, { holder: holderOf(principal), instanceId });
+    return { status: 204 };
+  },
+});
+
+export const claimRoutes = [whoami, claim, signOff];

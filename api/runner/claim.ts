@@ -1,17 +1,16 @@
 /** Claiming a task, with or without waiting for one (contract: Runner rule 2; decisions 9). */
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import { quoteRunnerName } from '../../domain/manifest-fields.ts';
+import { quoteRunnerName } from '../../domain/runners/manifest-fields.ts';
 import {
   type Arrival,
   arrive,
   arriveAndClaim,
   type ClaimedTask,
   claimNext,
-  giveUpHeldTask,
   type RunnerIdentity,
-  undoClaim,
-} from '../../store/claims.ts';
+} from '../../store/runs/claims.ts';
+import { giveUpHeldTask, undoClaim } from '../../store/runs/give-back.ts';
 import type { Freshness } from '../runner-tokens/tokens.ts';
 import type { Services } from '../services.ts';
 import type { RunnerCaller } from './identity.ts';
@@ -104,12 +103,16 @@ async function firstTry(services: Services, request: ClaimRequest): Promise<Firs
   const { identity, coverage, signal } = request;
   const [template, ...others] = coverage.names();
   if (template === undefined || others.length > 0) {
-    const { claimSeq, drained, holdsTask } = await arrive(services.database, identity);
+    const { claimSeq, drained, holdsTask } = await arrive(
+      services.database,
+      identity,
+      coverage.isOpen ? null : coverage.names(),
+    );
     if (holdsTask) await giveUp(services, request);
     return { claimSeq, drained, task: drained ? undefined : await tryClaim(services, request, claimSeq) };
   }
   const arrival = await againWhenHeld(services, request, () => {
-    const claim = { template, leaseSeconds: limits.leaseSeconds };
+    const claim = { template, leaseSeconds: limits.leaseSeconds, isOpen: coverage.isOpen };
     return signal.aborted ? undefined : arriveAndClaim(services.database, identity, claim);
   });
   if (arrival === undefined) return { claimSeq: 0, drained: false, task: undefined };
@@ -183,15 +186,13 @@ async function againWhenHeld<T>(
 /** A caller that hung up claims no more: what its instance holds it may have got since, by a claim that came later. */
 async function giveUp(services: Services, { identity, signal }: ClaimRequest): Promise<void> {
   if (signal.aborted) return;
-  const effects = await giveUpHeldTask(services.database, identity);
-  if (effects !== undefined) services.workflows.afterCommit(effects);
+  await giveUpHeldTask(services.database, identity);
 }
 
 /** Takes a claim back that its caller never heard of. */
 export async function takeBack(services: Services, taskId: string): Promise<void> {
   services.runners.holders.ended(taskId);
-  const effects = await undoClaim(services.database, taskId);
-  if (effects !== undefined) services.workflows.afterCommit(effects);
+  await undoClaim(services.database, taskId);
 }
 
 function isHeldAlready(error: unknown): boolean {

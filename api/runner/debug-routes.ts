@@ -1,11 +1,11 @@
 /** Looking at a node as its next task would see it; nothing is claimed, renewed or written (contract: Runner routes). */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { downloadHeaders, downloadResponses } from '../../http/download.ts';
+import { downloadHeaders, downloadResponses } from '../../http/bodies/download.ts';
 import { pathId } from '../../http/schemas.ts';
-import { type DebugNode, findDebugNode } from '../../store/debug-node.ts';
-import { countPendingInputs } from '../../store/task-reads.ts';
+import { type DebugNode, findDebugNode } from '../../store/runs/debug-node.ts';
+import { countPendingInputs } from '../../store/runs/task-inputs.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { runnerStory } from './examples.ts';

@@ -1,9 +1,9 @@
 /** What the runner routes keep for a whole process; nothing that another process would need. */
 import type { Logger } from 'pino';
-import type { Database } from '../../store/database.ts';
-import type { SecretBox } from '../../store/secrets.ts';
+import type { Database } from '../../store/connection/database.ts';
+import type { SecretBox } from '../../store/objects/secrets.ts';
 import type { WorkflowClient } from '../../workflows/client.ts';
-import type { AuthClient } from '../auth-client.ts';
+import type { AuthClient } from '../identity/auth-client.ts';
 import { RunnerTokens } from '../runner-tokens/tokens.ts';
 import { RunnerPresence } from '../runners/presence.ts';
 import { AliveBeat } from './alive.ts';

@@ -2,7 +2,7 @@
  * Who holds an attempt, shown to operators in the workflow engine. Only for tasks that are held for a while: most end
  * before anybody could look, and before the workflow awaits them.
  */
-import type { ClaimedTask } from '../../store/claims.ts';
+import type { ClaimedTask } from '../../store/runs/claims.ts';
 import type { WorkflowClient } from '../../workflows/client.ts';
 
 const showAfterMs = 1_000;

@@ -1,8 +1,13 @@
 /** What the holder of a task reads (contract: Runner routes; decisions 9). */
 import { Problem } from '../../domain/errors.ts';
-import { downloadHeaders, downloadResponses } from '../../http/download.ts';
-import type { RunnerIdentity } from '../../store/claims.ts';
-import { countPendingInputs, type HeldTask, readNodeMemory, touchTask } from '../../store/task-reads.ts';
+import { downloadHeaders, downloadResponses } from '../../http/bodies/download.ts';
+import type { RunnerIdentity } from '../../store/runs/claims.ts';
+import {
+  countPendingInputs,
+  type HeldTask,
+  readNodeMemory,
+  touchTask,
+} from '../../store/runs/task-inputs.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { identityOf, taskRoute } from './identity.ts';

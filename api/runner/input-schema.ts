@@ -33,7 +33,7 @@ export const inputSchema = z
     },
   });
 
-export const inputModes = ['since-watermark', 'latest', 'all'] as const;
+const inputModes = ['since-watermark', 'latest', 'all'] as const;
 const cursorForm = /^p[0-9a-z]{1,11}$/;
 
 /** The place after an input in its list; opaque to callers. */

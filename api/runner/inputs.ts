@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
 import { pathId } from '../../http/schemas.ts';
-import { findDataSource } from '../../store/data-sources.ts';
-import { findInput, type InputBounds, listInputs } from '../../store/task-reads.ts';
+import { findDataSource } from '../../store/objects/data-sources.ts';
+import { findInput, type InputBounds, listInputs } from '../../store/runs/task-inputs.ts';
 import { type ServeOptions, serveOutput } from '../node-instances/output-data.ts';
 import type { Services } from '../services.ts';
 import { runnerStory } from './examples.ts';

@@ -1,8 +1,8 @@
 /** Keeps a task's lease while bytes of a call for it flow (decisions 9). */
 import { Readable } from 'node:stream';
-import type { RunnerIdentity } from '../../store/claims.ts';
-import type { Database } from '../../store/database.ts';
-import { touchTask } from '../../store/task-reads.ts';
+import type { Database } from '../../store/connection/database.ts';
+import type { RunnerIdentity } from '../../store/runs/claims.ts';
+import { touchTask } from '../../store/runs/task-inputs.ts';
 
 /** Less than a third of the shortest lease. */
 const renewEveryMs = 3_000;
@@ -59,7 +59,9 @@ export class LeaseKeeper {
 
   /** The same bytes; the stream breaks off when the task is lost. */
   watch(stream: Readable): Readable {
-    return Readable.from(this.#passOn(stream), { objectMode: false });
+    const watched = Readable.from(this.#passOn(stream), { objectMode: false });
+    // A generator that was never begun closes nothing.
+    return watched.once('close', () => stream.destroy());
   }
 
   async *#passOn(stream: Readable): AsyncGenerator<Buffer> {

@@ -2,17 +2,18 @@
 import { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import { readOutputHeaders } from '../../domain/output-headers.ts';
+import { readOutputHeaders } from '../../domain/outputs/output-headers.ts';
 import { pathId } from '../../http/schemas.ts';
-import type { DataSourceRow } from '../../store/data-sources.ts';
-import { ObjectStoreError } from '../../store/objects.ts';
-import { outputDataSource } from '../../store/output-target.ts';
-import { findOutputByIdentifier } from '../../store/outputs.ts';
-import { touchTask } from '../../store/task-reads.ts';
-import { type OutputWrite, type TaskOutput, writeTaskOutput } from '../../store/task-writes.ts';
-import { type ReceivedObject, receiveObject } from '../node-instances/receive.ts';
+import type { DataSourceRow } from '../../store/objects/data-sources.ts';
+import { ObjectStoreError } from '../../store/objects/object-store.ts';
+import { PendingObjectGone } from '../../store/objects/pending-objects.ts';
+import { outputDataSource } from '../../store/outputs/output-target.ts';
+import { findOutputByIdentifier } from '../../store/outputs/outputs.ts';
+import { touchTask } from '../../store/runs/task-inputs.ts';
+import { type OutputWrite, type TaskOutput, writeTaskOutput } from '../../store/runs/task-outputs.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
+import { type ReceivedObject, readSaidOfBytes, receiveObject } from '../uploads/receive.ts';
 import { runnerStory } from './examples.ts';
 import { identityOf, taskRoute } from './identity.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
@@ -33,7 +34,7 @@ export const outputHeaders = taskRoute.headers.extend({
     '{"laps":12}',
   ),
   'x-platform-watermark': outputHeader(
-    'Id of the last input that this output has consumed.',
+    'Id of the last input that is consumed with this output. Publishes it and all that the run has staged before.',
     String(runnerStory.inputId),
   ),
   'content-encoding': outputHeader(
@@ -48,6 +49,10 @@ export const checksumHeaders = {
     'Base64 of the SHA-256 of the body; checked.',
     'KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=',
   ),
+  'repr-digest': outputHeader(
+    'The SHA-256 of the body as RFC 9530 writes it; checked. Other algorithms in it are passed over.',
+    'sha-256=:KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=:',
+  ),
 };
 
 const writeOutput = defineRoute({
@@ -59,9 +64,11 @@ const writeOutput = defineRoute({
   summary: 'Writes an output of up to 16 MB',
   description:
     'The body is the payload itself, with its `Content-Type` and, when it is compressed, `Content-Encoding: gzip`. ' +
-    'An identifier that the node has already gets the existing output with 200. With `X-Platform-Watermark` the output ' +
-    'is published and the watermark advances at once; without it the output is staged until the task completes.',
+    'An identifier that the node has already gets the existing output with 200. With `X-Platform-Watermark` the ' +
+    'watermark advances at once, and the output and all that the run has staged before it are published; without it the ' +
+    'output is staged until the watermark moves or the task completes.',
   body: 'stream',
+  share: 'uploads',
   responses: {
     201: { description: 'Written.', schema: writtenOutputSchema },
     200: { description: 'The output that has this identifier already.', schema: writtenOutputSchema },
@@ -91,24 +98,29 @@ const writeOutput = defineRoute({
       outputIdentifier === null
         ? undefined
         : await findOutputByIdentifier(services.database, task.nodeInstanceId, outputIdentifier);
-    // A resend: its bytes are not read again.
-    if (existing !== undefined) return written(services, await write(existing));
+    // A resend: its bytes are not read again, unless its output goes in this very moment.
+    const resent = existing && (await write(existing).catch(goneAsUndefined));
+    if (resent !== undefined) return written(resent);
     const dataSource = await outputDataSource(services.database, task.nodeInstanceId);
     if (dataSource === undefined) throw new Problem('dataSourceNotFound');
     const keeper = new LeaseKeeper(services.database, identity, params.taskId);
     const received = await receive(services, keeper, {
       kind: 'output',
       dataSource,
-      headers: request.headers,
+      said: readSaidOfBytes(request.headers),
       body,
       maxBytes: limits.runnerOutputBytes,
       tooLarge: 'outputTooLarge',
       signal: AbortSignal.any([signal, keeper.lost]),
       onBytes: keeper.onBytes,
     });
-    return written(services, await keep(services, dataSource, received, write));
+    return written(await keep(services, dataSource, received, write));
   },
 });
+
+function goneAsUndefined(error: unknown): undefined {
+  if (!(error instanceof PendingObjectGone)) throw error;
+}
 
 /** The id in `X-Platform-Watermark`; throws for what is no id. */
 export function readWatermark(value: string | undefined): number | undefined {
@@ -156,9 +168,8 @@ async function keep(
 }
 
 /** The reply to a write; throws its refusal. */
-export function written(services: Services, write: OutputWrite) {
+export function written(write: OutputWrite) {
   if (write.kind === 'refused') throw writeProblem(write.why);
-  if (write.effects !== undefined) services.workflows.afterCommit(write.effects);
   const status = write.kind === 'created' ? (201 as const) : (200 as const);
   return { status, body: presentWrittenOutput(write.output) };
 }

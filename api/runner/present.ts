@@ -1,12 +1,12 @@
 import type { z } from 'zod';
-import { visibleNodeState } from '../../domain/node-state.ts';
-import { runOutlook } from '../../domain/run-outlook.ts';
+import { visibleNodeState } from '../../domain/runs/node-state.ts';
+import { runOutlook } from '../../domain/runs/run-outlook.ts';
 import { isJsonObject, type JsonObject } from '../../domain/text.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import type { ClaimedTask } from '../../store/claims.ts';
-import type { DebugNode } from '../../store/debug-node.ts';
-import type { NodeOutputRow } from '../../store/outputs.ts';
-import type { HeldTask, TaskInput } from '../../store/task-reads.ts';
+import type { NodeOutputRow } from '../../store/outputs/outputs.ts';
+import type { ClaimedTask } from '../../store/runs/claims.ts';
+import type { DebugNode } from '../../store/runs/debug-node.ts';
+import type { HeldTask, TaskInput } from '../../store/runs/task-inputs.ts';
 import { recordSpan } from '../../telemetry/trace.ts';
 import type { inputSchema } from './input-schema.ts';
 import type { claimSchema, debugContextSchema, incrementalSchema } from './schema.ts';

@@ -1,8 +1,8 @@
 /** Wire forms of claims, of who claims, and of what a claim would bring (contract: Runner routes; decisions 9). */
 import { z } from 'zod';
+import { holdsToken } from '../../domain/access/token-format.ts';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
-import { holdsToken } from '../../domain/token-format.ts';
 import { jsonObjectOut, timestampOut } from '../../http/schemas.ts';
 import { runnerStory } from './examples.ts';
 import { instanceIdForm } from './identity.ts';

@@ -5,10 +5,10 @@ import { Problem, type ProblemKey } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { CallIds } from '../../http/call-facts.ts';
-import type { RunnerIdentity } from '../../store/claims.ts';
-import { type EndRefusal, endTask, type TaskEnd } from '../../store/outcomes.ts';
-import { beatTask } from '../../store/task-reads.ts';
-import { writeWatermark } from '../../store/task-writes.ts';
+import type { RunnerIdentity } from '../../store/runs/claims.ts';
+import { type EndRefusal, endTask, type TaskEnd } from '../../store/runs/end-task.ts';
+import { beatTask } from '../../store/runs/task-inputs.ts';
+import { writeWatermark } from '../../store/runs/watermark.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { canonicalJson } from './canonical-json.ts';
@@ -64,10 +64,12 @@ const watermark = defineRoute({
   id: 'advanceWatermark',
   method: 'PUT',
   path: '/api/v2/runner/tasks/{taskId}/watermark',
-  summary: 'Advances the watermark without an output',
+  summary: 'Advances the watermark and publishes what is staged',
   description:
-    'Durable at once, together with `state` when it is sent. The present watermark again changes nothing; it only ' +
-    'moves forward, and only to an input of the task.',
+    'Durable at once, together with `state` when it is sent. All that the run has staged so far is published with it, in ' +
+    'the order in which it was written, and stays however the task ends: write everything that belongs to an input ' +
+    'before the watermark passes it. The present watermark again is answered alike and publishes what has been staged ' +
+    'since. It only moves forward, and only to an input of the task.',
   body: watermarkRequestSchema,
   responses: { 200: { description: 'Where the watermark stands.', schema: watermarkSchema } },
   errors: ['watermarkRegression', 'watermarkUnknownInput'],
@@ -89,8 +91,9 @@ const complete = defineRoute({
   summary: 'Finishes the task',
   description:
     'Staged outputs of the run are published together, in the order in which they were written; with `no-output` and ' +
-    '`suspended` they are dropped. `completed` needs an output of the run. `hasMore` makes a follow-up task where the ' +
-    'watermark moved. The same end again gets the same reply for ten minutes, a different one `task_finished`.',
+    '`suspended` they are dropped. What a move of the watermark has published stays. `completed` needs an output of the ' +
+    'run. `hasMore` makes a follow-up task where the watermark moved. The same end again gets the same reply for ten ' +
+    'minutes, a different one `task_finished`.',
   body: completeRequestSchema,
   responses: { 200: { description: 'Finished.', schema: completeSchema } },
   errors: ['outputMissing', 'taskFinished'],
@@ -109,8 +112,9 @@ const fail = defineRoute({
   path: '/api/v2/runner/tasks/{taskId}/fail',
   summary: 'Reports a failure',
   description:
-    'All but `validation` is tried again, up to maxAttempts, with growing delays. The same end again gets the same ' +
-    'reply for ten minutes, a different one `task_finished`.',
+    'All but `validation` is tried again, up to maxAttempts, with growing delays. When nothing is tried again, what was ' +
+    'staged since the watermark moved last is dropped. The same end again gets the same reply for ten minutes, a ' +
+    'different one `task_finished`.',
   body: failRequestSchema,
   responses: { 200: { description: 'Noted.', schema: failSchema } },
   errors: ['taskFinished'],
@@ -166,10 +170,9 @@ async function endHeld(
     throw new Problem(endProblems[result.why], result.why === 'not-incremental' ? { message } : {});
   }
   if (result.kind === 'ended') {
-    const { runId, nodeInstanceId, effects } = result;
-    note({ sessionId: effects.session.sessionId, nodeInstanceId, runId });
+    const { sessionId, runId, nodeInstanceId } = result;
+    note({ sessionId, nodeInstanceId, runId });
     services.runners.holders.ended(taskId);
-    services.workflows.afterCommit(effects);
   }
   return result.reply;
 }

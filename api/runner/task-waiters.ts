@@ -6,9 +6,9 @@
  * the next: PostgreSQL folds equal notifications of one transaction, so one wake may stand for many tasks.
  */
 import type { Logger } from 'pino';
-import type { RunnerIdentity } from '../../store/claims.ts';
-import type { Database } from '../../store/database.ts';
-import { TaskReadyListener, type WaitingClaim } from '../../store/task-ready.ts';
+import type { Database } from '../../store/connection/database.ts';
+import type { RunnerIdentity } from '../../store/runs/claims.ts';
+import { TaskReadyListener, type WaitingClaim } from '../../store/runs/queue-listener.ts';
 import type { Coverage, TemplateCatalogue } from './template-catalogue.ts';
 
 const checkEveryMs = 1_000;

@@ -1,6 +1,7 @@
 /** The node templates that runners may claim for, remembered for a second: they change when a manifest is published. */
-import { listRunnerTemplates, type RunnerTemplate } from '../../store/claimable-templates.ts';
-import type { Database } from '../../store/database.ts';
+
+import type { Database } from '../../store/connection/database.ts';
+import { listRunnerTemplates, type RunnerTemplate } from '../../store/registry/claimable-templates.ts';
 
 const rememberedMs = 1_000;
 

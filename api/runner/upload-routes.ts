@@ -2,15 +2,15 @@
 import { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import { readContentEncoding, readOutputHeaders } from '../../domain/output-headers.ts';
+import { readContentEncoding, readOutputHeaders } from '../../domain/outputs/output-headers.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { safeMediaType } from '../../http/headers.ts';
-import { newId } from '../../store/ids.ts';
-import { newOutputKey } from '../../store/objects.ts';
-import { outputDataSource } from '../../store/output-target.ts';
-import { findOutputByIdentifier } from '../../store/outputs.ts';
-import { abandonTaskUpload, finishTaskUpload } from '../../store/task-uploads.ts';
-import { writeTaskOutput } from '../../store/task-writes.ts';
+import { newId } from '../../store/connection/ids.ts';
+import { newOutputKey } from '../../store/objects/object-store.ts';
+import { outputDataSource } from '../../store/outputs/output-target.ts';
+import { findOutputByIdentifier } from '../../store/outputs/outputs.ts';
+import { writeTaskOutput } from '../../store/runs/task-outputs.ts';
+import { abandonTaskUpload, finishTaskUpload } from '../../store/runs/task-uploads.ts';
 import { defineRoute } from '../route.ts';
 import { runnerStory } from './examples.ts';
 import { identityOf, taskRoute } from './identity.ts';
@@ -74,7 +74,7 @@ const start = defineRoute({
         : await findOutputByIdentifier(database, task.nodeInstanceId, said.outputIdentifier);
     if (existing !== undefined) {
       const write = await writeTaskOutput(database, identity, params.taskId, existing, watermarkInputId);
-      return { ...written(services, write), status: 200 };
+      return { ...written(write), status: 200 };
     }
     const dataSource = await outputDataSource(database, task.nodeInstanceId);
     if (dataSource === undefined) throw new Problem('dataSourceNotFound');
@@ -119,6 +119,7 @@ const put = defineRoute({
   }),
   headers: taskRoute.headers.extend(checksumHeaders),
   body: 'stream',
+  share: 'uploads',
   responses: { 200: { description: 'Stored.', schema: partSchema } },
   errors: ['uploadNotFound', 'checksumMismatch', 'bodyTooLarge'],
   async handler(context) {
@@ -155,9 +156,10 @@ const complete = defineRoute({
   path: `${path}/{handle}/complete`,
   summary: 'Makes the output of its parts',
   description:
-    'The request has no body. The output is staged until the task completes; with a watermark it is published and the ' +
-    'watermark advances at once. A repeat gets the same output with 200, and so does an identifier that the node has ' +
-    'got meanwhile. After a refusal the upload stays open. `sha256` is null; the `ETag` of the data is the store’s.',
+    'The request has no body. The output is staged until the watermark moves or the task completes; with a watermark ' +
+    'that advances at once, and the output and all that the run has staged before it are published. A repeat gets the ' +
+    'same output with 200, and so does an identifier that the node has got meanwhile. After a refusal the upload stays ' +
+    'open. `sha256` is null; the `ETag` of the data is the store’s.',
   params: uploadParams,
   responses: {
     201: { description: 'Written.', schema: writtenOutputSchema },
@@ -182,15 +184,15 @@ const complete = defineRoute({
     const finish = (object: Parameters<typeof finishTaskUpload>[4], watermarkInputId: number | undefined) =>
       finishTaskUpload(services.database, identity, params.taskId, upload.handle, object, watermarkInputId);
     // A repeat: the watermark of the start has acted.
-    if (upload.outputId !== null) return written(services, await finish(null, said));
+    if (upload.outputId !== null) return written(await finish(null, said));
     if (upload.state !== 'open' || upload.isExpired) throw new Problem('uploadNotFound');
     const watermarkInputId = said ?? upload.watermarkInputId ?? undefined;
     const existing =
       upload.outputIdentifier !== null &&
       (await findOutputByIdentifier(services.database, task.nodeInstanceId, upload.outputIdentifier));
-    if (existing) return written(services, await finish(null, watermarkInputId));
+    if (existing) return written(await finish(null, watermarkInputId));
     const object = await completeUpload(services, identity, task, upload, watermarkInputId);
-    return written(services, await finish(object, watermarkInputId));
+    return written(await finish(object, watermarkInputId));
   },
 });
 

@@ -2,11 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import { type HeaderValues, readSentDigests } from '../../domain/output-headers.ts';
+import { type HeaderValues, readSentDigests } from '../../domain/outputs/output-headers.ts';
 import type { UploadBody } from '../../http/route.ts';
 import { uuid } from '../../http/schemas.ts';
-import type { RunnerIdentity } from '../../store/claims.ts';
-import { type DataSourceRow, findDataSource } from '../../store/data-sources.ts';
+import { failpoint } from '../../store/connection/failpoint.ts';
+import { type DataSourceRow, findDataSource } from '../../store/objects/data-sources.ts';
 import {
   abortMultipart,
   beginMultipart,
@@ -14,9 +14,12 @@ import {
   MultipartGone,
   PartsDiffer,
   putPart,
-} from '../../store/object-multipart.ts';
-import { ObjectStoreError, ObjectTooLarge, SourceBroken } from '../../store/objects.ts';
-import { type HeldTask, touchTask } from '../../store/task-reads.ts';
+} from '../../store/objects/multipart.ts';
+import { ObjectStoreError, ObjectTooLarge, SourceBroken } from '../../store/objects/object-store.ts';
+import { StagingFull } from '../../store/objects/staging-area.ts';
+import type { RunnerIdentity } from '../../store/runs/claims.ts';
+import { refusable } from '../../store/runs/fence.ts';
+import { type HeldTask, touchTask } from '../../store/runs/task-inputs.ts';
 import {
   beginTaskUpload,
   findTaskUpload,
@@ -28,10 +31,11 @@ import {
   nameTaskUpload,
   type TaskUpload,
   type TaskUploadPart,
-} from '../../store/task-uploads.ts';
-import { checkWatermark, refusable } from '../../store/task-writes.ts';
+} from '../../store/runs/task-uploads.ts';
+import { checkWatermark } from '../../store/runs/watermark.ts';
 import { uploadEnded } from '../../telemetry/metrics.ts';
 import type { Services } from '../services.ts';
+import { stagingProblem } from '../uploads/receive.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { writeProblem } from './write-problem.ts';
 
@@ -78,7 +82,7 @@ export async function beginUpload(
   if (expiresAt === undefined) throw new Problem('taskNotFound');
   const place = objects.of(dataSource).multipart(upload.objectKey);
   try {
-    const storeUploadId = await beginMultipart(place, upload.contentType ?? 'application/octet-stream');
+    const storeUploadId = await beginMultipart(place);
     if (await nameTaskUpload(database, upload.handle, storeUploadId)) return expiresAt;
     // The task ended in this moment, and the sweeper has come by already.
     await abortMultipart(place, storeUploadId);
@@ -117,6 +121,7 @@ export async function receivePart(services: Services, job: PartJob): Promise<Tas
   try {
     const stored = await putPart(place, upload.storeUploadId, job.part, body.open(), {
       maxBytes,
+      declaredBytes: body.declaredBytes,
       withMd5: sent.md5 !== null,
       signal: AbortSignal.any([job.signal, keeper.lost]),
       onBytes: keeper.onBytes,
@@ -151,7 +156,7 @@ function partProblem(error: unknown, signal: AbortSignal): unknown {
     // Too slow, and told so already; or gone, so that nobody reads this.
     return cause instanceof Problem ? cause : new Problem('malformedRequest', { cause: error });
   }
-  return storeProblem(error);
+  return error instanceof StagingFull ? stagingProblem(error) : storeProblem(error);
 }
 
 function storeProblem(error: unknown): unknown {
@@ -194,6 +199,7 @@ export async function completeUpload(
     // Not given up when the caller is: the repeated call then finds it done.
     const complete = () => completeMultipart(place, upload.storeUploadId, parts, sizeBytes, keeper.lost);
     const etag = await keeper.during(() => shared(completions, upload.handle, complete));
+    await failpoint('multipart-completed');
     return { sizeBytes, etag };
   } catch (error) {
     if ((await touchTask(database, identity, task.taskId)) === undefined) throw new Problem('taskNotFound');

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { timestampOut } from '../../http/schemas.ts';
-import type { DeployedRunnerView } from '../../store/deployed-runners.ts';
+import type { DeployedRunnerView } from '../../store/runners/deployed-runners.ts';
 import { runnerStory } from '../runner/examples.ts';
 
 /** Processes in one reply. */

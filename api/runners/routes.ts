@@ -1,18 +1,18 @@
 /** Runner instances as operators see them, and draining (contract: Runner administration; decisions 9). */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { integerParameter, timestampOut, uuid } from '../../http/schemas.ts';
-import { listRunnerTypeNames } from '../../store/claimable-templates.ts';
-import { listDeployed } from '../../store/deployed-runners.ts';
+import { listRunnerTypeNames } from '../../store/registry/claimable-templates.ts';
+import { listDeployed } from '../../store/runners/deployed-runners.ts';
 import {
   listRunnerInstances,
   type RunnerInstanceRow,
   setRunnerDrained,
-} from '../../store/runner-instances.ts';
+} from '../../store/runners/runner-instances.ts';
 import { defineRoute } from '../route.ts';
 import { runnerStory } from '../runner/examples.ts';
 import type { Services } from '../services.ts';
@@ -40,6 +40,11 @@ const runnerSchema = z
     firstSeenAt: timestampOut(),
     lastSeenAt: timestampOut().meta({ description: 'To within a few seconds.' }),
     drained: z.boolean(),
+    state: z.enum(['waiting', 'busy', 'drained', 'gone']).meta({
+      description:
+        '`gone`: it signed off, or holds nothing and was not seen for ' +
+        `${limits.runnerGoneSeconds} seconds. A claim that waits is seen all the time. \`drained\`: it is there and holds nothing.`,
+    }),
     task: z
       .object({
         taskId: z.guid(),
@@ -71,6 +76,7 @@ const runnerSchema = z
       firstSeenAt: story.startedAt,
       lastSeenAt: story.processedAt,
       drained: false,
+      state: 'busy',
       task: {
         taskId: runnerStory.taskId,
         runId: runnerStory.runId,
@@ -197,7 +203,7 @@ async function changed({ database }: Services, id: string, drained: boolean) {
 }
 
 function present(row: RunnerInstanceRow, external: readonly string[]): z.input<typeof runnerSchema> {
-  const { id, holder, instanceId, token, version, drained, task } = row;
+  const { id, holder, instanceId, token, version, drained, state, task } = row;
   const [kind, holderId] = holder.split(':') as ['token' | 'user', string];
   const isToken = kind === 'token';
   return {
@@ -214,6 +220,7 @@ function present(row: RunnerInstanceRow, external: readonly string[]): z.input<t
     firstSeenAt: formatTimestamp(row.firstSeenAt),
     lastSeenAt: formatTimestamp(row.lastSeenAt),
     drained,
+    state,
     task: task === null ? null : { ...task, claimedAt: formatTimestamp(task.claimedAt) },
   };
 }

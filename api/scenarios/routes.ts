@@ -1,14 +1,14 @@
 /** Scenario instances (contract: Scenario instance; decisions 5). */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { catalogue, Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { isName } from '../../domain/text.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { optionalText, timestamp, timestampOut, uuid } from '../../http/schemas.ts';
-import { type ScenarioRow, saveScenario } from '../../store/scenarios.ts';
-import { findSessionDetails, type SessionDimensionRow } from '../../store/sessions.ts';
+import { type ScenarioRow, saveScenario } from '../../store/sessions/scenarios.ts';
+import { findSessionDetails, type SessionDimensionRow } from '../../store/sessions/sessions.ts';
 import { defineRoute } from '../route.ts';
 import { dashboardUrl } from '../sessions/present.ts';
 import { sessionSchema } from '../sessions/schema.ts';
@@ -79,6 +79,7 @@ const create = defineRoute({
   description: 'In a change an absent field stays as it is, and null clears `from` and `to`.',
   tags: ['Sessions'],
   access: access.scenarioCreate,
+  idempotent: 'plain',
   params: z.object({
     sessionId: uuid().meta({ description: 'The session.', example: story.sessionId }),
   }),

@@ -3,6 +3,7 @@
  * it. Started by `reader.ts` with its settings as the one argument; ends when its parent does.
  */
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { endOnUnforeseen, fatalLines } from '../../telemetry/unforeseen.ts';
 import type { ChildSettings, FromChild, ReadJob, ReadPoints, ToChild } from './protocol.ts';
 import { readSource } from './read-source.ts';
 
@@ -11,11 +12,19 @@ const threads = 2;
 const settings = JSON.parse(process.argv[2] ?? '{}') as ChildSettings;
 const running = new Map<number, { connection: DuckDBConnection; isCancelled: boolean }>();
 
+const underWay = new Set<Promise<void>>();
+// The API reads what was under way anew, with the process that takes this one's place.
+endOnUnforeseen(fatalLines('series'), () => Promise.all(underWay));
+
 const instance = await openDatabase();
 process.on('disconnect', () => process.exit(0));
 process.on('message', (message: ToChild) => {
   if (message.kind === 'cancel') cancel(message.id);
-  else void serve(message.id, message.job);
+  else {
+    const serving = serve(message.id, message.job);
+    underWay.add(serving);
+    void serving.finally(() => underWay.delete(serving));
+  }
 });
 send({ kind: 'ready' });
 

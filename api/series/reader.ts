@@ -10,7 +10,7 @@ import type { ReadJob } from './protocol.ts';
 import type { Series, SeriesRecording } from './recording.ts';
 
 export { SeriesBusy, SeriesTimeout, SeriesUnavailable, SourceBroken } from './child-handle.ts';
-export type { Series, SeriesRecording, SeriesValue } from './recording.ts';
+export type { Series, SeriesRecording } from './recording.ts';
 
 export interface SeriesReaderSettings {
   /** A folder that this process alone uses. It may be lost at any time. */

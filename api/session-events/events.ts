@@ -1,7 +1,12 @@
 /** From looks at a session to the events that its followers get: what is new or different since the look before. */
 import type { z } from 'zod';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import type { AttemptSeen, LookedAt, PublishedOutput, SessionLook } from '../../store/session-watch.ts';
+import type {
+  AttemptSeen,
+  LookedAt,
+  PublishedOutput,
+  SessionLook,
+} from '../../store/sessions/session-watch.ts';
 import { presentNode } from '../sessions/present.ts';
 import type { attemptEventSchema, outputEventSchema, windowEventSchema } from './schema.ts';
 
@@ -55,11 +60,6 @@ export class Known {
   }
 }
 
-/** All that a look tells, for a follower who knows nothing of it. */
-export function eventsOfLook(look: SessionLook): SessionEvent[] {
-  return new Known().advance(look);
-}
-
 const nodeEvents = (look: SessionLook) =>
   look.nodes.map((node) => ({ kind: 'node', data: presentNode(node) }) as const);
 
@@ -92,7 +92,7 @@ function windowEvent({ window }: SessionLook): Extract<SessionEvent, { kind: 'wi
 }
 
 /** `<milliseconds>-<position>`: stands for the same place at every API process. */
-export const eventIdOf = ({ atMs, position }: LookedAt): string => `${atMs}-${position}`;
+const eventIdOf = ({ atMs, position }: LookedAt): string => `${atMs}-${position}`;
 
 const eventIdForm = /^(\d{1,15})-(\d{1,15})$/;
 
@@ -107,7 +107,13 @@ export function placeOf(eventId: string | undefined): LookedAt | undefined {
  * them again.
  */
 export function writeEvents(events: readonly SessionEvent[], at: LookedAt): string {
-  const texts = events.map(({ kind, data }) => `event: ${kind}\ndata: ${JSON.stringify(data)}\n`);
-  if (texts.length > 0) texts[texts.length - 1] += `id: ${eventIdOf(at)}\n`;
-  return texts.map((text) => `${text}\n`).join('');
+  return events
+    .map((event, index) => writeEvent(event, index === events.length - 1 ? at : undefined))
+    .join('');
+}
+
+/** @param at the id of the event; without one it carries none */
+export function writeEvent({ kind, data }: SessionEvent, at: LookedAt | undefined): string {
+  const id = at === undefined ? '' : `id: ${eventIdOf(at)}\n`;
+  return `event: ${kind}\ndata: ${JSON.stringify(data)}\n${id}\n`;
 }

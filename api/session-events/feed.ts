@@ -1,13 +1,8 @@
 /** One followed session in this process: looks at it when it changes, and tells all who follow it. */
-import type { Database } from '../../store/database.ts';
-import {
-  type LookedAt,
-  lookAtSession,
-  outputsOfOneLook,
-  type SessionLook,
-} from '../../store/session-watch.ts';
-import { eventsOfLook, Known, writeEvents } from './events.ts';
-import type { Follower } from './follower.ts';
+import type { Database } from '../../store/connection/database.ts';
+import { type LookedAt, lookAtSession, type SessionLook } from '../../store/sessions/session-watch.ts';
+import { Known, writeEvents } from './events.ts';
+import { Follower } from './follower.ts';
 
 /** Changes that follow each other closely are told together. */
 const gapMs = 50;
@@ -49,25 +44,31 @@ export class SessionFeed {
   }
 
   /**
-   * Lets somebody follow.
-   * @param since where the follower left off; undefined: how the session stands
-   * @returns false when the session is gone
+   * Lets a caller follow. The first look is read here, so that its failure is the answer's.
+   * @param since where the caller left off; undefined: how the session stands
+   * @param onEnd runs when the follower's stream is closed, whether it was read or not
+   * @returns undefined when the session is gone
    */
-  async join(follower: Follower, since: LookedAt | undefined): Promise<boolean> {
-    // From here on nothing passes by the follower, who keeps it until the own look is sent.
+  async join(since: LookedAt | undefined, onEnd: () => void): Promise<Follower | undefined> {
+    const look = (from?: LookedAt) => lookAtSession(this.#database, this.#sessionId, from);
+    const follower = new Follower(this.#sessionId, look, () => {
+      this.#leave(follower);
+      onEnd();
+    });
+    // What the feed tells from here on comes behind the follower's own look.
     this.#followers.add(follower);
-    const look = await lookAtSession(this.#database, this.#sessionId, since);
-    if (look === undefined) {
-      this.#followers.delete(follower);
-      return false;
+    try {
+      const first = await look(since);
+      if (first === undefined) follower.stream.destroy();
+      else follower.begin(first);
+      return first && follower;
+    } catch (error) {
+      follower.stream.destroy();
+      throw error;
     }
-    follower.begin(eventsOfLook(look), look.at);
-    // More than one look tells of is told by the next ones.
-    if (look.outputs.length === outputsOfOneLook) await this.#catchUp(follower, look.at);
-    return true;
   }
 
-  leave(follower: Follower): void {
+  #leave(follower: Follower): void {
     this.#followers.delete(follower);
     if (this.#followers.size === 0) clearTimeout(this.#timer);
   }
@@ -76,17 +77,6 @@ export class SessionFeed {
   changed(): void {
     if (this.#isLooking) this.#isDirty = true;
     else this.#timer ??= setTimeout(() => void this.#look(), gapMs);
-  }
-
-  async #catchUp(follower: Follower, from: LookedAt): Promise<void> {
-    let at = from;
-    for (;;) {
-      const look = await lookAtSession(this.#database, this.#sessionId, at);
-      if (look === undefined) return;
-      follower.tell(eventsOfLook(look), look.at);
-      if (look.outputs.length < outputsOfOneLook) return;
-      at = look.at;
-    }
   }
 
   async #look(): Promise<void> {
@@ -107,7 +97,7 @@ export class SessionFeed {
 
   #tell(look: SessionLook): void {
     this.#last = look;
-    if (look.outputs.length === outputsOfOneLook) this.#isDirty = true;
+    if (look.hasMore) this.#isDirty = true;
     const events = this.#known.advance(look);
     if (events.length === 0) return;
     const text = Buffer.from(writeEvents(events, look.at));
@@ -115,7 +105,6 @@ export class SessionFeed {
   }
 
   #deleted(): void {
-    for (const follower of this.#followers) follower.endDeleted(this.#sessionId);
-    this.#followers.clear();
+    for (const follower of this.#followers) follower.endDeleted();
   }
 }

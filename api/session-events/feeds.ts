@@ -1,16 +1,15 @@
 /** All sessions that somebody follows at this process (one listening connection, open while there are any). */
 import type { Logger } from 'pino';
-import { limits } from '../../domain/limits.ts';
-import type { Database } from '../../store/database.ts';
-import { Listener } from '../../store/listener.ts';
+import type { Database } from '../../store/connection/database.ts';
+import { Listener } from '../../store/connection/listener.ts';
 import {
   type LookedAt,
   sessionChangedChannel,
   wantedSequences,
   watchSessions,
-} from '../../store/session-watch.ts';
+} from '../../store/sessions/session-watch.ts';
 import { SessionFeed } from './feed.ts';
-import { Follower } from './follower.ts';
+import type { Follower } from './follower.ts';
 
 const watchSeconds = 30;
 /** What announcements may have missed is found by then. */
@@ -25,7 +24,6 @@ export class SessionFeeds {
   #check: NodeJS.Timeout | undefined;
   #watch: NodeJS.Timeout | undefined;
   readonly #shutdowns = new WeakSet<AbortSignal>();
-  #followerCount = 0;
   #isChecking = false;
 
   constructor(database: Database, log: Logger) {
@@ -45,11 +43,7 @@ export class SessionFeeds {
 
   /** Callers who follow a session here. */
   get followerCount(): number {
-    return this.#followerCount;
-  }
-
-  get isFull(): boolean {
-    return this.#followerCount >= limits.sessionEventListeners;
+    return [...this.#open.values()].reduce((count, feed) => count + feed.followerCount, 0);
   }
 
   /**
@@ -67,20 +61,9 @@ export class SessionFeeds {
     if (feed === undefined) return undefined;
     // Its last follower left in this moment.
     if (this.#open.get(sessionId) !== feed) return await this.follow(sessionId, since, shutdown);
-    this.#followerCount += 1;
-    const follower = new Follower(() => {
-      this.#followerCount -= 1;
-      feed.leave(follower);
-      this.#dropUnfollowed(sessionId, feed);
-    });
-    const isThere = await feed.join(follower, since).catch((error: unknown) => {
-      follower.stream.destroy();
-      throw error;
-    });
+    const follower = await feed.join(since, () => this.#dropUnfollowed(sessionId, feed));
     this.#heed(shutdown);
-    if (isThere) return follower;
-    follower.stream.destroy();
-    return undefined;
+    return follower;
   }
 
   /** Ends all streams. */

@@ -1,70 +1,188 @@
-/** One caller who follows a session: a stream of server-sent events with a bounded buffer. */
+/**
+ * One caller who follows a session: a stream of server-sent events that is made as fast as the caller reads it.
+ *
+ * behind -> live -> behind ...
+ *
+ * behind: what was missed is read from the database, one page for each time that the stream has room.
+ * live: what the session's feed tells is sent in its order. A caller who falls further behind than the buffer holds
+ *   goes back to reading pages, from where the stream stands.
+ */
 import { Readable } from 'node:stream';
 import { limits } from '../../domain/limits.ts';
-import type { LookedAt } from '../../store/session-watch.ts';
-import { type SessionEvent, writeEvents } from './events.ts';
+import type { LookedAt, SessionLook } from '../../store/sessions/session-watch.ts';
+import { Known, type SessionEvent, writeEvent, writeEvents } from './events.ts';
+
+/** The session behind a place; undefined when it is gone. */
+export type LookFrom = (since: LookedAt) => Promise<SessionLook | undefined>;
+
+/** Events as the feed tells them; `text` is made once for all followers. */
+interface Told {
+  readonly events: readonly SessionEvent[];
+  readonly at: LookedAt;
+  readonly text: Buffer;
+}
+
+/** About what the stream is ahead of its caller. */
+const pieceCharacters = 64 * 1024;
 
 export class Follower {
   readonly stream: Readable;
-  /** What was published up to here has been sent. */
-  #position = 0;
+  readonly #sessionId: string;
+  readonly #lookFrom: LookFrom;
+  readonly #texts: AsyncGenerator<string | Buffer | undefined, void>;
+  #first: SessionLook | undefined;
+  #told: Told[] = [];
+  #toldBytes = 0;
+  #isDeleted = false;
+  /** The buffer overflowed: the pages hold what was dropped. */
+  #hasDropped = false;
+  #isWanted = false;
+  #isSending = false;
+  #hasNews = false;
   #isOver = false;
-  /** What came before the first look of its own was sent. */
-  #held: Array<{ readonly events: readonly SessionEvent[]; readonly at: LookedAt }> | undefined = [];
 
-  constructor(onEnd: () => void) {
-    this.stream = new Readable({ read() {} });
-    this.stream.once('close', onEnd);
-    // The head goes out at once; a browser's own client waits a second before it comes back.
-    this.stream.push('retry: 1000\n\n');
+  constructor(sessionId: string, lookFrom: LookFrom, onEnd: () => void) {
+    this.#sessionId = sessionId;
+    this.#lookFrom = lookFrom;
+    this.#texts = this.#write();
+    this.stream = new Readable({
+      highWaterMark: pieceCharacters,
+      read: () => {
+        this.#isWanted = true;
+        void this.#send();
+      },
+    });
+    // It is destroyed without an error of ours; an error without a listener would end the process.
+    this.stream.on('error', () => undefined).once('close', onEnd);
   }
 
-  /** Sends where the session stands; what comes from now on goes out as it comes. */
-  begin(events: readonly SessionEvent[], at: LookedAt): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    this.#write(writeEvents(events, at), at);
-    for (const later of held) this.tell(later.events, later.at);
+  /** False once the stream has ended or will. */
+  get isFollowing(): boolean {
+    return !this.#isOver && !this.stream.destroyed;
   }
 
-  /** @param text what the events are written as when nothing has to be left out; made once for all followers */
-  tell(events: readonly SessionEvent[], at: LookedAt, text?: string | Buffer): void {
-    if (this.#held !== undefined) {
-      this.#held.push({ events, at });
-      return;
-    }
-    const known = this.#position;
-    const isNew = (event: SessionEvent) => event.kind !== 'output' || event.position > known;
-    this.#write(text !== undefined && events.every(isNew) ? text : writeEvents(events.filter(isNew), at), at);
+  /** Begins with this look; what was told since the follower was made comes behind it. */
+  begin(look: SessionLook): void {
+    this.#first = look;
   }
 
+  tell(events: readonly SessionEvent[], at: LookedAt, text: Buffer): void {
+    if (this.#hasDropped) return;
+    this.#told.push({ events, at, text });
+    this.#toldBytes += text.length;
+    if (this.#toldBytes > limits.sessionEventBufferBytes) this.#drop();
+    this.#wake();
+  }
+
+  /** Shows proxies and the caller that the connection lives, unless bytes lie ready for it. */
   keepAlive(): void {
-    this.#push(': still there\n\n');
+    if (this.#isWanted && !this.#isSending && this.isFollowing) this.stream.push(': still there\n\n');
   }
 
   /** The last event: there is nothing to come back for. */
-  endDeleted(sessionId: string): void {
-    this.#push(`event: deleted\ndata: ${JSON.stringify({ sessionId })}\n\n`);
-    this.end();
+  endDeleted(): void {
+    this.#isDeleted = true;
+    this.#wake();
   }
 
   end(): void {
-    if (this.#isOver) return;
+    if (!this.isFollowing) return;
     this.#isOver = true;
     this.stream.push(null);
   }
 
-  #write(text: string | Buffer, { position }: LookedAt): void {
-    this.#position = Math.max(this.#position, position);
-    if (text.length > 0) this.#push(text);
+  #drop(): void {
+    this.#told = [];
+    this.#toldBytes = 0;
+    this.#hasDropped = true;
   }
 
-  #push(text: string | Buffer): void {
-    if (this.#isOver || this.stream.destroyed) return;
-    this.stream.push(text);
-    // A caller who reads too slowly comes back with the id of the last event that reached it.
-    if (this.stream.readableLength > limits.sessionEventBufferBytes) {
-      this.stream.destroy(new Error('The caller reads too slowly.'));
+  #wake(): void {
+    this.#hasNews = true;
+    void this.#send();
+  }
+
+  /** Sends until the stream is full or nothing is left to send. */
+  async #send(): Promise<void> {
+    if (this.#isSending || !this.#isWanted) return;
+    this.#isSending = true;
+    try {
+      while (this.#isWanted && this.isFollowing) {
+        this.#hasNews = false;
+        const { value, done } = await this.#texts.next();
+        if (done) this.end();
+        else if (value !== undefined && this.isFollowing) this.#isWanted = this.stream.push(value);
+        else if (!this.#hasNews) break;
+      }
+    } catch {
+      // The database does not answer: the caller comes back with the id of the last event that reached it.
+      this.stream.destroy();
+    } finally {
+      this.#isSending = false;
     }
   }
+
+  /** All that the caller gets, in order; undefined where there is nothing to send yet. */
+  async *#write(): AsyncGenerator<string | Buffer | undefined, void> {
+    // A browser's own client waits a second before it comes back.
+    yield 'retry: 1000\n\n';
+    let known = new Known();
+    let look = this.#first;
+    this.#first = undefined;
+    while (look !== undefined) {
+      yield* inPieces(known.advance(look), look.at);
+      let { at } = look;
+      const isBehind: boolean = look.hasMore || this.#hasDropped;
+      // Thousands of followers are live for hours: none of them keeps a page.
+      look = undefined;
+      if (!isBehind) {
+        known = new Known();
+        at = yield* this.#live(at);
+      }
+      look = await this.#page(at);
+    }
+    yield `event: deleted\ndata: ${JSON.stringify({ sessionId: this.#sessionId })}\n\n`;
+  }
+
+  /** What the feed tells, until some of it was dropped or the session is gone. @returns how far that leads */
+  async *#live(from: LookedAt): AsyncGenerator<string | Buffer | undefined, LookedAt> {
+    let at = from;
+    while (!this.#hasDropped) {
+      const told = this.#told.shift();
+      if (told === undefined && this.#isDeleted) return at;
+      if (told === undefined) yield undefined;
+      else {
+        this.#toldBytes -= told.text.length;
+        yield textBehind(told, at);
+        at = { atMs: told.at.atMs, position: Math.max(at.position, told.at.position) };
+      }
+    }
+    return at;
+  }
+
+  /** The next page. It shows all that the feed has told by now. */
+  #page(at: LookedAt): Promise<SessionLook | undefined> {
+    this.#told = [];
+    this.#toldBytes = 0;
+    this.#hasDropped = false;
+    return this.#lookFrom(at);
+  }
+}
+
+/** Without the outputs that the caller got with a page. */
+function textBehind({ events, at, text }: Told, { position }: LookedAt): string | Buffer {
+  const isNew = (event: SessionEvent) => event.kind !== 'output' || event.position > position;
+  if (at.position >= position && events.every(isNew)) return text;
+  return writeEvents(events.filter(isNew), { ...at, position: Math.max(at.position, position) });
+}
+
+function* inPieces(events: readonly SessionEvent[], at: LookedAt): Generator<string> {
+  let text = '';
+  for (const [index, event] of events.entries()) {
+    text += writeEvent(event, index === events.length - 1 ? at : undefined);
+    if (text.length < pieceCharacters) continue;
+    yield text;
+    text = '';
+  }
+  if (text !== '') yield text;
 }

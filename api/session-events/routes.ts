@@ -1,10 +1,10 @@
 /** Live events of a session (server-sent events), for the console, the command line and dashboards. */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
-import type { Principal } from '../auth-client.ts';
+import type { Principal } from '../identity/auth-client.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { sessionParams } from '../sessions/schema.ts';
@@ -22,13 +22,15 @@ const description = `An endless \`text/event-stream\`. Kinds of events, each wit
 
 Events that belong together carry their \`id\` with the last of them. Sent back as \`Last-Event-ID\`, to any server of the
 platform, it brings every output published since, in order, the attempts since, and the nodes as they stand: nothing is
-missed, and what was under way may come twice. A caller who reads more slowly than events come is cut off and comes
-back in the same way. The stream ends with the token that it was opened with.`;
+missed, and what was under way may come twice. What was missed comes as fast as the caller reads it; a caller who reads
+more slowly than events come gets every output all the same, and of nodes how they stand by then. The stream ends with
+the token that it was opened with.`;
 
 const events = defineRoute({
   id: 'followSession',
   method: 'GET',
   path: '/api/v2/sessions/{id}/events',
+  share: 'sessionEvents',
   traced: false,
   summary: 'Follows a session: node states, outputs, attempts, window',
   description,
@@ -53,7 +55,6 @@ const events = defineRoute({
   refusals: { params: 'sessionNotFound' },
   async handler({ params, headers, principal, services, requestId, shutdown }) {
     const { sessionEvents } = services;
-    if (sessionEvents.isFull) throw new Problem('unavailable', { headers: { 'retry-after': '5' } });
     const since = placeOf(headers['last-event-id']);
     const follower = await sessionEvents.follow(params.id, since, shutdown);
     if (follower === undefined) throw new Problem('sessionNotFound');
@@ -74,6 +75,7 @@ const events = defineRoute({
 /** Shows proxies and callers that the stream lives, and ends it with the caller's token. */
 function keepAlive(services: Services, follower: Follower, { bearer }: Principal, requestId: string): void {
   const timer = setInterval(() => {
+    if (!follower.isFollowing) return clearInterval(timer);
     services.auth.identify(bearer, requestId).then(
       (person) => (person === null ? follower.end() : follower.keepAlive()),
       // When the check cannot be made, the caller has to come back with it.

@@ -1,14 +1,14 @@
 /** The structured search over sessions (contract: Session query model; decisions 13). */
 import type { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import { normaliseAddress, type Person } from '../../domain/participant.ts';
-import { addressesIn, QueryFault } from '../../domain/session-filter.ts';
-import { readSessionQuery, type SessionQuery } from '../../domain/session-query.ts';
+import { normaliseAddress, type Person } from '../../domain/sessions/participant.ts';
+import { addressesIn, QueryFault } from '../../domain/sessions/session-filter.ts';
+import { readSessionQuery, type SessionQuery } from '../../domain/sessions/session-query.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import { querySessions, type SessionQueryRow } from '../../store/session-query.ts';
-import { type People, peopleOf } from '../participants.ts';
+import { querySessions, type SessionQueryRow } from '../../store/search/session-query.ts';
+import { type People, peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
 import { peopleIn, showAddresses } from '../sessions/metadata.ts';
 import { invalidQuerySchema, sessionQueryReplySchema, sessionQuerySchema } from './schema.ts';

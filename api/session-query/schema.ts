@@ -22,7 +22,15 @@ export const sessionQuerySchema = z.unknown().meta({
     'is missing last; ties and the default: newest first.',
   properties: {
     filter: { type: 'object' },
-    orderBy: { type: 'array', maxItems: limits.queryOrderings },
+    orderBy: {
+      type: 'array',
+      maxItems: limits.queryOrderings,
+      items: {
+        type: 'object',
+        required: ['path'],
+        properties: { path: { type: 'string' }, direction: { enum: ['asc', 'desc'], default: 'asc' } },
+      },
+    },
     limit: { type: 'integer', minimum: 1, maximum: limits.queryLimitMax, default: limits.queryLimitDefault },
     offset: { type: 'integer', minimum: 0, maximum: limits.queryOffsetMax, default: 0 },
   },

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { TemplateRow, TemplateWithNodes } from '../../store/session-templates.ts';
+import type { TemplateRow, TemplateWithNodes } from '../../store/registry/session-templates.ts';
 import type { templateSchema } from './schema.ts';
 
 type WireTemplate = z.input<typeof templateSchema>;

@@ -1,16 +1,20 @@
 /** Session templates: import, list, one (contract: Session templates; decisions 4). */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { checkTemplateFile, nodeTemplateNamesOf, templateNameOf } from '../../domain/template-file.ts';
-import type { Database } from '../../store/database.ts';
-import { findNodeTemplates } from '../../store/node-templates.ts';
+import {
+  checkTemplateFile,
+  nodeTemplateNamesOf,
+  templateNameOf,
+} from '../../domain/templates/template-file.ts';
+import type { Database } from '../../store/connection/database.ts';
+import { findNodeTemplates } from '../../store/registry/node-templates.ts';
 import {
   findTemplate,
   importTemplate,
   listTemplates,
   nodeTemplatesOfTemplate,
-} from '../../store/session-templates.ts';
+} from '../../store/registry/session-templates.ts';
 import { defineRoute } from '../route.ts';
 import { presentTemplate, presentTemplateWithNodes } from './present.ts';
 import {
@@ -73,6 +77,7 @@ const importFile = defineRoute({
     'A name that exists is updated when the graph is the same and `updateIfExists` is true; later sessions get the new configuration. A changed graph needs a new name.',
   tags,
   access: access.templateImport,
+  idempotent: 'plain',
   body: templateFileSchema,
   responses: {
     200: { description: 'The template of this name was updated.', schema: importedSchema },

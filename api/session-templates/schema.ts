@@ -12,7 +12,7 @@ export const templateParams = z.object({
   sessionTemplateId: pathId().meta({ description: 'The session template.', example: story.templateId }),
 });
 
-export const templateNodeSchema = z
+const templateNodeSchema = z
   .object({
     id: z
       .int()

@@ -1,14 +1,14 @@
 /** What changes a session as a whole: update, freeze, unfreeze, delete (contract: Sessions; decisions 5). */
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { withoutPlatformKeys } from '../../domain/shared-session.ts';
+import { withoutPlatformKeys } from '../../domain/sessions/shared-session.ts';
 import type { JsonObject } from '../../domain/text.ts';
-import { deleteSession, markSessionEnded } from '../../store/delete-session.ts';
-import { freezeSession, unfreezeSession } from '../../store/freeze-session.ts';
-import { findSession, isParticipant } from '../../store/sessions.ts';
-import { updateSession } from '../../store/update-session.ts';
-import type { Principal } from '../auth-client.ts';
-import { type People, peopleOf } from '../participants.ts';
+import { deleteSession, markSessionEnded } from '../../store/sessions/delete-session.ts';
+import { freezeSession, unfreezeSession } from '../../store/sessions/freeze-session.ts';
+import { findSession, isParticipant } from '../../store/sessions/sessions.ts';
+import { updateSession } from '../../store/sessions/update-session.ts';
+import type { Principal } from '../identity/auth-client.ts';
+import { type People, peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { loadSession } from './load.ts';
@@ -124,9 +124,7 @@ async function changeFrozen(
   change: typeof freezeSession,
 ) {
   const { services, params } = context;
-  const effects = await change(services.database, params.id);
-  if (effects === undefined) throw new Problem('sessionNotFound');
-  if (effects !== 'unchanged') services.workflows.afterCommit(effects);
+  if ((await change(services.database, params.id)) === undefined) throw new Problem('sessionNotFound');
   const { session, nodes } = await loadSession(services.database, params.id);
   return { status: 200, body: await presentSession(session, nodes, peopleOf(context)) } as const;
 }

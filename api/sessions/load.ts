@@ -1,8 +1,8 @@
 /** A session with all that its routes show. */
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
-import type { Queryable } from '../../store/database.ts';
-import { type NodeProgress, sessionProgress } from '../../store/progress.ts';
-import { findSessionDetails, type SessionDetails } from '../../store/sessions.ts';
+import type { Queryable } from '../../store/connection/database.ts';
+import { type NodeProgress, sessionProgress } from '../../store/sessions/progress.ts';
+import { findSessionDetails, type SessionDetails } from '../../store/sessions/sessions.ts';
 
 export interface LoadedSession {
   readonly session: SessionDetails;

@@ -4,7 +4,7 @@
  */
 import type { Problem } from '../../domain/errors.ts';
 import { isEmail, isJsonObject, type JsonObject } from '../../domain/text.ts';
-import type { People } from '../participants.ts';
+import type { People } from '../identity/participants.ts';
 
 const personKeys = ['openedBy', 'closedBy'] as const;
 const listKey = 'participants';

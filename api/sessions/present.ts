@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import type { NodeProgress } from '../../store/progress.ts';
-import type { SessionListRow } from '../../store/session-list.ts';
-import type { SessionDetails, SessionScenarioRow } from '../../store/sessions.ts';
-import type { People } from '../participants.ts';
+import type { SessionListRow } from '../../store/search/session-list.ts';
+import type { NodeProgress } from '../../store/sessions/progress.ts';
+import type { SessionDetails, SessionScenarioRow } from '../../store/sessions/sessions.ts';
+import type { People } from '../identity/participants.ts';
 import { presentSessionProject } from '../projects/present.ts';
 import { presentTemplateWithNodes } from '../session-templates/present.ts';
 import type { sessionListSchema } from './list-schema.ts';

@@ -1,9 +1,9 @@
 /** Doing at once for a session what the platform otherwise does within a minute (decisions 7). */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
-import { type PlannedSession, planWholeSession } from '../../store/repair-session.ts';
+import { type PlannedSession, planWholeSession } from '../../store/sessions/repair-session.ts';
 import type { WorkflowClient } from '../../workflows/client.ts';
 import { defineRoute } from '../route.ts';
 import { sessionParams } from './schema.ts';
@@ -59,7 +59,7 @@ const repair = defineRoute({
 
 async function seeToWorkflows(
   workflows: WorkflowClient,
-  { effects: { session }, hasOpenWindow, hasQueuedUploads }: PlannedSession,
+  { session, hasOpenWindow, hasQueuedUploads }: PlannedSession,
 ): Promise<z.output<typeof repairedSchema>['workflow']> {
   const health = await workflows.sessionHealth(session.sessionId);
   if (health === 'failing') {

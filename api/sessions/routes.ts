@@ -1,14 +1,14 @@
 /** Sessions: create, read, list, progress, and what the files beside this one add (contract: Sessions; decisions 5). */
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { logoUrlOf } from '../../domain/session.ts';
-import { defaultSessionName } from '../../domain/session-name.ts';
-import type { Database } from '../../store/database.ts';
-import { sessionProgress } from '../../store/progress.ts';
-import { listSessions } from '../../store/session-list.ts';
-import { findTemplate } from '../../store/session-templates.ts';
-import { createSession } from '../../store/sessions.ts';
-import { type People, peopleOf } from '../participants.ts';
+import { logoUrlOf } from '../../domain/sessions/session.ts';
+import { defaultSessionName } from '../../domain/sessions/session-name.ts';
+import type { Database } from '../../store/connection/database.ts';
+import { findTemplate } from '../../store/registry/session-templates.ts';
+import { listSessions } from '../../store/search/session-list.ts';
+import { sessionProgress } from '../../store/sessions/progress.ts';
+import { createSession } from '../../store/sessions/sessions.ts';
+import { type People, peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
 import { sessionChangeRoutes } from './change-routes.ts';
 import { sessionListQuerySchema, sessionListSchema } from './list-schema.ts';
@@ -32,6 +32,7 @@ const create = defineRoute({
     'identifier, never as an address.',
   tags,
   access: access.sessionCreate,
+  idempotent: 'plain',
   body: createSessionSchema,
   bodyNames: 'PascalCase',
   responses: { 201: { description: 'The session.', schema: sessionSchema } },

@@ -1,11 +1,11 @@
 /** Shared sessions: create or join, close (contract: Shared session; decisions 6). */
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import { type CloseResult, closeSession } from '../../store/close-session.ts';
-import { joinOrOpen } from '../../store/shared-sessions.ts';
-import { peopleOf } from '../participants.ts';
+import { type CloseResult, closeSession } from '../../store/sessions/close-session.ts';
+import { joinOrOpen } from '../../store/sessions/shared-sessions.ts';
+import { peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
 import { loadSession } from './load.ts';
 import { presentSharedSession } from './present.ts';
@@ -38,6 +38,7 @@ const join = defineRoute({
     'machineGroup and timeWindowSeconds whose window overlaps its own. Windows are half-open: [start, start + seconds).',
   tags,
   access: access.sharedSession,
+  idempotent: 'plain',
   query: sharedSessionQuerySchema,
   body: sharedSessionRequestSchema,
   responses: {

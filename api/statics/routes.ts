@@ -1,5 +1,5 @@
 /** Administration of system dashboards: `/api/v2/admin/statics` (decisions 12). */
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import {
@@ -10,7 +10,7 @@ import {
   listStatics,
   removeStaticInstance,
   type StaticRow,
-} from '../../store/statics.ts';
+} from '../../store/dashboards/statics.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import {
@@ -47,6 +47,7 @@ const create = defineRoute({
     'The sidebar links to it as soon as a session backs it and has a dashboard of the version `next`.',
   tags,
   access: access.admin,
+  idempotent: 'plain',
   body: newStaticSchema,
   responses: { 201: { description: 'Defined.', schema: staticSchema } },
   errors: ['staticExists'],
@@ -83,6 +84,7 @@ const addInstance = defineRoute({
     'From now on no list, search or query of sessions shows the session. Once more changes nothing.',
   tags,
   access: access.admin,
+  idempotent: 'plain',
   params: staticParams,
   body: newInstanceSchema,
   responses: { 201: { description: 'The system dashboard.', schema: staticSchema } },

@@ -1,6 +1,6 @@
 /** The logged-in user (contract: Logged-in user data, PascalCase). */
 import { z } from 'zod';
-import { access, roles } from '../../domain/access.ts';
+import { access, roles } from '../../domain/access/access.ts';
 import { story } from '../../domain/examples.ts';
 import { timestampOut } from '../../http/schemas.ts';
 import { defineRoute } from '../route.ts';
@@ -40,7 +40,7 @@ const userDataSchema = z
     },
   });
 
-export const userData = defineRoute({
+const userData = defineRoute({
   id: 'userData',
   method: 'GET',
   path: '/user_data',

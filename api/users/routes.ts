@@ -1,11 +1,11 @@
 /** People as the platform knows them, with both of their ids (decisions 4). */
 import { z } from 'zod';
-import { access, type Role, roles } from '../../domain/access.ts';
+import { access, type Role, roles } from '../../domain/access/access.ts';
 import { story } from '../../domain/examples.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { timestampOut } from '../../http/schemas.ts';
-import { ensureUsers, listUsers, type UserRow } from '../../store/users.ts';
-import type { Person } from '../auth-client.ts';
+import { ensureUsers, listUsers, type UserRow } from '../../store/administration/users.ts';
+import type { Person } from '../identity/auth-client.ts';
 import { defineRoute } from '../route.ts';
 
 const platformUserSchema = z

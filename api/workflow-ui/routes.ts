@@ -1,6 +1,6 @@
 /** Where operators look at workflows: the console links each session to its own. */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { defineRoute } from '../route.ts';
 
 const workflowUiSchema = z

@@ -1,5 +1,5 @@
 /** What happened to tokens and accounts. */
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { auditPageSchema, auditQuerySchema, presentAuditPage } from '../../http/audit-schema.ts';
 import { listAudit } from '../audit.ts';
 import { defineRoute } from '../route.ts';

@@ -1,6 +1,6 @@
 /** Liveness of this service, for whoever runs it alone. */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { defineRoute } from '../route.ts';
 

@@ -1,21 +1,23 @@
 /** Offline tokens: twelve months, for capture devices; made, listed and revoked by Administrators. */
+
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
 import { timestampOut, uuid } from '../../http/schemas.ts';
 import { audit, originOf } from '../audit.ts';
+import { once } from '../idempotency.ts';
 import { defineRoute } from '../route.ts';
 import { endOfflineToken, issueToken, listOfflineTokens } from '../tokens.ts';
 
 const tags = ['Offline tokens'];
 const path = '/api/authorization/offline_token';
 
-export const offlineTokenSchema = z
+const offlineTokenSchema = z
   .object({ token: z.string(), expiresAt: timestampOut() })
   .meta({ id: 'OfflineToken', example: { token: 'hot_...', expiresAt: '2027-03-01T10:00:00.000Z' } });
 
-export const offlineTokenItemSchema = z
+const offlineTokenItemSchema = z
   .object({
     secretId: z.guid(),
     userId: z.guid(),
@@ -38,7 +40,7 @@ export const offlineTokenItemSchema = z
     },
   });
 
-export const createOfflineToken = defineRoute({
+const createOfflineToken = defineRoute({
   id: 'createOfflineToken',
   method: 'POST',
   path,
@@ -47,16 +49,19 @@ export const createOfflineToken = defineRoute({
     'For a capture device. Its value is shown this once; it ends after twelve months or with its Administrator.',
   tags,
   access: access.offlineTokens,
+  idempotent: 'secret',
   responses: { 200: { description: 'The token.', schema: offlineTokenSchema } },
   async handler({ principal, services, request, requestId }) {
     const { database, settings } = services;
-    const token = await database.transaction(async (tx) => {
-      const issued = await issueToken(tx, settings.TOKEN_KEY, 'offline', principal.user.id, null);
-      if (issued === null) throw new Problem('unauthorized');
-      const origin = originOf({ services, request, requestId });
-      await audit(tx, 'createOfflineToken', principal, { type: 'offlineToken', id: issued.id }, origin);
-      return issued;
-    });
+    const token = await database.transaction(
+      once(async (tx) => {
+        const issued = await issueToken(tx, settings.TOKEN_KEY, 'offline', principal.user.id, null);
+        if (issued === null) throw new Problem('unauthorized');
+        const origin = originOf({ services, request, requestId });
+        await audit(tx, 'createOfflineToken', principal, { type: 'offlineToken', id: issued.id }, origin);
+        return issued;
+      }),
+    );
     return {
       status: 200,
       body: { token: token.value, expiresAt: token.expiresAt.toISOString() },
@@ -65,7 +70,7 @@ export const createOfflineToken = defineRoute({
   },
 });
 
-export const listOffline = defineRoute({
+const listOffline = defineRoute({
   id: 'listOfflineTokens',
   method: 'GET',
   path,
@@ -85,7 +90,7 @@ export const listOffline = defineRoute({
   },
 });
 
-export const deleteOfflineToken = defineRoute({
+const deleteOfflineToken = defineRoute({
   id: 'revokeOfflineToken',
   method: 'DELETE',
   path: `${path}/{secretId}`,

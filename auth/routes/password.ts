@@ -1,8 +1,8 @@
 /** Changing a password: one's own with the present one, anyone's as an Administrator. */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { clientAddress } from '../../http/client-address.ts';
+import { clientAddress } from '../../http/server/client-address.ts';
 import { audit, originOf } from '../audit.ts';
 import { hashPassword, matchesHash, withHashingPlace } from '../passwords.ts';
 import { type AuthServices, defineRoute } from '../route.ts';

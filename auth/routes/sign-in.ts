@@ -1,11 +1,11 @@
 /** Tokens of people: sign-in, refresh, sign-out, bulk revocation, validation. */
 import { z } from 'zod';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
-import { clientAddress } from '../../http/client-address.ts';
 import { nameText, timestampOut } from '../../http/schemas.ts';
+import { clientAddress } from '../../http/server/client-address.ts';
 import { audit, originOf } from '../audit.ts';
 import { defineRoute } from '../route.ts';
 import { refresh, type SignedIn, signIn } from '../sign-in.ts';
@@ -37,7 +37,7 @@ const signedInSchema = z
 /** Tokens must not stay in any cache on the way. */
 const neverStored = { 'cache-control': 'no-store' };
 
-export const tokenRoute = defineRoute({
+const tokenRoute = defineRoute({
   id: 'signIn',
   method: 'POST',
   path: '/api/authorization/token',
@@ -73,7 +73,7 @@ export const tokenRoute = defineRoute({
   },
 });
 
-export const refreshRoute = defineRoute({
+const refreshRoute = defineRoute({
   id: 'refreshToken',
   method: 'POST',
   path: '/api/authorization/refresh',
@@ -94,7 +94,7 @@ export const refreshRoute = defineRoute({
   },
 });
 
-export const logoutRoute = defineRoute({
+const logoutRoute = defineRoute({
   id: 'signOut',
   method: 'POST',
   path: '/api/authorization/logout',
@@ -114,7 +114,7 @@ export const logoutRoute = defineRoute({
   },
 });
 
-export const revokeRoute = defineRoute({
+const revokeRoute = defineRoute({
   id: 'revokeTokens',
   method: 'POST',
   path: '/api/authorization/revoke',
@@ -149,7 +149,7 @@ export const revokeRoute = defineRoute({
   },
 });
 
-export const validateRoute = defineRoute({
+const validateRoute = defineRoute({
   id: 'validateToken',
   method: 'POST',
   path: '/api/authorization/validate',

@@ -1,6 +1,6 @@
 /** Wire forms of accounts (decisions 3). */
 import { z } from 'zod';
-import { roles } from '../../domain/access.ts';
+import { roles } from '../../domain/access/access.ts';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { isEmail } from '../../domain/text.ts';

@@ -1,12 +1,14 @@
 /** Accounts (decisions 3): read by staff, written by Administrators, a Trainee sees their own company. */
-import { createHash, timingSafeEqual } from 'node:crypto';
+
 import { z } from 'zod';
-import { access, roles } from '../../domain/access.ts';
+import { access, roles } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { timestampOut, uuid } from '../../http/schemas.ts';
+import { isSharedKey } from '../../http/shared-key.ts';
 import { audit, originOf } from '../audit.ts';
+import { once } from '../idempotency.ts';
 import { hashPassword } from '../passwords.ts';
 import { type AuthCaller, defineRoute } from '../route.ts';
 import { presentUser, type UserRow, userSchema } from '../user-view.ts';
@@ -33,7 +35,7 @@ const path = '/api/authorization/users';
 const params = userParams;
 const refusals = { params: 'userNotFound' } as const;
 
-export const listUsersRoute = defineRoute({
+const listUsersRoute = defineRoute({
   id: 'listUsers',
   method: 'GET',
   path,
@@ -55,7 +57,7 @@ export const listUsersRoute = defineRoute({
   },
 });
 
-export const readUser = defineRoute({
+const readUser = defineRoute({
   id: 'readUser',
   method: 'GET',
   path: `${path}/{userId}`,
@@ -75,7 +77,7 @@ export const readUser = defineRoute({
   },
 });
 
-export const resolveUser = defineRoute({
+const resolveUser = defineRoute({
   id: 'resolveUser',
   method: 'POST',
   path: `${path}/resolve`,
@@ -96,7 +98,7 @@ export const resolveUser = defineRoute({
   },
 });
 
-export const lookUpUsers = defineRoute({
+const lookUpUsers = defineRoute({
   id: 'lookUpUsers',
   method: 'POST',
   path: `${path}/lookup`,
@@ -119,7 +121,7 @@ export const lookUpUsers = defineRoute({
   },
 });
 
-export const createUserRoute = defineRoute({
+const createUserRoute = defineRoute({
   id: 'createUser',
   method: 'POST',
   path,
@@ -128,6 +130,7 @@ export const createUserRoute = defineRoute({
     '`Admin` is taken as another spelling of Administrator. Usernames and addresses are unique in any case.',
   tags,
   access: access.usersWrite,
+  idempotent: 'plain',
   body: newUserSchema,
   responses: { 201: { description: 'The user.', schema: userSchema } },
   errors: ['usernameTaken', 'tooManyRequests'],
@@ -135,17 +138,19 @@ export const createUserRoute = defineRoute({
     const { password, forceChangePasswordNextSignin, ...rest } = body;
     const user = { ...rest, forceChangePassword: forceChangePasswordNextSignin };
     const hash = await hashPassword(password);
-    const row = await services.database.transaction(async (tx) => {
-      const created = await createUser(tx, user, hash);
-      const origin = originOf({ services, request, requestId });
-      await audit(tx, 'createUser', principal, { type: 'user', id: created.id }, origin);
-      return created;
-    });
+    const row = await services.database.transaction(
+      once(async (tx) => {
+        const created = await createUser(tx, user, hash);
+        const origin = originOf({ services, request, requestId });
+        await audit(tx, 'createUser', principal, { type: 'user', id: created.id }, origin);
+        return created;
+      }),
+    );
     return { status: 201, body: presentUser(row) };
   },
 });
 
-export const updateUserRoute = defineRoute({
+const updateUserRoute = defineRoute({
   id: 'updateUser',
   method: 'PATCH',
   path: `${path}/{userId}`,
@@ -173,7 +178,7 @@ export const updateUserRoute = defineRoute({
   },
 });
 
-export const deleteUserRoute = defineRoute({
+const deleteUserRoute = defineRoute({
   id: 'deleteUser',
   method: 'DELETE',
   path: `${path}/{userId}`,
@@ -194,7 +199,7 @@ export const deleteUserRoute = defineRoute({
   },
 });
 
-export const activeUsers = defineRoute({
+const activeUsers = defineRoute({
   id: 'activeUsers',
   method: 'POST',
   path: `${path}/active`,
@@ -226,7 +231,7 @@ export const activeUsers = defineRoute({
   },
   errors: ['unauthorized'],
   async handler({ body, request, services }) {
-    if (!isServiceKey(request.bearer, services.settings.AUTH_SERVICE_KEY)) throw new Problem('unauthorized');
+    if (!isSharedKey(request.bearer, services.settings.AUTH_SERVICE_KEY)) throw new Problem('unauthorized');
     const rows = await findActive(services.database, body.ids);
     const users = rows.map((row) => ({
       ...row,
@@ -235,12 +240,6 @@ export const activeUsers = defineRoute({
     return { status: 200, body: { users } };
   },
 });
-
-function isServiceKey(bearer: string | null, key: string | undefined): boolean {
-  if (bearer === null || key === undefined) return false;
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(bearer), digest(key));
-}
 
 /** Staff see everyone; a Trainee sees themselves and the people of the same company. */
 function isVisible(caller: AuthCaller, user: UserRow): boolean {

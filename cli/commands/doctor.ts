@@ -1,11 +1,13 @@
 /** `sdp doctor`: looks at each part in turn, says what is wrong with it and what to do. */
+import type { Bearer } from '../../client/api-client.ts';
+import { ApiError } from '../../client/errors.ts';
 import { type AddCommand, examples } from '../cli.ts';
 import { bearerFor, type Place, placeOf } from '../connection.ts';
-import { exitCodes, PlatformError } from '../errors.ts';
+import { exitCodes } from '../errors.ts';
 import { findPlatform } from '../find-platform.ts';
 import { table } from '../output.ts';
 import { ownVersion } from '../own-version.ts';
-import { type Bearer, PlatformClient } from '../platform-client.ts';
+import { PlatformClient } from '../platform-client.ts';
 
 const patienceMs = 5_000;
 /** Beyond this, times that devices and runners send look wrong. */
@@ -161,22 +163,19 @@ async function signIn(address: string): Promise<Finding> {
     if (bearer === undefined) return warning(part, 'nobody is signed in', again);
     return ok(part, await whoIs(address, bearer));
   } catch (error) {
-    if (error instanceof PlatformError && error.status === 401) return fault(part, error.message, again);
+    if (error instanceof ApiError && error.status === 401) return fault(part, error.message, again);
     return fault(part, error instanceof Error ? error.message : String(error), again);
   }
 }
 
 async function whoIs(address: string, bearer: Bearer): Promise<string> {
-  const token = bearer.token() ?? '';
+  const token = (await bearer.token()) ?? '';
   const platform = new PlatformClient(address, bearer);
   if (token.startsWith('hrt_')) {
-    await platform.get('/api/v2/runner/whoami');
+    await platform.call('GET /api/v2/runner/whoami');
     return 'a runner token, valid';
   }
-  const person = await platform.post<{ username: string; role: string; isOfflineToken: boolean }>(
-    '/api/authorization/validate',
-    { token },
-  );
+  const person = await platform.call('POST /api/authorization/validate', { body: { token } });
   return `${person.username} (${person.role})${person.isOfflineToken ? ', by an offline token' : ''}`;
 }
 

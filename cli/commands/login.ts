@@ -1,8 +1,9 @@
 /** `sdp login` and `sdp logout`: a sign-in that the next commands go on with. */
+import { ApiError } from '../../client/errors.ts';
 import { type AddCommand, examples } from '../cli.ts';
-import { bearerFor, placeOf, signedInOf, type TokenReply } from '../connection.ts';
+import { bearerFor, placeOf, signedInOf } from '../connection.ts';
 import { credentialsFile, readCredentials, remember } from '../credentials.ts';
-import { PlatformError, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { time } from '../output.ts';
 import { PlatformClient } from '../platform-client.ts';
 import { ask, secretFrom } from '../prompt.ts';
@@ -31,10 +32,8 @@ export const addLogin: AddCommand = (program, cli) => {
       const { address } = await placeOf(cli.url);
       const username = options.username ?? (await askUsername());
       const password = await secretFrom(options.passwordStdin === true, `Password of ${username}: `);
-      const reply = await new PlatformClient(address).post<TokenReply>('/api/authorization/token', {
-        username,
-        password,
-        rememberMe: options.remember === true,
+      const reply = await new PlatformClient(address).call('POST /api/authorization/token', {
+        body: { username, password, rememberMe: options.remember === true },
       });
       await remember(address, signedInOf(reply));
       const { user, expiresAt, refreshExpiresAt } = reply;
@@ -69,8 +68,8 @@ async function end(address: string): Promise<void> {
   const bearer = await bearerFor(address, { ignoreEnvironment: true }).catch(() => undefined);
   if (bearer === undefined) return;
   try {
-    await new PlatformClient(address, bearer).post('/api/authorization/logout');
+    await new PlatformClient(address, bearer).call('POST /api/authorization/logout');
   } catch (error) {
-    if (!(error instanceof PlatformError && error.status === 401)) throw error;
+    if (!(error instanceof ApiError && error.status === 401)) throw error;
   }
 }

@@ -1,17 +1,13 @@
 /** `sdp manifests`: what runners of one's own register (contract: Runner administration). */
 import { type AddCommand, examples, readDocument } from '../cli.ts';
 
-interface ManifestReply {
-  readonly runnerTypes: readonly string[];
-  readonly templates: readonly string[];
-  readonly warnings: ReadonlyArray<{ readonly path: string; readonly message: string }>;
-}
+type ManifestRoute = 'POST /api/v2/admin/runner-manifests' | 'POST /api/v2/runner/manifests/validate';
 
 export const addManifests: AddCommand = (program, cli) => {
   const manifests = program.command('manifests').description('Manifests of runners.');
-  const post = async (path: string, file: string, done: string) => {
+  const post = async (route: ManifestRoute, file: string, done: string) => {
     const document = await readDocument(file);
-    const reply = await (await cli.connect()).postDocument<ManifestReply>(path, document);
+    const reply = await (await cli.connect()).call(route, { document });
     cli.print(reply, () =>
       [
         `${done} runner types ${listed(reply.runnerTypes)}; node templates ${listed(reply.templates)}.`,
@@ -24,13 +20,13 @@ export const addManifests: AddCommand = (program, cli) => {
     .description('Publishes a manifest: all of it or, with every fault told, nothing.')
     .argument('<file>', 'a JSON file; - reads the standard input')
     .addHelpText('after', examples('manifests publish lap-tools.json'))
-    .action((file: string) => post('/api/v2/admin/runner-manifests', file, 'Published:'));
+    .action((file: string) => post('POST /api/v2/admin/runner-manifests', file, 'Published:'));
   manifests
     .command('validate')
     .description('Checks a manifest as publishing does, and changes nothing.')
     .argument('<file>', 'a JSON file; - reads the standard input')
     .addHelpText('after', examples('manifests validate lap-tools.json'))
-    .action((file: string) => post('/api/v2/runner/manifests/validate', file, 'Nothing is wrong:'));
+    .action((file: string) => post('POST /api/v2/runner/manifests/validate', file, 'Nothing is wrong:'));
 };
 
 const listed = (names: readonly string[]) => (names.length === 0 ? 'none' : names.join(', '));

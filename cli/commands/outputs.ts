@@ -1,41 +1,13 @@
 /** `sdp outputs` and `sdp reports`: what came of it. */
 import { Option } from 'commander';
-import { type AddCommand, examples, id, uuid, withQuery } from '../cli.ts';
-import { download } from '../download.ts';
+import type { Query } from '../../client/api-client.ts';
+import { ApiError } from '../../client/errors.ts';
+import type { OutputLineage } from '../../client/types.ts';
+import { type AddCommand, examples, id, uuid } from '../cli.ts';
+import { download, plainBytes } from '../download.ts';
 import { bytes, facts, table, time } from '../output.ts';
 
-interface Output {
-  readonly id: number;
-  readonly outputIdentifier: string;
-  readonly contentType: string | null;
-  readonly sizeBytes: number;
-  readonly sha256: string | null;
-  readonly createdAt: string;
-}
-interface Lineage {
-  readonly outputId: number;
-  readonly outputIdentifier: string;
-  readonly sessionId: string;
-  readonly nodeName: string;
-  readonly nodeInstanceId: number;
-  readonly nodeTemplate: { readonly name: string; readonly featureVersion: string | null };
-  readonly sizeBytes: number;
-  readonly sha256: string | null;
-  readonly createdAt: string;
-  readonly source: string;
-  readonly run: { readonly id: string; readonly attempt: number; readonly reason: string } | null;
-  readonly runner: { readonly instanceId: string; readonly version: string | null } | null;
-  readonly inputs: ReadonlyArray<{
-    readonly outputId: number;
-    readonly nodeName: string;
-    readonly outputIdentifier: string;
-    readonly sizeBytes: number;
-    readonly isNew: boolean;
-  }>;
-}
-
 export const addOutputs: AddCommand = (program, cli) => {
-  const path = '/api/v2/node-instance';
   const outputs = program.command('outputs').description('Outputs of nodes.');
   outputs
     .command('list')
@@ -43,7 +15,21 @@ export const addOutputs: AddCommand = (program, cli) => {
     .argument('<nodeInstanceId>', 'the node instance', id)
     .addHelpText('after', examples('outputs list 102'))
     .action(async (node: number) => {
-      const found = await (await cli.connect()).get<Output[]>(`${path}/${node}/outputs`);
+      const platform = await cli.connect();
+      const params = { nodeInstanceId: node };
+      const found = await platform
+        .call('GET /api/v2/node-instance/{nodeInstanceId}/outputs', { params })
+        .catch(async (error) => {
+          if (!(error instanceof ApiError) || error.status !== 404) throw error;
+          // The route answers alike where there is no node. What cannot be told stays as it was answered.
+          await platform
+            .call('GET /api/v2/node-instance/{nodeInstanceId}/explain', { params })
+            .catch((other) => {
+              throw other instanceof ApiError && other.status === 404 ? other : error;
+            });
+          return [];
+        });
+      if (found.length === 0) return cli.print(found, () => 'No outputs yet.');
       cli.print(found, () =>
         table(found, {
           ID: (output) => output.id,
@@ -61,12 +47,12 @@ export const addOutputs: AddCommand = (program, cli) => {
     .option('-o, --out <file>', 'name of the file; - writes to the standard output')
     .addHelpText('after', examples('outputs download 502', 'outputs download 502 -o - | head'))
     .action(async (output: number, { out }: { out?: string }) => {
-      const saved = await download(
-        await cli.connect(),
-        `${path}/outputs/${output}/data`,
-        out,
-        `output-${output}`,
-      );
+      const platform = await cli.connect();
+      const bytes = await platform.open('GET /api/v2/node-instance/outputs/{nodeOutputId}/data', {
+        params: { nodeOutputId: output },
+        headers: plainBytes,
+      });
+      const saved = await download(bytes, out, `output-${output}`);
       if (out !== '-') cli.print(saved, () => '');
     });
   outputs
@@ -75,12 +61,15 @@ export const addOutputs: AddCommand = (program, cli) => {
     .argument('<outputId>', 'the output', id)
     .addHelpText('after', examples('outputs lineage 502'))
     .action(async (output: number) => {
-      const found = await (await cli.connect()).get<Lineage>(`${path}/outputs/${output}/lineage`);
+      const platform = await cli.connect();
+      const found = await platform.call('GET /api/v2/node-instance/outputs/{nodeOutputId}/lineage', {
+        params: { nodeOutputId: output },
+      });
       cli.print(found, () => lineageText(found));
     });
 };
 
-const lineageText = (found: Lineage) =>
+const lineageText = (found: OutputLineage) =>
   [
     facts({
       Output: `${found.outputId} (${found.outputIdentifier}), ${bytes(found.sizeBytes)}`,
@@ -106,7 +95,7 @@ const lineageText = (found: Lineage) =>
   ].join('\n');
 
 interface ReportOptions {
-  readonly format?: string;
+  readonly format?: Query<'GET /api/v2/dashboard/reports/download'>['format'];
   readonly from?: string;
   readonly to?: string;
   readonly user?: string;
@@ -114,17 +103,13 @@ interface ReportOptions {
 }
 
 export const addReports: AddCommand = (program, cli) => {
-  const path = '/api/v2/dashboard/reports';
   const reports = program.command('reports').description('Reports.');
   reports
     .command('list')
     .description('Lists all reports.')
     .addHelpText('after', examples('reports list'))
     .action(async () => {
-      const found = await (await cli.connect()).get<{
-        reports: Array<{ key: string; name: string }>;
-        defaultReport: string;
-      }>(`${path}/catalog`);
+      const found = await (await cli.connect()).call('GET /api/v2/dashboard/reports/catalog');
       cli.print(found, () =>
         table(found.reports, {
           KEY: ({ key }) => key,
@@ -144,8 +129,12 @@ export const addReports: AddCommand = (program, cli) => {
     .option('-o, --out <file>', 'name of the file; - writes to the standard output')
     .addHelpText('after', examples('reports download', 'reports download session-list --format csv -o -'))
     .action(async (key: string | undefined, { user, out, ...rest }: ReportOptions) => {
-      const query = withQuery(`${path}/download`, { option: key, userId: user, ...rest });
-      const saved = await download(await cli.connect(), query, out, `report.${rest.format ?? 'xlsx'}`);
+      const platform = await cli.connect();
+      const report = await platform.open('GET /api/v2/dashboard/reports/download', {
+        query: { option: key, userId: user, ...rest },
+        headers: plainBytes,
+      });
+      const saved = await download(report, out, `report.${rest.format ?? 'xlsx'}`);
       if (out !== '-') cli.print(saved, () => '');
     });
 };

@@ -2,15 +2,6 @@
 import { type AddCommand, examples, id, wholeNumber } from '../cli.ts';
 import { table, time } from '../output.ts';
 
-interface Project {
-  readonly id: number;
-  readonly title: string;
-  readonly owner: { readonly email: string };
-  readonly defaultSessionTemplate: { readonly name: string } | null;
-  readonly queuedIngestion: boolean;
-  readonly retentionDays: number | null;
-  readonly createdAt: string;
-}
 interface NewProject {
   readonly description?: string;
   readonly template?: number;
@@ -25,7 +16,7 @@ export const addProjects: AddCommand = (program, cli) => {
     .description('Lists all projects in the order in which they were made.')
     .addHelpText('after', examples('projects list', 'projects list --json'))
     .action(async () => {
-      const found = await (await cli.connect()).get<Project[]>('/projects');
+      const found = await (await cli.connect()).call('GET /projects');
       cli.print(found, () =>
         table(found, {
           ID: (one) => one.id,
@@ -48,12 +39,14 @@ export const addProjects: AddCommand = (program, cli) => {
     .option('--retention-days <number>', 'delete sessions after so many days', wholeNumber(1, 36_500))
     .addHelpText('after', examples('projects create "Formation training" --template 3'))
     .action(async (title: string, options: NewProject) => {
-      const project = await (await cli.connect()).post<Project>('/projects', {
-        Title: title,
-        Description: options.description,
-        DefaultSessionTemplateId: options.template,
-        QueuedIngestion: options.queued,
-        RetentionDays: options.retentionDays,
+      const project = await (await cli.connect()).call('POST /projects', {
+        body: {
+          Title: title,
+          Description: options.description,
+          DefaultSessionTemplateId: options.template,
+          QueuedIngestion: options.queued,
+          RetentionDays: options.retentionDays,
+        },
       });
       cli.print(project, () => `Made project ${project.id} (${project.title}).`);
     });

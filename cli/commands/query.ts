@@ -2,19 +2,6 @@
 import { type AddCommand, examples, readDocument } from '../cli.ts';
 import { table, time } from '../output.ts';
 
-interface QueryReply {
-  readonly template: {
-    readonly sessions: ReadonlyArray<{
-      readonly id: string;
-      readonly name: string;
-      readonly projectId: number;
-      readonly simulationName: string | null;
-      readonly createdAt: string;
-    }>;
-    readonly totalCount: number;
-  };
-}
-
 export const addQuery: AddCommand = (program, cli) => {
   program
     .command('query')
@@ -29,7 +16,7 @@ export const addQuery: AddCommand = (program, cli) => {
     )
     .action(async (file: string) => {
       const document = await readDocument(file);
-      const reply = await (await cli.connect()).postDocument<QueryReply>('/api/sessions/query', document);
+      const reply = await (await cli.connect()).call('POST /api/sessions/query', { document });
       const { sessions, totalCount } = reply.template;
       cli.print(reply, () =>
         [

@@ -1,40 +1,12 @@
 /** `sdp retention` and `sdp audit`: what is removed when it is old, and who did what. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type AddCommand, type Cli, examples, uuid, withQuery } from '../cli.ts';
-import { PlatformError } from '../errors.ts';
+import type { Query } from '../../client/api-client.ts';
+import { ApiError } from '../../client/errors.ts';
+import { type AddCommand, type Cli, examples, uuid } from '../cli.ts';
 import { facts, table, time } from '../output.ts';
 
-const path = '/api/v2/admin/retention';
 const lookEveryMs = 1_000;
 
-interface Run {
-  readonly id: number;
-  readonly endedAt: string | null;
-  readonly sessions: number;
-  readonly outputs: number;
-  readonly orphans: number;
-  readonly bytes: number;
-  readonly error: string | null;
-}
-interface Preview {
-  readonly sessions: {
-    readonly count: number;
-    readonly outputs: number;
-    readonly bytes: number;
-    readonly items: readonly {
-      readonly sessionId: string;
-      readonly projectId: number;
-      readonly createdAt: string;
-      readonly outputs: number;
-      readonly bytes: number;
-    }[];
-  };
-  readonly outputs: { readonly count: number; readonly bytes: number; readonly sessions: number };
-  readonly orphans: { readonly count: number; readonly bytes: number } | null;
-  readonly abandonedUploads: number;
-  readonly complete: boolean;
-  readonly runs: readonly Run[];
-}
 interface Options {
   readonly dryRun?: boolean;
   readonly orphans?: boolean;
@@ -51,9 +23,9 @@ export const addRetention: AddCommand = (program, cli) => {
 };
 
 async function preview(cli: Cli, { orphans }: Options): Promise<void> {
-  const found = await (await cli.connect()).get<Preview>(
-    withQuery(path, { orphans: String(orphans === true) }),
-  );
+  const found = await (await cli.connect()).call('GET /api/v2/admin/retention', {
+    query: { orphans: orphans === true },
+  });
   const { sessions, outputs } = found;
   const going = table(sessions.items, {
     SESSION: ({ sessionId }) => sessionId,
@@ -80,9 +52,9 @@ async function preview(cli: Cli, { orphans }: Options): Promise<void> {
 
 async function run(cli: Cli): Promise<void> {
   const platform = await cli.connect();
-  const asked = await platform.post<Run>(path);
+  const asked = await platform.call('POST /api/v2/admin/retention');
   for (;;) {
-    const { runs } = await platform.get<Preview>(path);
+    const { runs } = await platform.call('GET /api/v2/admin/retention');
     const ended = runs.find(({ id, endedAt }) => id === asked.id && endedAt !== null);
     if (ended === undefined) {
       await delay(lookEveryMs);
@@ -91,34 +63,12 @@ async function run(cli: Cli): Promise<void> {
     cli.print(ended, () =>
       facts({ Sessions: ended.sessions, Outputs: ended.outputs, Orphans: ended.orphans, Bytes: ended.bytes }),
     );
-    if (ended.error !== null) throw new PlatformError(200, ended.error);
+    if (ended.error !== null) throw new ApiError({ status: 200, message: ended.error });
     return;
   }
 }
 
-interface AuditPage {
-  readonly entries: readonly {
-    readonly at: string;
-    readonly action: string;
-    readonly actor: { readonly kind: string; readonly id: string | null };
-    readonly object: { readonly type: string; readonly id: string | null };
-    readonly network: string | null;
-  }[];
-  readonly nextCursor: string | null;
-}
-
-interface AuditOptions {
-  readonly tokens?: boolean;
-  readonly from?: string;
-  readonly to?: string;
-  readonly action?: string;
-  readonly actorId?: string;
-  readonly objectType?: string;
-  readonly objectId?: string;
-  readonly sessionId?: string;
-  readonly cursor?: string;
-  readonly limit?: string;
-}
+type AuditOptions = Query<'GET /api/v2/admin/audit'> & { readonly tokens?: boolean };
 
 export const addAudit: AddCommand = (program, cli) => {
   program
@@ -139,8 +89,8 @@ export const addAudit: AddCommand = (program, cli) => {
       examples('audit --action deleteSession', 'audit --tokens --from 2026-03-01T00:00:00Z'),
     )
     .action(async ({ tokens, ...query }: AuditOptions) => {
-      const at = tokens === true ? '/api/authorization/audit' : '/api/v2/admin/audit';
-      const found = await (await cli.connect()).get<AuditPage>(withQuery(at, query));
+      const route = tokens === true ? 'GET /api/authorization/audit' : 'GET /api/v2/admin/audit';
+      const found = await (await cli.connect()).call(route, { query });
       const shown = table(found.entries, {
         AT: (one) => time(one.at),
         WHO: ({ actor }) => [actor.kind, actor.id].filter(Boolean).join(' '),

@@ -1,24 +1,6 @@
 /** `sdp runners`: instances that have claimed tasks, and draining. */
-import { type AddCommand, examples, id, uuid, wholeNumber, withQuery } from '../cli.ts';
+import { type AddCommand, examples, id, uuid, wholeNumber } from '../cli.ts';
 import { pageNote, table, time } from '../output.ts';
-
-const path = '/api/v2/admin/runners';
-
-interface Runner {
-  readonly id: string;
-  readonly instanceId: string;
-  readonly runnerTypes: readonly string[];
-  readonly version: string | null;
-  readonly lastSeenAt: string;
-  readonly drained: boolean;
-  readonly task: { readonly nodeName: string; readonly sessionId: string } | null;
-}
-interface RunnerPage {
-  readonly runners: readonly Runner[];
-  readonly page: number;
-  readonly totalPages: number;
-  readonly totalCount: number;
-}
 
 export const addRunners: AddCommand = (program, cli) => {
   const runners = program.command('runners').description('Instances of runners.');
@@ -29,7 +11,7 @@ export const addRunners: AddCommand = (program, cli) => {
     .option('--page-size <number>', 'instances on a page', wholeNumber(1, 100))
     .addHelpText('after', examples('runners list'))
     .action(async (options: { page?: number; pageSize?: number }) => {
-      const found = await (await cli.connect()).get<RunnerPage>(withQuery(path, { ...options }));
+      const found = await (await cli.connect()).call('GET /api/v2/admin/runners', { query: options });
       cli.print(
         found,
         () =>
@@ -39,7 +21,7 @@ export const addRunners: AddCommand = (program, cli) => {
             TYPES: ({ runnerTypes }) => runnerTypes.join(', '),
             VERSION: ({ version }) => version,
             'LAST SEEN': ({ lastSeenAt }) => time(lastSeenAt),
-            DRAINED: ({ drained }) => drained,
+            STATE: ({ state, drained }) => (drained && state !== 'drained' ? `${state}, drained` : state),
             HOLDS: ({ task }) => task && `${task.nodeName} of ${task.sessionId}`,
           }) + pageNote(found),
       );
@@ -50,7 +32,10 @@ export const addRunners: AddCommand = (program, cli) => {
     .argument('<id>', 'id of the instance, as the list shows it', uuid)
     .addHelpText('after', examples('runners drain 0198ee21-7d40-7c1a-9e55-2f6b8c0d3a71'))
     .action(async (runner: string) => {
-      const changed = await (await cli.connect()).post<Runner>(`${path}/${runner}/drain`);
+      const platform = await cli.connect();
+      const changed = await platform.call('POST /api/v2/admin/runners/{id}/drain', {
+        params: { id: runner },
+      });
       cli.print(changed, () => `${changed.instanceId} gets no more tasks.`);
     });
   runners
@@ -59,7 +44,10 @@ export const addRunners: AddCommand = (program, cli) => {
     .argument('<id>', 'id of the instance, as the list shows it', uuid)
     .addHelpText('after', examples('runners undrain 0198ee21-7d40-7c1a-9e55-2f6b8c0d3a71'))
     .action(async (runner: string) => {
-      const changed = await (await cli.connect()).delete<Runner>(`${path}/${runner}/drain`);
+      const platform = await cli.connect();
+      const changed = await platform.call('DELETE /api/v2/admin/runners/{id}/drain', {
+        params: { id: runner },
+      });
       cli.print(changed, () => `${changed.instanceId} gets tasks again.`);
     });
 };

@@ -1,28 +1,9 @@
 /** `sdp runs` and `sdp explain`: what nodes do, and why they do not. */
-import { type AddCommand, type Cli, examples, id, uuid, wholeNumber, withQuery } from '../cli.ts';
-import { PlatformError } from '../errors.ts';
+import { ApiError } from '../../client/errors.ts';
+import type { NodeRun } from '../../client/types.ts';
+import { type AddCommand, type Cli, examples, id, uuid, wholeNumber } from '../cli.ts';
 import { facts, pageNote, table, time } from '../output.ts';
 
-const path = '/api/v2/admin/node-runs';
-
-interface Run {
-  readonly id: string;
-  readonly sessionId: string;
-  readonly nodeName: string;
-  readonly nodeInstanceId: number;
-  readonly state: string;
-  readonly statusDetails: string;
-  readonly attempt: number;
-  readonly maxAttempts: number;
-  readonly retryable: boolean;
-  readonly createdAt: string;
-}
-interface RunPage {
-  readonly nodeRuns: readonly Run[];
-  readonly page: number;
-  readonly totalPages: number;
-  readonly totalCount: number;
-}
 interface RunFilter {
   readonly session?: string;
   readonly node?: number;
@@ -46,7 +27,7 @@ export const addRuns: AddCommand = (program, cli) => {
     .addHelpText('after', examples('runs list --state failed,cancelled', 'runs list --node 102'))
     .action(async ({ session, node, template, ...rest }: RunFilter) => {
       const query = { sessionId: session, nodeInstanceId: node, nodeTemplate: template, ...rest };
-      const found = await (await cli.connect()).get<RunPage>(withQuery(path, query));
+      const found = await (await cli.connect()).call('GET /api/v2/admin/node-runs', { query });
       cli.print(found, () => runTable(found.nodeRuns) + pageNote(found));
     });
   runs
@@ -63,7 +44,7 @@ export const addRuns: AddCommand = (program, cli) => {
     .action((ids: string[]) => forEach(cli, ids, 'cancel'));
 };
 
-const runTable = (runs: readonly Run[]) =>
+const runTable = (runs: readonly NodeRun[]) =>
   table(runs, {
     ID: (run) => run.id,
     NODE: ({ nodeName, nodeInstanceId }) => `${nodeName} (${nodeInstanceId})`,
@@ -78,31 +59,18 @@ const runTable = (runs: readonly Run[]) =>
 /** One after the other: a refusal tells which of them it is, and stops the rest. */
 async function forEach(cli: Cli, ids: readonly string[], action: 'retry' | 'cancel'): Promise<void> {
   const platform = await cli.connect();
-  const done: Run[] = [];
+  const done: NodeRun[] = [];
   try {
-    for (const run of ids.map(uuid)) done.push(await platform.post<Run>(`${path}/${run}/${action}`));
+    for (const id of ids.map(uuid)) {
+      done.push(await platform.call(`POST /api/v2/admin/node-runs/{id}/${action}`, { params: { id } }));
+    }
   } catch (error) {
-    if (!(error instanceof PlatformError)) throw error;
+    if (!(error instanceof ApiError)) throw error;
     const { status, message, requestId } = error;
-    throw new PlatformError(status, `${ids[done.length]}: ${message}`, { requestId });
+    throw new ApiError({ status, message: `${ids[done.length]}: ${message}`, requestId });
   } finally {
     if (done.length > 0) cli.print(done, () => runTable(done));
   }
-}
-
-interface Explanation {
-  readonly nodeName: string;
-  readonly nodeTemplate: string;
-  readonly sessionId: string;
-  readonly state: string;
-  readonly sentence: string;
-  readonly facts: {
-    readonly statusDetails: string;
-    readonly lastProcessed: string | null;
-    readonly openRun: { readonly id: string; readonly state: string; readonly tasksAhead: number } | null;
-    readonly lastRun: { readonly id: string; readonly outcome: string } | null;
-    readonly heldBy: { readonly instanceId: string } | null;
-  };
 }
 
 export const addExplain: AddCommand = (program, cli) => {
@@ -112,7 +80,9 @@ export const addExplain: AddCommand = (program, cli) => {
     .argument('<nodeInstanceId>', 'the node instance', id)
     .addHelpText('after', examples('explain 102', 'explain 102 --json'))
     .action(async (node: number) => {
-      const found = await (await cli.connect()).get<Explanation>(`/api/v2/node-instance/${node}/explain`);
+      const found = await (await cli.connect()).call('GET /api/v2/node-instance/{nodeInstanceId}/explain', {
+        params: { nodeInstanceId: node },
+      });
       const { statusDetails, lastProcessed, openRun, heldBy, lastRun } = found.facts;
       cli.print(found, () =>
         [

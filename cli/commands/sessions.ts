@@ -1,49 +1,19 @@
 /** `sdp sessions`: finding, reading and changing sessions. */
 import { Option } from 'commander';
-import { type AddCommand, examples, id, uuid, wholeNumber, withQuery } from '../cli.ts';
+import type { Query } from '../../client/api-client.ts';
+import type { Session } from '../../client/types.ts';
+import { type AddCommand, examples, id, uuid, wholeNumber } from '../cli.ts';
 import { facts, pageNote, table, time } from '../output.ts';
 import { confirm } from '../prompt.ts';
 import { addWatch } from './watch.ts';
 
-interface SessionRow {
-  readonly id: string;
-  readonly name: string;
-  readonly projectTitle: string;
-  readonly sessionTemplateName: string;
-  readonly createdAt: string;
-}
-interface SessionPage {
-  readonly sessions: readonly SessionRow[];
-  readonly page: number;
-  readonly totalPages: number;
-  readonly totalCount: number;
-}
-interface Session {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string;
-  readonly simulationName: string | null;
-  readonly project: { readonly id: number; readonly title: string };
-  readonly sessionTemplate: { readonly name: string };
-  readonly createdAt: string;
-  readonly dimensions: ReadonlyArray<{ readonly name: string; readonly url: string }>;
-  readonly nodeInstances: readonly Node[];
-}
-interface Node {
-  readonly id: number;
-  readonly name: string;
-  readonly nodeTemplateName: string;
-  readonly state: string;
-  readonly statusDetails: string;
-  readonly lastProcessed: string | null;
-  readonly currentOutputId: number | null;
-}
+type Sorting = Query<'GET /api/v2/session'>;
 interface ListOptions {
   readonly project?: number;
   readonly template?: number;
   readonly search?: string;
-  readonly sortBy?: string;
-  readonly sortOrder?: string;
+  readonly sortBy?: Sorting['sortBy'];
+  readonly sortOrder?: Sorting['sortOrder'];
   readonly page?: number;
   readonly pageSize?: number;
 }
@@ -70,7 +40,7 @@ const addReading: AddCommand = (sessions, cli) => {
     .addHelpText('after', examples('sessions list --search flight', 'sessions list --project 7 --json'))
     .action(async ({ project, template, ...rest }: ListOptions) => {
       const query = { projectId: project, sessionTemplateId: template, ...rest };
-      const found = await (await cli.connect()).get<SessionPage>(withQuery('/api/v2/session', query));
+      const found = await (await cli.connect()).call('GET /api/v2/session', { query });
       cli.print(
         found,
         () =>
@@ -89,7 +59,9 @@ const addReading: AddCommand = (sessions, cli) => {
     .argument('<sessionId>', 'the session', uuid)
     .addHelpText('after', examples('sessions show 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10'))
     .action(async (sessionId: string) => {
-      const found = await (await cli.connect()).get<Session>(`/api/v2/sessions/${sessionId}`);
+      const found = await (await cli.connect()).call('GET /api/v2/sessions/{id}', {
+        params: { id: sessionId },
+      });
       cli.print(found, () => described(found));
     });
 };
@@ -128,10 +100,10 @@ const addChanging: AddCommand = (sessions, cli) => {
     .addHelpText('after', examples('sessions close 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10 --reason "Over."'))
     .action(async (sessionId: string, options: { reason?: string; at?: string; email?: string }) => {
       const { at: closeAt, reason, email } = options;
-      const closed = await (await cli.connect()).post<{ closedAt: string; participantCount: number }>(
-        `/api/v2/session/${sessionId}/close`,
-        { reason, closeAt, email },
-      );
+      const closed = await (await cli.connect()).call('POST /api/v2/session/{id}/close', {
+        params: { id: sessionId },
+        body: { reason, closeAt, email },
+      });
       const { closedAt, participantCount } = closed;
       cli.print(closed, () => `Closed at ${time(closedAt)}, with ${participantCount} participants.`);
     });
@@ -145,7 +117,9 @@ const addChanging: AddCommand = (sessions, cli) => {
       .argument('<sessionId>', 'the session', uuid)
       .addHelpText('after', examples(`sessions ${name} 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10`))
       .action(async (sessionId: string) => {
-        const changed = await (await cli.connect()).post<Session>(`/api/v2/sessions/${sessionId}/${name}`);
+        const changed = await (await cli.connect()).call(`POST /api/v2/sessions/{id}/${name}`, {
+          params: { id: sessionId },
+        });
         cli.print(changed, () => `${changed.name} is ${done}.`);
       });
   }
@@ -158,13 +132,12 @@ const addChanging: AddCommand = (sessions, cli) => {
     .action(async (sessionId: string, options: { yes?: boolean }) => {
       const platform = await cli.connect();
       await confirm(`Delete session ${sessionId} with all that it holds?`, options.yes === true);
-      await platform.delete(`/api/v2/sessions/${sessionId}`);
+      await platform.call('DELETE /api/v2/sessions/{id}', { params: { id: sessionId } });
       cli.print({ sessionId, deleted: true }, () => 'Deleted.');
     });
 };
 
 const addMending: AddCommand = (sessions, cli) => {
-  const path = '/api/v2/admin/sessions';
   sessions
     .command('retry-failed')
     .description('Has the runs of all failed nodes of a session tried again.')
@@ -172,7 +145,9 @@ const addMending: AddCommand = (sessions, cli) => {
     .addHelpText('after', examples('sessions retry-failed 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10'))
     .action(async (sessionId: string) => {
       const platform = await cli.connect();
-      const result = await platform.post<{ retried: number }>(`${path}/${sessionId}/retry-failed`);
+      const result = await platform.call('POST /api/v2/admin/sessions/{id}/retry-failed', {
+        params: { id: sessionId },
+      });
       cli.print(result, () => `Runs that are tried again: ${result.retried}.`);
     });
   sessions
@@ -182,9 +157,9 @@ const addMending: AddCommand = (sessions, cli) => {
     .addHelpText('after', examples('sessions repair 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10'))
     .action(async (sessionId: string) => {
       const platform = await cli.connect();
-      const result = await platform.post<{ planned: number; workflow: string }>(
-        `${path}/${sessionId}/repair`,
-      );
+      const result = await platform.call('POST /api/v2/admin/sessions/{id}/repair', {
+        params: { id: sessionId },
+      });
       const found = { running: 'was running', started: 'was gone and is started', restarted: 'starts anew' };
       const workflow = found[result.workflow as keyof typeof found] ?? result.workflow;
       cli.print(result, () => `Nodes that got a run: ${result.planned}. The workflow ${workflow}.`);

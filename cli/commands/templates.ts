@@ -2,12 +2,6 @@
 import { type AddCommand, examples, readDocument } from '../cli.ts';
 import { table } from '../output.ts';
 
-interface Template {
-  readonly id: number;
-  readonly name: string;
-  readonly description: string;
-}
-
 export const addTemplates: AddCommand = (program, cli) => {
   const templates = program.command('templates').description('Session templates.');
   templates
@@ -22,10 +16,7 @@ export const addTemplates: AddCommand = (program, cli) => {
     .action(async (file: string, options: { updateIfExists?: boolean }) => {
       const document = prepare(await readDocument(file), file, options.updateIfExists === true);
       const platform = await cli.connect();
-      const made = await platform.postDocument<Template & { created: boolean }>(
-        '/api/v2/admin/session-templates',
-        document,
-      );
+      const made = await platform.call('POST /api/v2/admin/session-templates', { document });
       const { id, name, created } = made;
       cli.print(made, () => `${created ? 'Created' : 'Updated'} session template ${id} (${name}).`);
     });
@@ -35,7 +26,7 @@ export const addTemplates: AddCommand = (program, cli) => {
     .addHelpText('after', examples('templates list', 'templates list --json'))
     .action(async () => {
       const platform = await cli.connect();
-      const found = await platform.get<Template[]>('/api/v2/session/session_templates');
+      const found = await platform.call('GET /api/v2/session/session_templates');
       cli.print(found, () =>
         table(found, { ID: ({ id }) => id, NAME: ({ name }) => name, DESCRIPTION: (one) => one.description }),
       );

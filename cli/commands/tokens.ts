@@ -1,32 +1,10 @@
 /** `sdp tokens`: offline tokens of devices and tokens of runners. A new one is shown once. */
 import { Option } from 'commander';
+import type { OfflineToken, RunnerTokenRequest } from '../../client/types.ts';
 import { type AddCommand, another, examples, uuid, wholeNumber } from '../cli.ts';
 import { table, time } from '../output.ts';
 
-interface OfflineToken {
-  readonly secretId: string;
-  readonly username: string;
-  readonly expiresAt: string;
-  readonly lastUsedAt: string | null;
-  readonly revoked: boolean;
-  readonly tokenHint: string;
-}
-interface RunnerToken {
-  readonly id: string;
-  readonly label: string;
-  readonly runnerTypes: readonly string[];
-  readonly scopes: readonly string[];
-  readonly expiresAt: string;
-  readonly lastUsedAt: string | null;
-  readonly revoked: boolean;
-  readonly tokenHint: string;
-}
-interface NewToken {
-  readonly token: string;
-  readonly expiresAt: string;
-}
-
-const shownOnce = ({ token, expiresAt }: NewToken) =>
+const shownOnce = ({ token, expiresAt }: OfflineToken) =>
   `${token}\nIt is shown this once, and ends ${time(expiresAt)}.`;
 
 export const addTokens: AddCommand = (program, cli) => {
@@ -36,14 +14,13 @@ export const addTokens: AddCommand = (program, cli) => {
 };
 
 const addOffline: AddCommand = (tokens, cli) => {
-  const path = '/api/v2/admin/offline-tokens';
   const offline = tokens.command('offline').description('Tokens of twelve months for capture devices.');
   offline
     .command('create')
     .description('Makes an offline token in the name of the caller.')
     .addHelpText('after', examples('tokens offline create'))
     .action(async () => {
-      const made = await (await cli.connect()).post<NewToken>(path);
+      const made = await (await cli.connect()).call('POST /api/v2/admin/offline-tokens');
       cli.print(made, () => shownOnce(made));
     });
   offline
@@ -51,7 +28,7 @@ const addOffline: AddCommand = (tokens, cli) => {
     .description('Lists offline tokens without their values.')
     .addHelpText('after', examples('tokens offline list'))
     .action(async () => {
-      const found = await (await cli.connect()).get<OfflineToken[]>(path);
+      const found = await (await cli.connect()).call('GET /api/v2/admin/offline-tokens');
       cli.print(found, () =>
         table(found, {
           ID: ({ secretId }) => secretId,
@@ -69,20 +46,20 @@ const addOffline: AddCommand = (tokens, cli) => {
     .argument('<id>', 'id of the token, as the list shows it', uuid)
     .addHelpText('after', examples('tokens offline revoke 7d0a3b52-4c1e-4f86-9d27-1e5f8a6b3c90'))
     .action(async (token: string) => {
-      await (await cli.connect()).delete(`${path}/${token}`);
+      const platform = await cli.connect();
+      await platform.call('DELETE /api/v2/admin/offline-tokens/{secretId}', { params: { secretId: token } });
       cli.print({ id: token, revoked: true }, () => 'Revoked.');
     });
 };
 
 interface RunnerTokenOptions {
   readonly type: readonly string[];
-  readonly scope?: readonly string[];
+  readonly scope?: RunnerTokenRequest['scopes'];
   readonly hours?: number;
   readonly label?: string;
 }
 
 const addRunner: AddCommand = (tokens, cli) => {
-  const path = '/api/v2/admin/runner-tokens';
   const runner = tokens.command('runner').description('Tokens of runners.');
   runner
     .command('create')
@@ -102,7 +79,7 @@ const addRunner: AddCommand = (tokens, cli) => {
     .action(async ({ type, scope, hours, label }: RunnerTokenOptions) => {
       const platform = await cli.connect();
       const body = { runnerTypes: type, scopes: scope, ttlHours: hours, label };
-      const made = await platform.post<NewToken>(path, body);
+      const made = await platform.call('POST /api/v2/admin/runner-tokens', { body });
       cli.print(made, () => shownOnce(made));
     });
   runner
@@ -110,7 +87,7 @@ const addRunner: AddCommand = (tokens, cli) => {
     .description('Lists runner tokens without their values: Developers see their own.')
     .addHelpText('after', examples('tokens runner list'))
     .action(async () => {
-      const found = await (await cli.connect()).get<RunnerToken[]>(path);
+      const found = await (await cli.connect()).call('GET /api/v2/admin/runner-tokens');
       cli.print(found, () =>
         table(found, {
           ID: (one) => one.id,
@@ -130,7 +107,8 @@ const addRunner: AddCommand = (tokens, cli) => {
     .argument('<id>', 'id of the token, as the list shows it', uuid)
     .addHelpText('after', examples('tokens runner revoke 0198ee21-7d40-7c1a-9e55-2f6b8c0d3a71'))
     .action(async (token: string) => {
-      await (await cli.connect()).delete(`${path}/${token}`);
+      const platform = await cli.connect();
+      await platform.call('DELETE /api/v2/admin/runner-tokens/{id}', { params: { id: token } });
       cli.print({ id: token, revoked: true }, () => 'Revoked.');
     });
 };

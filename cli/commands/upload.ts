@@ -91,21 +91,13 @@ async function mustBeFile(file: string): Promise<void> {
   if (found?.isFile() !== true) throw new Error(`There is no file ${file}.`);
 }
 
-interface Session {
-  readonly nodeInstances: ReadonlyArray<{
-    readonly id: number;
-    readonly name: string;
-    readonly parentIds: readonly number[];
-  }>;
-}
-
 /** The node instance that is meant: by its id, by its name in the session, or as the session's only input node. */
 async function findNode(platform: PlatformClient, target: string, name: string | undefined): Promise<number> {
   if (/^[1-9]\d{0,15}$/.test(target)) return Number(target);
   if (!/^[0-9a-f-]{36}$/i.test(target)) {
     throw new UsageError(`'${target}' is neither the id of a session nor that of a node instance.`);
   }
-  const { nodeInstances } = await platform.get<Session>(`/api/v2/sessions/${target}`);
+  const { nodeInstances } = await platform.call('GET /api/v2/sessions/{id}', { params: { id: target } });
   const fitting = nodeInstances.filter((node) =>
     name === undefined ? node.parentIds.length === 0 : node.name === name,
   );

@@ -1,25 +1,10 @@
 /** `sdp users`: accounts (contract: Authentication; decisions 3). */
 import { Option } from 'commander';
-import { type AddCommand, examples, id, wholeNumber, withQuery } from '../cli.ts';
+import type { User, UserRequest } from '../../client/types.ts';
+import { type AddCommand, examples, id, wholeNumber } from '../cli.ts';
 import { pageNote, table } from '../output.ts';
 import type { PlatformClient } from '../platform-client.ts';
 import { secretFrom } from '../prompt.ts';
-
-const path = '/api/authorization/users';
-
-interface User {
-  readonly userId: string;
-  readonly username: string;
-  readonly email: string;
-  readonly role: string;
-  readonly isActive: boolean;
-}
-interface UserPage {
-  readonly users: readonly User[];
-  readonly page: number;
-  readonly totalPages: number;
-  readonly totalCount: number;
-}
 
 export const addUsers: AddCommand = (program, cli) => {
   const users = program.command('users').description('Accounts.');
@@ -32,7 +17,7 @@ export const addUsers: AddCommand = (program, cli) => {
     .addHelpText('after', examples('users list', 'users list --search lind'))
     .action(async (options: { search?: string; page?: number; pageSize?: number }) => {
       const platform = await cli.connect();
-      const found = await platform.get<UserPage>(withQuery(path, { ...options }));
+      const found = await platform.call('GET /api/authorization/users', { query: options });
       cli.print(
         found,
         () =>
@@ -71,11 +56,8 @@ export const addUsers: AddCommand = (program, cli) => {
       const { passwordStdin, mustChangePassword, ...fields } = options;
       const platform = await cli.connect();
       const password = await secretFrom(passwordStdin === true, `Password of ${username}: `);
-      const user = await platform.post<User>(path, {
-        ...fields,
-        username,
-        password,
-        forceChangePasswordNextSignin: mustChangePassword === true,
+      const user = await platform.call('POST /api/authorization/users', {
+        body: { ...fields, username, password, forceChangePasswordNextSignin: mustChangePassword === true },
       });
       cli.print(user, () => `Made ${user.username} (${user.role}), ${user.userId}.`);
     });
@@ -83,7 +65,7 @@ export const addUsers: AddCommand = (program, cli) => {
 };
 
 interface NewUser {
-  readonly role: string;
+  readonly role: UserRequest['role'];
   readonly passwordStdin?: boolean;
   readonly mustChangePassword?: boolean;
 }
@@ -100,9 +82,9 @@ function addChanges(users: Parameters<AddCommand>[0], cli: Parameters<AddCommand
       const platform = await cli.connect();
       const { userId, username } = await findUser(platform, user);
       const newPassword = await secretFrom(options.passwordStdin === true, `New password of ${username}: `);
-      await platform.post(`${path}/${userId}/password`, {
-        newPassword,
-        forceChangePasswordNextSignin: options.mustChangePassword === true,
+      await platform.call('POST /api/authorization/users/{userId}/password', {
+        params: { userId },
+        body: { newPassword, forceChangePasswordNextSignin: options.mustChangePassword === true },
       });
       cli.print({ userId, username }, () => `The password of ${username} is changed.`);
     });
@@ -114,7 +96,10 @@ function addChanges(users: Parameters<AddCommand>[0], cli: Parameters<AddCommand
     .action(async (user: string) => {
       const platform = await cli.connect();
       const { userId } = await findUser(platform, user);
-      const changed = await platform.patch<User>(`${path}/${userId}`, { isActive: false });
+      const changed = await platform.call('PATCH /api/authorization/users/{userId}', {
+        params: { userId },
+        body: { isActive: false },
+      });
       cli.print(changed, () => `${changed.username} is deactivated.`);
     });
 }
@@ -123,10 +108,12 @@ function addChanges(users: Parameters<AddCommand>[0], cli: Parameters<AddCommand
 async function findUser(platform: PlatformClient, name: string): Promise<User> {
   const wanted = name.toLowerCase();
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(wanted)) {
-    return platform.get<User>(`${path}/${wanted}`);
+    return platform.call('GET /api/authorization/users/{userId}', { params: { userId: wanted } });
   }
   for (let page = 1, pages = 1; page <= pages; page++) {
-    const found = await platform.get<UserPage>(withQuery(path, { search: name, page, pageSize: 100 }));
+    const found = await platform.call('GET /api/authorization/users', {
+      query: { search: name, page, pageSize: 100 },
+    });
     const user = found.users.find(({ username }) => username.toLowerCase() === wanted);
     if (user !== undefined) return user;
     pages = found.totalPages;

@@ -10,7 +10,7 @@ const web = join(checkout, 'web');
 const dist = join(web, 'dist');
 const NOT_SOURCES = new Set(['dist', 'node_modules']);
 
-/** Builds the web console into web/dist when its sources or the packages changed since it was last built. */
+/** Builds the web console into web/dist when its sources, what it shares with other clients, or the packages changed since. */
 export async function buildConsole(nodeProgram) {
   if (!existsSync(join(web, 'index.html'))) return;
   if (isBuilt(sourceHash())) return;
@@ -51,7 +51,7 @@ function isBuilt(hash) {
 
 function sourceHash() {
   const hash = createHash('sha256').update(readFileSync(join(checkout, 'package-lock.json')));
-  for (const file of sources(web))
+  for (const file of [...sources(web), ...sources(join(checkout, 'client'))])
     hash
       .update(`${relative(web, file)}\0`)
       .update(readFileSync(file))

@@ -128,7 +128,7 @@ function reachableCache() {
 }
 
 /** True when any user may pass every folder down to this one. */
-export function mayBePassed(folder) {
+function mayBePassed(folder) {
   for (let path = folder; ; path = dirname(path)) {
     if ((statSync(path).mode & ANYONE_MAY_PASS) === 0) return false;
     if (path === dirname(path)) return true;

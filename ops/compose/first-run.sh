@@ -14,7 +14,7 @@ trap 'rm -rf "$partial"' EXIT
 mkdir -p "$partial"
 made=
 # What later versions brought.
-later='report_database_password report_database_url metrics_token'
+later='report_database_password report_database_url metrics_token runner_host_key'
 
 # 48 random bytes as 64 letters and digits; what base64 has beside those is left out of more than enough.
 random() {
@@ -55,6 +55,7 @@ put secrets_key "$(random 64)"
 put participant_key "$(random 64)"
 put auth_service_key "$(random 64)"
 put metrics_token "$(random 40)"
+put runner_host_key "$(random 64)"
 put admin_password "$(random 24)"
 
 if [ ! -e "$folder" ]; then

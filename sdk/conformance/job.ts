@@ -1,14 +1,30 @@
 /** Work for the runner under test, as a scenario sees it. */
-import { type Call, endingRoutes, outputRoutes } from './server/journal.ts';
+import type { RuleName } from './rules.ts';
+import type { ArmedFault, FaultRule } from './server/faults.ts';
+import { type Call, endingRoutes, type Journal, outputRoutes, type RouteId } from './server/journal.ts';
 import type { Claim, Node, Output, Run } from './server/model.ts';
-import type { Stage } from './stage.ts';
+
+/** What work needs of the stage that it is played on. */
+export interface JobStage {
+  readonly under: { readonly patienceMs: number };
+  readonly baseline:
+    | { readonly lastRead: { readonly route: RouteId; readonly count: number } | undefined }
+    | undefined;
+  readonly journal: Journal;
+  readonly leaseMs: number;
+  fault(rule: FaultRule): ArmedFault;
+  found(rule: RuleName, saw: string): void;
+  over(): never;
+  skip(why: string): never;
+  until(check: () => boolean, limitMs?: number): Promise<boolean>;
+}
 
 /** Work that was offered, and what the runner makes of it. */
 export class Job {
   readonly node: Node;
-  readonly #stage: Stage;
+  readonly #stage: JobStage;
 
-  constructor(stage: Stage, node: Node) {
+  constructor(stage: JobStage, node: Node) {
     this.#stage = stage;
     this.node = node;
   }
@@ -140,7 +156,7 @@ export interface Held {
 }
 
 /** Whether the answer of the claim that made this task reached the runner. */
-export function wasTold(stage: Stage, taskId: string): boolean {
+export function wasTold(stage: Pick<JobStage, 'journal'>, taskId: string): boolean {
   return stage.journal
     .of('claim')
     .some(

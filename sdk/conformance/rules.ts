@@ -240,6 +240,11 @@ export const rules = {
     `${rules1to4} 4`,
     'hasMore without a step of the watermark makes no follow-up: the inputs behind it stay unread.',
   ),
+  'failed-after-watermark': rule(
+    'fail',
+    `${rules1to4} 4`,
+    'What the watermark has passed is not handed out again, and only what was written before is published with it: write all that belongs to an input, then move the watermark.',
+  ),
   'has-more-missing': rule(
     'fail',
     `${rules1to4} 4`,

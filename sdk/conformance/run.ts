@@ -24,13 +24,13 @@ export interface Result {
 
 const keptCalls = 200;
 
-export interface Played {
+interface Played {
   readonly result: Result;
   readonly baseline: Baseline;
 }
 
 /** Plays one scenario. Rejects only for faults of the kit itself. */
-export async function playScenario(
+async function playScenario(
   scenario: Scenario,
   under: RunnerUnderTest,
   baseline: Baseline | undefined,

@@ -1,41 +1,8 @@
 /** What can go wrong, as classes that a runner can tell apart. */
 
-interface Refusal {
-  readonly status: number;
-  readonly code: string;
-  readonly message: string;
-  readonly requestId?: string | null;
-  readonly retryAfterMs?: number | null;
-}
+import type { ApiError } from '../../client/errors.ts';
 
-/** Why a platform call was refused, or why it failed for good. */
-export class ApiError extends Error {
-  /** HTTP status. */
-  readonly status: number;
-  /** Stable code of the runner routes, for example `watermark_regression`; `''` when the reply carried none. */
-  readonly code: string;
-  /** `X-Request-Id` of the reply: what the platform's logs know the call by. */
-  readonly requestId: string | null;
-  /** The reply's `Retry-After` in milliseconds. */
-  readonly retryAfterMs: number | null;
-
-  constructor(fields: Refusal) {
-    super(fields.message);
-    this.name = 'ApiError';
-    this.status = fields.status;
-    this.code = fields.code;
-    this.requestId = fields.requestId ?? null;
-    this.retryAfterMs = fields.retryAfterMs ?? null;
-  }
-}
-
-/** No whole answer came: refused, broken or silent connections. Calls are repeated, so runners rarely see it. */
-export class NetworkError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'NetworkError';
-  }
-}
+export { ApiError, NetworkError } from '../../client/errors.ts';
 
 /**
  * - `error`, `memory`, `timeout`: the platform tries the run again, up to the node template's `maxAttempts`.
@@ -66,8 +33,10 @@ export class TaskFailure extends Error {
  * - `lease-lost`: the task is held no more (given to another runner, timed out, or its session deleted).
  * - `unauthorized`: the token was revoked, or its rights were taken away.
  * - `shutdown`: this process is asked to end; the task is given back and no attempt is counted.
+ * - `ended`: the task's code has returned or thrown. `task.signal` never has this reason; calls and streams that the code
+ *   left behind have it.
  */
-export type CancelReason = 'cancelled' | 'lease-lost' | 'unauthorized' | 'shutdown';
+export type CancelReason = 'cancelled' | 'lease-lost' | 'unauthorized' | 'shutdown' | 'ended';
 
 /** The reason of `task.signal`; every call for the task rejects with it from then on. Its name is `AbortError`. */
 export class TaskCancelled extends Error {
@@ -85,6 +54,7 @@ const sentences: Readonly<Record<CancelReason, string>> = {
   'lease-lost': 'The task is held no more.',
   unauthorized: 'The token is valid no more.',
   shutdown: 'The runner is shutting down.',
+  ended: 'The task has ended.',
 };
 
 /** The sentence of anything thrown. */
@@ -99,6 +69,14 @@ export function messageOf(error: unknown): string {
 export function isTaskFailure(error: unknown): error is TaskFailure {
   const { name, category } = (error ?? {}) as Partial<TaskFailure>;
   return error instanceof Error && name === 'TaskFailure' && categories.includes(category);
+}
+
+/** Also for one made by another copy of this package. */
+export function isTaskCancelled(error: unknown): error is TaskCancelled {
+  const { name, why } = (error ?? {}) as Partial<TaskCancelled>;
+  return (
+    error instanceof Error && name === 'AbortError' && why !== undefined && Object.hasOwn(sentences, why)
+  );
 }
 
 /** True for the answers after which a task is not ours any more. */

@@ -1,7 +1,7 @@
 /** One HTTP request, without repeats. Runs in the main thread and in the heartbeat thread alike. */
 import { Agent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest, Agent as SecureAgent } from 'node:https';
-import { ApiError, NetworkError } from './errors.ts';
+import { type ApiError, NetworkError, refusalOf } from '../../client/errors.ts';
 
 /** A refusal says what it has to say in less. */
 const errorBodyBytes = 64 * 1024;
@@ -118,36 +118,11 @@ async function readBytes(message: IncomingMessage, silenceMs: number, maxBytes: 
   return Buffer.concat(chunks);
 }
 
-/** Reads a refusal. What is not the platform's own form (a proxy's page) becomes an error without a code. */
+/** Reads a refusal. */
 export async function readRefusal(message: IncomingMessage, silenceMs: number): Promise<ApiError> {
-  const status = message.statusCode ?? 0;
   const bytes = await readBytes(message, silenceMs, errorBodyBytes).catch(() => Buffer.alloc(0));
-  const { code, message: sentence } = parseRefusal(bytes.toString('utf8'));
-  const requestId = message.headers['x-request-id'];
-  return new ApiError({
-    status,
-    code: typeof code === 'string' ? code : '',
-    message: typeof sentence === 'string' ? sentence : `HTTP ${status} ${message.statusMessage ?? ''}`.trim(),
-    requestId: typeof requestId === 'string' ? requestId : null,
-    retryAfterMs: readRetryAfter(message.headers['retry-after'], Date.now()),
-  });
-}
-
-function parseRefusal(text: string): { readonly code?: unknown; readonly message?: unknown } {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : {};
-  } catch {
-    return {};
-  }
-}
-
-/** `Retry-After` in seconds or as a date, in milliseconds; null for none. */
-export function readRetryAfter(value: string | undefined, nowMs: number): number | null {
-  if (value === undefined) return null;
-  if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? null : Math.max(0, date - nowMs);
+  const header = (name: string) => message.headers[name]?.toString();
+  return refusalOf({ status: message.statusCode ?? 0, header, text: bytes.toString('utf8') });
 }
 
 function asNetworkError(error: unknown): NetworkError {

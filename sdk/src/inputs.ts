@@ -1,8 +1,17 @@
 /** Inputs of a task: lists by pages, bytes as streams that survive broken connections. */
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import {
+  type LineOptions,
+  type Row,
+  type RowOptions,
+  readLines,
+  readNamedRows,
+  readRows,
+} from './delimited-text.ts';
 import { readResumed } from './resumed-read.ts';
 import type { TaskCalls } from './task-calls.ts';
+import { boundTo } from './task-stream.ts';
 import type { InputMode, InputWire } from './wire.ts';
 
 const pageInputs = 100;
@@ -42,6 +51,10 @@ export class Input implements InputInfo {
   readonly metadata: Readonly<Record<string, unknown>> | null;
   readonly createdAt: Date;
   readonly #calls: TaskCalls;
+  /** Opens the stream when it is read first. */
+  readonly #bytes: AsyncIterable<Buffer> = {
+    [Symbol.asyncIterator]: () => this.stream()[Symbol.asyncIterator](),
+  };
 
   constructor(wire: InputWire, calls: TaskCalls) {
     const info = inputInfo(wire);
@@ -60,14 +73,39 @@ export class Input implements InputInfo {
 
   /**
    * The bytes, decoded. A connection that breaks is opened again where it broke, so the reader sees one whole stream;
-   * it fails only for a definite refusal (ApiError), broken gzip, or when the task is cancelled.
+   * it fails only for a definite refusal (ApiError), broken gzip, or when the task is cancelled. It ends with its task.
    * @param options `raw` gives the bytes as stored, compressed or not
    */
   stream(options: { readonly raw?: boolean } = {}): Readable {
     const stored = readResumed(this.#calls, this);
-    if (options.raw === true || this.contentEncoding !== 'gzip') return stored;
+    if (options.raw === true || this.contentEncoding !== 'gzip') return boundTo(this.#calls, stored);
     // The reader sees the failure of either by the last stream.
-    return pipeline(stored, createGunzip(), () => undefined);
+    return boundTo(
+      this.#calls,
+      pipeline(stored, createGunzip(), () => undefined),
+    );
+  }
+
+  /**
+   * The lines of a UTF-8 text of any size, without their line breaks (`\n` or `\r\n`) and a byte order mark. Leaving the
+   * loop ends the read.
+   * @throws TaskFailure `validation` with the line, for one that is too long or no text; and as {@link Input.stream}
+   */
+  lines(options: LineOptions = {}): AsyncGenerator<string, void, void> {
+    return readLines(this.#bytes, options);
+  }
+
+  /**
+   * The rows of a comma-, semicolon- or tab-separated table of any size, by the names of its header; with `header: false`
+   * each as the list of its fields. All values are text. Quoted fields may hold delimiters, line breaks and doubled quotes.
+   * Leaving the loop ends the read.
+   * @throws TaskFailure `validation` with the line, for what is no table; and as {@link Input.stream}
+   */
+  rows(options: RowOptions & { readonly header: false }): AsyncGenerator<readonly string[], void, void>;
+  rows(options?: RowOptions): AsyncGenerator<Row, void, void>;
+  rows(options: RowOptions = {}): AsyncGenerator<Row | readonly string[], void, void> {
+    const read = options.header === false ? readRows : readNamedRows;
+    return read(this.#bytes, options);
   }
 
   /** All bytes, decoded. @throws RangeError for more than the limit, and as {@link Input.stream} */

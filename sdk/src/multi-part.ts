@@ -2,10 +2,18 @@
 import { createHash } from 'node:crypto';
 import type { Reply } from './connection.ts';
 import { NetworkError } from './errors.ts';
-import type { OutputLimits } from './outputs.ts';
 import type { Part, PartReader } from './part-reader.ts';
 import type { TaskCalls } from './task-calls.ts';
 import type { OutputWire, UploadWire } from './wire.ts';
+
+export interface OutputLimits {
+  /** Largest output of one request. */
+  readonly singleBytes: number;
+  /** Size of a part of larger ones, to begin with. */
+  readonly partBytes: number;
+  /** Memory for parts on their way, for one output. */
+  readonly bufferBytes: number;
+}
 
 /** Parts of one size; then the size doubles, so that ten thousand parts hold any output. */
 const partsOfOneSize = 1_000;
@@ -38,6 +46,8 @@ export interface PartedOutput {
   readonly reader: PartReader;
   readonly memory: PartMemory;
   readonly headers: Readonly<Record<string, string>>;
+  /** Resolves when the output may be completed. */
+  readonly mayCount: () => Promise<unknown>;
 }
 
 /**
@@ -54,6 +64,7 @@ export async function uploadInParts(
   const upload = started.body;
   try {
     await sendParts(calls, limits, upload, output);
+    await output.mayCount();
     return await calls.completeUpload(upload.handle);
   } catch (error) {
     // It ends with its task anyway.

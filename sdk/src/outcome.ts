@@ -71,6 +71,7 @@ export function reportOfError(error: unknown, cancelled: TaskCancelled | undefin
     case 'lease-lost':
     case 'unauthorized':
       return { kind: 'none' };
+    case 'ended':
     case undefined:
       return failure(categoryOf(error), error);
   }

@@ -20,7 +20,10 @@ export interface OutputOptions {
   readonly gzip?: boolean;
   /** Says that the bytes are gzip already. */
   readonly contentEncoding?: 'gzip';
-  /** An input that is consumed by this output: publishes it at once and moves the watermark there, both or none. */
+  /**
+   * The last input that is consumed with this output: moves the watermark there and publishes this output and all that
+   * was written before it, all or none. Give it to the last output of an input.
+   */
   readonly watermark?: Input | number;
 }
 

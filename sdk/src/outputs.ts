@@ -1,7 +1,7 @@
 /** Writing outputs of any size within bounded memory. */
 import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
-import { PartMemory, uploadInParts } from './multi-part.ts';
+import { type OutputLimits, type PartedOutput, PartMemory, uploadInParts } from './multi-part.ts';
 import { type OutputOptions, outputHeaders } from './output-headers.ts';
 import { type Bytes, isBytes, type Part, PartReader, type Source, toBytes } from './part-reader.ts';
 import type { TaskCalls } from './task-calls.ts';
@@ -19,22 +19,20 @@ export interface WrittenOutput {
   readonly created: boolean;
 }
 
-export interface OutputLimits {
-  /** Largest output of one request. */
-  readonly singleBytes: number;
-  /** Size of a part of larger ones, to begin with. */
-  readonly partBytes: number;
-  /** Memory for parts on their way, for one output. */
-  readonly bufferBytes: number;
+/** An output before it goes out. */
+export interface NewOutput {
+  readonly source: Source;
+  readonly options: OutputOptions;
+  readonly identifier: string;
+  /** Resolves when the call may be made by which the output counts; its bytes are read before. */
+  readonly mayCount: () => Promise<unknown>;
 }
 
 /** @returns the output and whether it was written now */
 export async function writeOutput(
   calls: TaskCalls,
   limits: OutputLimits,
-  source: Source,
-  options: OutputOptions,
-  identifier: string,
+  { source, options, identifier, mayCount }: NewOutput,
 ): Promise<WrittenOutput> {
   const isText = typeof source === 'string';
   const headers = outputHeaders(
@@ -45,12 +43,12 @@ export async function writeOutput(
   // Whole bytes that fit are sent as they are, without a copy.
   if (isBytes(source) && options.gzip !== true) {
     const bytes = toBytes(source);
-    if (bytes.length <= limits.singleBytes) return await single(calls, headers, [bytes]);
+    if (bytes.length <= limits.singleBytes) return await single(calls, headers, [bytes], mayCount);
   }
   const memory = new PartMemory(limits.bufferBytes, limits.partBytes);
   const reader = new PartReader(options.gzip === true ? gzipped(source) : source, memory.make);
   try {
-    return await writeRead(calls, limits, reader, memory, headers);
+    return await writeRead(calls, limits, { reader, memory, headers, mayCount });
   } finally {
     await reader.close().catch(() => undefined);
   }
@@ -60,9 +58,7 @@ export async function writeOutput(
 async function writeRead(
   calls: TaskCalls,
   limits: OutputLimits,
-  reader: PartReader,
-  memory: PartMemory,
-  headers: Record<string, string>,
+  { reader, memory, headers, mayCount }: Omit<PartedOutput, 'first'>,
 ): Promise<WrittenOutput> {
   const first: Part[] = [];
   let sizeBytes = 0;
@@ -77,18 +73,20 @@ async function writeRead(
   }
   if (isLast && sizeBytes <= limits.singleBytes) {
     const bytes = first.map((part) => part.bytes);
-    return await single(calls, headers, bytes);
+    return await single(calls, headers, bytes, mayCount);
   }
-  const reply = await uploadInParts(calls, limits, { first, reader, memory, headers });
+  const reply = await uploadInParts(calls, limits, { first, reader, memory, headers, mayCount });
   return written(reply.body, reply.status === 201);
 }
 
 async function single(
   calls: TaskCalls,
-  headers: Record<string, string>,
+  headers: Readonly<Record<string, string>>,
   bytes: readonly Uint8Array[],
+  mayCount: NewOutput['mayCount'],
 ): Promise<WrittenOutput> {
-  const { status, body } = await calls.writeOutput(headers, bytes);
+  await mayCount();
+  const { status, body } = await calls.writeOutput({ ...headers }, bytes);
   return written(body, status === 201);
 }
 

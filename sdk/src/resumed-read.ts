@@ -19,7 +19,12 @@ export function readResumed(calls: TaskCalls, stored: StoredBytes): Readable {
   const over = new AbortController();
   const signal = AbortSignal.any([calls.signal, over.signal]);
   const stream = Readable.from(chunks(calls, stored, signal), { objectMode: false });
-  stream.once('close', () => over.abort());
+  const destroy = stream._destroy;
+  // At once, and not when it has closed: it closes when the answer that it waits for has come.
+  stream._destroy = function (this: Readable, error, callback) {
+    over.abort();
+    destroy.call(this, error, callback);
+  };
   return stream;
 }
 

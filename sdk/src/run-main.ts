@@ -1,5 +1,5 @@
 /** A runner as a process of its own. */
-import { ApiError, messageOf } from './errors.ts';
+import { ApiError, isTaskCancelled, messageOf } from './errors.ts';
 import { SettingsError, type StartOptions } from './options.ts';
 import type { Runner } from './runner.ts';
 import { startRunner } from './start.ts';
@@ -7,7 +7,8 @@ import { startRunner } from './start.ts';
 /**
  * Runs a runner until it is told to stop, and ends the process: with code 0 after SIGTERM or SIGINT, when what was
  * unfinished is given back; with code 1 when settings are missing or the platform refuses the runner. A second signal ends
- * the process at once.
+ * the process at once. Promises of a task that has ended may reject without a handler; any other such rejection ends the
+ * process, as Node does it.
  */
 export async function runMain(runner: Runner, options: StartOptions = {}): Promise<never> {
   const stop = new AbortController();
@@ -16,6 +17,7 @@ export async function runMain(runner: Runner, options: StartOptions = {}): Promi
     stop.abort();
   };
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  process.on('unhandledRejection', onLeftBehind);
   try {
     const running = await startRunner(runner, { ...options, signal: stop.signal });
     await running.ended;
@@ -27,6 +29,11 @@ export async function runMain(runner: Runner, options: StartOptions = {}): Promi
     }
   }
   process.exit(0);
+}
+
+/** What the code of an ended task did not wait for must not end the process, in which other tasks run. */
+function onLeftBehind(reason: unknown): void {
+  if (!isTaskCancelled(reason)) throw reason;
 }
 
 function linesOf(error: unknown): readonly string[] {

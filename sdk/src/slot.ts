@@ -4,9 +4,9 @@ import { pause } from './back-off.ts';
 import type { Call, Connection } from './connection.ts';
 import { messageOf, TaskCancelled } from './errors.ts';
 import type { Heartbeats } from './heartbeats.ts';
+import type { OutputLimits } from './multi-part.ts';
 import type { Settings } from './options.ts';
 import { type Report, reportOfError, reportOfResult } from './outcome.ts';
-import type { OutputLimits } from './outputs.ts';
 import { sendReport } from './report.ts';
 import { defaultCancelGraceSeconds, type Runner } from './runner.ts';
 import { Task } from './task.ts';
@@ -125,7 +125,11 @@ export class Slot {
     settings.log('info', `task of ${claim.nodeTemplate} claimed`, { ...ids, attempt: claim.attempt });
     const cancel = new AbortController();
     const onCancel = (why: TaskCancelled['why']) => cancel.abort(new TaskCancelled(why));
-    const calls = this.#callsOf(claim, cancel.signal, onCancel);
+    const broken = Promise.withResolvers<Report>();
+    const calls = this.#callsOf(claim, cancel.signal, onCancel, (error) => {
+      settings.log('error', `an input failed: ${messageOf(error)}`, { ...ids });
+      broken.resolve(reportOfError(error, undefined));
+    });
     const onAborting = () => onCancel('shutdown');
     aborting.addEventListener('abort', onAborting, { once: true });
     if (aborting.aborted) onAborting();
@@ -135,7 +139,8 @@ export class Slot {
     heartbeats.keep({ taskId: claim.taskId, headers: calls.headers, intervalMs, cancelGraceMs, onCancel });
     const running = this.#run(claim, calls);
     try {
-      const report = await Promise.race([running, endOfPatience(cancel.signal, graceMs)]);
+      const report = await Promise.race([running, broken.promise, endOfPatience(cancel.signal, graceMs)]);
+      calls.finish();
       await this.#report(calls, report, ids, beganAtMs);
     } finally {
       heartbeats.stop(claim.taskId);
@@ -149,7 +154,7 @@ export class Slot {
     const { runner, heartbeats, limits, stopping, settings } = this.#parts;
     const report = heartbeats.report.bind(heartbeats, claim.taskId);
     const task = new Task({ claim, calls, limits, stopping, report });
-    const cancelled = () => (calls.signal.aborted ? (calls.signal.reason as TaskCancelled) : undefined);
+    const cancelled = () => (calls.cancel.aborted ? (calls.cancel.reason as TaskCancelled) : undefined);
     try {
       const result = await runner.run(task);
       await task.written();
@@ -198,12 +203,18 @@ export class Slot {
     await Promise.race([running, left]).finally(() => clearTimeout(tell));
   }
 
-  #callsOf(claim: ClaimWire, signal: AbortSignal, onCancel: (why: TaskCancelled['why']) => void): TaskCalls {
+  #callsOf(
+    claim: ClaimWire,
+    cancel: AbortSignal,
+    onCancel: (why: TaskCancelled['why']) => void,
+    onUnheard: (error: unknown) => void = () => undefined,
+  ): TaskCalls {
     return new TaskCalls({
       connection: this.#parts.connection,
       claim,
       instanceId: this.#instanceId,
-      signal,
+      cancel,
+      onUnheard,
       onEnd: (error) => onCancel(error.status === 404 ? 'lease-lost' : 'unauthorized'),
     });
   }

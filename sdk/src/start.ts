@@ -2,15 +2,16 @@
 import { Connection } from './connection.ts';
 import { messageOf } from './errors.ts';
 import { Heartbeats } from './heartbeats.ts';
+import type { OutputLimits } from './multi-part.ts';
 import { readSettings, type Settings, type StartOptions } from './options.ts';
-import type { OutputLimits } from './outputs.ts';
 import type { Runner } from './runner.ts';
 import { Slot } from './slot.ts';
 import type { WhoamiWire } from './wire.ts';
 
-export const kitVersion = '0.1.0';
+const kitVersion = '0.1.0';
 /** After the grace: time for aborted tasks to end, and for the platform to be told. */
 const abortMs = 8_000;
+const signOffMs = 2_000;
 
 export interface RunningRunner {
   /** One for each task at the same time. */
@@ -99,6 +100,7 @@ function work(parts: Parts, signal: AbortSignal | undefined): RunningRunner {
   const ended = allEnded.then(async (results) => {
     for (const timer of timers) clearTimeout(timer);
     await heartbeats.close();
+    await Promise.all(instanceIds.map((instanceId) => signOff(connection, instanceId)));
     connection.close();
     log('info', `${runner.name} has stopped`);
     const refused = results.find((result) => result.status === 'rejected');
@@ -112,6 +114,13 @@ function work(parts: Parts, signal: AbortSignal | undefined): RunningRunner {
   if (signal?.aborted) stopping.abort();
   signal?.addEventListener('abort', () => stopping.abort(), { once: true });
   return { instanceIds, ended, stop };
+}
+
+/** Says that an instance ends, so that operators see it gone at once. A platform that does not know the call ignores it. */
+async function signOff(connection: Connection, instanceId: string): Promise<void> {
+  const path = `/instances/${encodeURIComponent(instanceId)}`;
+  const signal = AbortSignal.timeout(signOffMs);
+  await connection.call({ method: 'DELETE', path, patience: 'never', signal }).catch(() => undefined);
 }
 
 /** The platform's limits and the wishes of whoever started the runner. */

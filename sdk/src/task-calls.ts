@@ -1,7 +1,7 @@
 /** The routes of one held task. */
 import type { IncomingMessage } from 'node:http';
 import type { Call, Connection, Reply } from './connection.ts';
-import { ApiError, isEnd } from './errors.ts';
+import { ApiError, isEnd, TaskCancelled } from './errors.ts';
 import type {
   ClaimWire,
   InputMode,
@@ -20,19 +20,25 @@ export interface TaskCallsOptions {
   readonly connection: Connection;
   readonly claim: ClaimWire;
   readonly instanceId: string;
-  /** Ends every call but the last report. */
-  readonly signal: AbortSignal;
-  /** Told when a call learns that the task is not ours any more. */
+  /** Aborted when the task is cancelled. */
+  readonly cancel: AbortSignal;
+  /** Called when a call learns that the task is not ours any more. */
   readonly onEnd: (error: ApiError) => void;
+  /** Called when an input fails and the task's code does not listen for it. */
+  readonly onUnheard: (error: unknown) => void;
 }
 
 export class TaskCalls {
   /** Of every call for the task. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Aborted when the task is cancelled or has ended; ends every call but the last report. */
+  readonly signal: AbortSignal;
   readonly #options: TaskCallsOptions;
+  readonly #ending = new AbortController();
 
   constructor(options: TaskCallsOptions) {
     this.#options = options;
+    this.signal = AbortSignal.any([options.cancel, this.#ending.signal]);
     const { traceparent } = options.claim;
     this.headers = {
       'x-platform-runner-instance': options.instanceId,
@@ -40,8 +46,23 @@ export class TaskCalls {
     };
   }
 
-  get signal(): AbortSignal {
-    return this.#options.signal;
+  /** Aborted when the task is cancelled, and not by its end. */
+  get cancel(): AbortSignal {
+    return this.#options.cancel;
+  }
+
+  get hasEnded(): boolean {
+    return this.#ending.signal.aborted;
+  }
+
+  /** The task's code has ended: what it left under way ends too, and further calls are refused. */
+  finish(): void {
+    this.#ending.abort(new TaskCancelled('ended'));
+  }
+
+  /** An input has failed, and no code of the task heard it. */
+  unheard(error: unknown): void {
+    if (!this.signal.aborted) this.#options.onUnheard(error);
   }
 
   async inputs(mode: InputMode, cursor: string | null, limit: number): Promise<InputsWire> {
@@ -114,9 +135,9 @@ export class TaskCalls {
   }
 
   #taskCall(call: Call): Call {
-    const { claim, signal } = this.#options;
+    const { claim } = this.#options;
     return {
-      signal,
+      signal: this.signal,
       ...call,
       path: `/tasks/${claim.taskId}${call.path}`,
       headers: { ...this.headers, ...call.headers },

@@ -1,9 +1,10 @@
 /** A held task as the runner's code sees it. */
 import type { Progress } from './heartbeat-messages.ts';
 import { type Input, type InputInfo, inputInfo, listInputs } from './inputs.ts';
+import type { OutputLimits } from './multi-part.ts';
 import { NodeState } from './node-state.ts';
 import type { OutputOptions } from './output-headers.ts';
-import { type OutputLimits, type WrittenOutput, writeOutput } from './outputs.ts';
+import { type WrittenOutput, writeOutput } from './outputs.ts';
 import type { Source } from './part-reader.ts';
 import type { TaskCalls } from './task-calls.ts';
 import { Watermark } from './watermark.ts';
@@ -15,7 +16,7 @@ export interface TaskParts {
   readonly claim: ClaimWire;
   readonly calls: TaskCalls;
   readonly limits: OutputLimits;
-  /** Aborted when the process is asked to end, some time before `calls.signal`. */
+  /** Aborted when the process is asked to end, some time before `calls.cancel`. */
   readonly stopping: AbortSignal;
   readonly report: (progress: Progress) => void;
 }
@@ -84,8 +85,8 @@ export class Task<C = JsonObject, S = JsonObject> {
     this.claimedAt = new Date(claim.claimedAt);
     this.maxInputsPerTask = claim.incremental.maxInputsPerTask;
     this.state = new NodeState<S>(calls);
-    this.watermark = new Watermark(calls, claim.incremental, this.state);
-    this.signal = calls.signal;
+    this.watermark = new Watermark(calls, claim.incremental, this.state, () => this.written());
+    this.signal = calls.cancel;
     this.stopping = parts.stopping;
   }
 
@@ -105,8 +106,9 @@ export class Task<C = JsonObject, S = JsonObject> {
   }
 
   /**
-   * Writes an output. It is published when the task completes, or at once with `watermark`. Up to 16 MB go out in one
-   * request; more in parts of 8 MiB, several at once, within 32 MiB of memory. Calls without an answer are repeated.
+   * Writes an output. It is published with the next move of the watermark, or when the task completes. With `watermark`
+   * it moves that itself, once all writes that were begun before are done. Up to 16 MB go out in one request; more in
+   * parts of 8 MiB, several at once, within 32 MiB of memory. Calls without an answer are repeated.
    * @param source bytes, text, or any stream or generator of them; not read to its end when the output stands already
    * @throws ApiError, for example `watermark_regression`; RangeError for options out of bounds; what the source throws
    */
@@ -122,7 +124,14 @@ export class Task<C = JsonObject, S = JsonObject> {
 
   async #write(source: Source, options: OutputOptions): Promise<WrittenOutput> {
     const identifier = options.identifier ?? this.#nextIdentifier();
-    const output = await writeOutput(this.#parts.calls, this.#parts.limits, source, options, identifier);
+    const before = new Map(options.watermark === undefined ? [] : this.#writing);
+    const mayCount = () => allOf(before);
+    const output = await writeOutput(this.#parts.calls, this.#parts.limits, {
+      source,
+      options,
+      identifier,
+      mayCount,
+    });
     if (options.watermark !== undefined) this.watermark.noteOutput(options.watermark);
     return output;
   }
@@ -153,10 +162,10 @@ export class Task<C = JsonObject, S = JsonObject> {
 
   /**
    * The loop of an incremental node: handles each input above the watermark, oldest first, and moves the watermark (with
-   * `state`) past it. It ends at the cap, or early at a shutdown; what is left comes in a follow-up task, because the task
-   * is then completed with `hasMore`.
+   * `state`) past it, which publishes what was written for it. It ends at the cap, or early at a shutdown; what is left
+   * comes in a follow-up task, because the task is then completed with `hasMore`.
    * @param options `advance: 'by-hand'` leaves moving the watermark to the handler, for example with an output
-   * @throws what the handler throws: that input and those after it stay new
+   * @throws what the handler throws: that input and those after it stay new, those before it keep their outputs
    */
   async eachNewInput(
     handle: (input: Input) => unknown,
@@ -176,12 +185,17 @@ export class Task<C = JsonObject, S = JsonObject> {
 
   /** Waits for outputs that the code did not wait for. @throws what a write throws */
   async written(): Promise<void> {
-    for (const returned of this.#writing.values()) returned.catch(() => undefined);
-    await Promise.all(this.#writing.keys());
+    await allOf(this.#writing);
   }
 
   /** Whether a loop over new inputs left some. */
   get hasMore(): boolean {
     return this.#hasMore;
   }
+}
+
+/** Waits for writes, each with the promise that its caller got. @throws what the first to fail throws */
+async function allOf(writes: ReadonlyMap<Promise<unknown>, Promise<unknown>>): Promise<void> {
+  for (const returned of writes.values()) returned.catch(() => undefined);
+  await Promise.all(writes.keys());
 }

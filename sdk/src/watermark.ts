@@ -8,14 +8,22 @@ import type { IncrementalWire } from './wire.ts';
 export class Watermark {
   readonly #calls: TaskCalls;
   readonly #state: NodeState<unknown>;
+  readonly #written: () => Promise<void>;
   #current: number | null;
   /** Undefined when it must be asked for. */
   #pendingInputs: number | undefined;
   #hasMoved = false;
 
-  constructor(calls: TaskCalls, incremental: IncrementalWire, state: NodeState<unknown>) {
+  /** @param written resolves when all outputs that were begun are written */
+  constructor(
+    calls: TaskCalls,
+    incremental: IncrementalWire,
+    state: NodeState<unknown>,
+    written: () => Promise<void>,
+  ) {
     this.#calls = calls;
     this.#state = state;
+    this.#written = written;
     this.#current = incremental.watermark;
     this.#pendingInputs = incremental.pendingInputs;
   }
@@ -38,10 +46,13 @@ export class Watermark {
 
   /**
    * Says that all inputs up to this one are consumed, durable at once and together with what `task.state.set` was given
-   * before. Repeats of the present position are fine.
-   * @throws ApiError `watermark_regression` for an older input, `watermark_unknown_input` for one of another task
+   * before, and publishes all outputs that were written before: write what belongs to an input first. It waits for writes
+   * under way. Repeats of the present position are fine.
+   * @throws ApiError `watermark_regression` for an older input, `watermark_unknown_input` for one of another task; what a
+   *   write under way throws, and then the watermark stays
    */
   async advance(input: Input | number): Promise<void> {
+    await this.#written();
     const state = this.#state.unstored;
     const moved = await this.#calls.advance(inputIdOf(input), state);
     this.#state.noteStored(state);

@@ -1,4 +1,4 @@
--- A reprocess run of an incremental node goes by a watermark of its own, set at its first claim: see store/reprocess.ts.
+-- A reprocess run of an incremental node goes by a watermark of its own, set at its first claim: see store/runs/reprocess.ts.
 alter table node_run
   add column replay_position bigint,
   add column replay_output_id bigint;

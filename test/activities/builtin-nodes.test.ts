@@ -7,11 +7,11 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DataSources } from '../../activities/builtin/data-sources.ts';
 import { tabularNode } from '../../activities/builtin/tabular-node.ts';
-import { claimRun } from '../../store/claims.ts';
-import { findDataSourceByName } from '../../store/data-sources.ts';
-import { builtinHolder } from '../../store/leases.ts';
-import { newOutputKey } from '../../store/objects.ts';
-import { publishUpload } from '../../store/publish.ts';
+import { findDataSourceByName } from '../../store/objects/data-sources.ts';
+import { newOutputKey } from '../../store/objects/object-store.ts';
+import { publishUpload } from '../../store/outputs/publish.ts';
+import { claimRun } from '../../store/runs/claims.ts';
+import { builtinHolder } from '../../store/runs/leases.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { testEnvironment } from '../support/stack.ts';
@@ -259,7 +259,6 @@ describe('an attempt that dies in the middle', () => {
       const objectKey = newOutputKey();
       await pending.begin(objectKey, dataSource.id);
       const stored = await objects.of(dataSource).put(objectKey, Readable.from([Buffer.from(text)]), {
-        contentType: 'text/csv',
         signal: AbortSignal.timeout(10_000),
       });
       await publishUpload(database, {
@@ -295,9 +294,10 @@ describe('an attempt that dies in the middle', () => {
     const configuration = JSON.parse(task!.configuration);
     const { signal } = new AbortController();
     const services = { database, objects, pending, log };
-    const tools = { sources: new DataSources(objects), fileSeconds: 60 };
+    const room = { budgetBytes: 2 ** 30, reserveBytes: 0 };
+    const tools = { sources: new DataSources(objects), fileSeconds: 60, room, unpackRatio: 200 };
     const attempt = { ...tools, task: task!, identity, configuration, workDir, signal, report };
-    const died = tabularNode(attempt, services);
+    const died = tabularNode.run(attempt, services);
     await expect(died).rejects.toThrow('The process died.');
     await rm(workDir, { recursive: true });
     await database.query(

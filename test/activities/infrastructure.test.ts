@@ -2,8 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { limits } from '../../domain/limits.ts';
-import { Database } from '../../store/database.ts';
-import { findNodeRun } from '../../store/node-runs.ts';
+import { Database } from '../../store/connection/database.ts';
+import { findNodeRun } from '../../store/runs/node-runs.ts';
 import { sessionWorkflowId } from '../../workflows/contract.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ask, tokenOf } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 
-export const shippedTemplateName = 'system-tabular-dashboard-autodetect-next';
+const shippedTemplateName = 'system-tabular-dashboard-autodetect-next';
 const dataFolder = join(import.meta.dirname, '../../node_modules/vega-datasets/data');
 
 /** A real file of vega-datasets. */

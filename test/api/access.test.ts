@@ -2,9 +2,15 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { routes as platformRoutes } from '../../api/routes.ts';
 import { authRoutes } from '../../auth/service.ts';
-import { type Caller, decideAccess, type GuardedRule, type RunnerScope, roles } from '../../domain/access.ts';
+import {
+  type Caller,
+  decideAccess,
+  type GuardedRule,
+  type RunnerScope,
+  roles,
+} from '../../domain/access/access.ts';
+import { formatToken } from '../../domain/access/token-format.ts';
 import { type CatalogueEntry, catalogue } from '../../domain/errors.ts';
-import { formatToken } from '../../domain/token-format.ts';
 import { allPaths } from '../../http/paths.ts';
 import type { Route } from '../../http/route.ts';
 import {
@@ -226,7 +232,7 @@ describe('the access table', () => {
     const administration = [...people, 'unauthorized', 'unauthorized', 'unauthorized', 'unauthorized'];
     const expectedOf = (path: string): readonly string[] | undefined => {
       if (/^\/api\/v2\/runner\/(whoami|manifests\/validate)$/.test(path)) return any;
-      if (path.startsWith('/api/v2/runner/tasks/')) return tasks;
+      if (/^\/api\/v2\/runner\/(tasks|instances)\//.test(path)) return tasks;
       if (path.startsWith('/api/v2/runner/debug/')) return debug;
       return /^\/api\/v2\/admin\/runner/.test(path) ? administration : undefined;
     };

@@ -1,14 +1,14 @@
 import { request as sendRequest } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { forwardTo } from '../../api/auth-forward.ts';
+import { forwardTo } from '../../api/identity/auth-forward.ts';
 import { routes as platformRoutes } from '../../api/routes.ts';
 import { authRoutes } from '../../auth/service.ts';
 import { limits } from '../../domain/limits.ts';
 import { createApp } from '../../http/app.ts';
 import type { Route } from '../../http/route.ts';
-import { listen } from '../../http/server.ts';
-import { ensurePlatformDataSource } from '../../store/data-sources.ts';
+import { listen } from '../../http/server/server.ts';
+import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
 import { ask, makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
 import { type AuthWire, openAuthWire, type WireFault, wireFaults } from '../support/auth-wire.ts';
 import { type ApiProcess, spawnAuth } from '../support/processes.ts';

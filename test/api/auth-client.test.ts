@@ -2,7 +2,7 @@ import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:h
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAuth } from '../../auth/main.ts';
 import { authServerSettings, authSettings } from '../../auth/settings.ts';
-import type { RunningServer } from '../../http/server.ts';
+import type { RunningServer } from '../../http/server/server.ts';
 import { ask, makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { testProcesses } from '../support/processes.ts';

@@ -1,6 +1,6 @@
 /** Node configurations against schemas that change: at import, and again when a task is made (decisions 10). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ensurePlatformDataSource } from '../../store/data-sources.ts';
+import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
 import { ask, makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { inputNode, ship, templateFile } from '../support/templates.ts';

@@ -1,7 +1,8 @@
 /** Making, changing and removing ingests. Run by ingests.test.ts in its world. */
 import { describe, expect, test } from 'vitest';
-import { tokenFamily } from '../../domain/token-format.ts';
+import { tokenFamily } from '../../domain/access/token-format.ts';
 import { ask } from '../support/api.ts';
+import { expectNowhereStored } from '../support/stored-text.ts';
 import { type IngestWorld, ingests, refused } from './ingest-world.ts';
 
 export function administrationTests(world: IngestWorld): void {
@@ -53,17 +54,7 @@ export function administrationTests(world: IngestWorld): void {
 
     test('no secret is stored as it is', async () => {
       const { secret } = await newIngest();
-      const tables = await database.query<{ name: string }>(
-        `select table_schema || '.' || table_name as name from information_schema.tables
-          where table_schema in ('public', 'auth') and table_type = 'BASE TABLE'`,
-      );
-      for (const { name } of tables) {
-        const [found] = await database.query<{ count: number }>(
-          `select count(*) as count from ${name} t where t::text like '%' || $1 || '%'`,
-          [secret.slice(4, 30)],
-        );
-        expect([name, found!.count]).toEqual([name, 0]);
-      }
+      await expectNowhereStored(database, secret.slice(4, 30));
     });
 
     test('refuses what it cannot bind to', async () => {

@@ -1,6 +1,7 @@
 /** What the tests of ingests share: a project, a template with the input node `laps`, ingests, files sent to them. */
-import { ensurePlatformDataSource } from '../../store/data-sources.ts';
-import { Database } from '../../store/database.ts';
+
+import { Database } from '../../store/connection/database.ts';
+import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
 import { type Answer, ask, makePeople, startTestApi } from '../support/api.ts';
 import type { TestEnvironment } from '../support/stack.ts';
 import { inputNode, ship, tabularNode, templateFile } from '../support/templates.ts';

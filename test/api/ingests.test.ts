@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { crc32 } from '../../domain/token-format.ts';
+import { crc32 } from '../../domain/access/token-format.ts';
 import { ask } from '../support/api.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { testWorkflows } from '../support/workflows.ts';
@@ -45,6 +45,15 @@ describe('a file sent to an ingest', () => {
     expect(data.body).toBe('a,b\n1,2\n');
     const next = await send(urlPath, { secret });
     expect(next.body.sessionId).not.toBe(sessionId);
+  });
+
+  test('may be a form, whose type comes back as it was sent', async () => {
+    const type = 'multipart/form-data; boundary="a \\"b\\""';
+    const { urlPath, secret } = await newIngest({ ingestDataType: 'Any' });
+    const answer = await send(urlPath, { secret, type });
+    expect(answer.status).toBe(201);
+    const outputs = await admin('GET', `/api/v2/node-instance/${answer.body.nodeInstanceId}/outputs`);
+    expect(outputs.body).toMatchObject([{ contentType: type }]);
   });
 
   test('needs the secret, unless the ingest allows anonymous uploads', async () => {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { leakedTokenPattern } from '../../domain/token-format.ts';
+import { leakedTokenPattern } from '../../domain/access/token-format.ts';
 import { ask, startTestApi, type TestApi } from '../support/api.ts';
 import {
+  allOperationsOf,
   allRoutes,
   checkerOf,
   formalFaults,
@@ -107,11 +108,23 @@ const form = (path: string) => path.replaceAll(/\{\w+\}/g, '{}');
 
 describe('the interface document', () => {
   test('holds every route of the contract', () => {
-    const described = new Set(
-      operations.flatMap((one) => [one.path, ...alsoAt(one)].map((path) => `${one.method} ${form(path)}`)),
-    );
+    const described = new Set(allOperationsOf(document).map(({ method, path }) => `${method} ${form(path)}`));
     const missing = rows.filter((row) => !described.has(form(row)));
     expect(missing).toEqual([]);
+  });
+
+  test('marks the earlier forms of paths as deprecated, and they are the same calls under names of their own', () => {
+    const all = allOperationsOf(document);
+    const earlier = all.filter(({ value }) => value.deprecated === true);
+    expect(earlier.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'GET /session_templates',
+      'POST /session/{id}/close',
+    ]);
+    for (const { id, value } of earlier) {
+      const same = operations.find((one) => id === `${one.id}AtEarlierPath`)!;
+      expect(value.responses).toEqual(same.value.responses);
+    }
+    expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
   });
 
   test('is OpenAPI 3.1 by the schema of its authors, and every schema in it is JSON Schema', () => {

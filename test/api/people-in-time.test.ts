@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { AuthClient, Principal } from '../../api/auth-client.ts';
-import { People } from '../../api/participants.ts';
+import type { AuthClient, Principal } from '../../api/identity/auth-client.ts';
+import { People } from '../../api/identity/participants.ts';
 import { limits } from '../../domain/limits.ts';
 
 beforeEach(() => {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { unzipSync } from 'fflate';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Role } from '../../domain/access.ts';
-import { Database } from '../../store/database.ts';
+import type { Role } from '../../domain/access/access.ts';
+import { Database } from '../../store/connection/database.ts';
 import { ask, makePeople, startTestApi } from '../support/api.ts';
 import { makeGraph } from '../support/graph.ts';
 import { testEnvironment } from '../support/stack.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { anonymousKey } from '../../api/participants.ts';
+import { anonymousKey } from '../../api/identity/participants.ts';
 import { projectRoutes } from '../../api/projects/routes.ts';
 import { sessionTemplateRoutes } from '../../api/session-templates/routes.ts';
 import { sessionRoutes } from '../../api/sessions/routes.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { roles } from '../../domain/access.ts';
+import { roles } from '../../domain/access/access.ts';
 import { ask, makePeople, type People, startTestApi, type TestApi } from '../support/api.ts';
 import { testEnvironment } from '../support/stack.ts';
 

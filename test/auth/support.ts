@@ -1,7 +1,7 @@
 /** An authentication service behind a listening API, people with tokens of every kind, and the service's tables. */
 import pg from 'pg';
 import { afterAll } from 'vitest';
-import type { Role } from '../../domain/access.ts';
+import type { Role } from '../../domain/access/access.ts';
 import {
   ask,
   makePeople,

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { formatToken, tokenFamily } from '../../domain/access/token-format.ts';
 import { limits } from '../../domain/limits.ts';
-import { formatToken, tokenFamily } from '../../domain/token-format.ts';
 import {
   ask,
   makePeople,

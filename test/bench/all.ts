@@ -26,6 +26,7 @@ const benches: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   query: {},
   bytes: {},
   output: { OUTPUT_MEBIBYTES: '2048' },
+  outputs: {},
   dashboard: {},
   series: {},
   report: {},

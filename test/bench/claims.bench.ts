@@ -9,8 +9,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { arriveAndClaim, claimNext } from '../../store/claims.ts';
-import { Database, type Queryable, type Tx } from '../../store/database.ts';
+import { Database, type Queryable, type Tx } from '../../store/connection/database.ts';
+import { arriveAndClaim, claimNext } from '../../store/runs/claims.ts';
 import { cpuSeconds, tellCpu } from './cpu.ts';
 import { report } from './figures.ts';
 import { importTemplate, Runner, register, runnerTokenClient } from './outside-runner.ts';

@@ -12,7 +12,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { Database } from '../../store/database.ts';
+import { Database } from '../../store/connection/database.ts';
 import { cpuSeconds, tellCpu } from './cpu.ts';
 import { report } from './figures.ts';
 import { memoryMebibytes } from './memory.ts';

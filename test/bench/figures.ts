@@ -19,7 +19,7 @@ export interface Finding {
 }
 
 /** What is aimed at: `of` the values at most or at least so much, or so much for each of the floor (`ratio`). */
-export interface Aim {
+interface Aim {
   readonly of: 'median' | 'p95' | 'p99' | 'worst' | 'ratio';
   readonly most?: number;
   readonly least?: number;
@@ -52,7 +52,7 @@ export function report(finding: Finding): void {
 
 const fewest = 5;
 
-export function figureOf({ name, unit, values, floor, aim }: Finding): Figure {
+function figureOf({ name, unit, values, floor, aim }: Finding): Figure {
   const isRate = rates.includes(unit);
   const atShare = (share: number) => quantile(values, isRate ? 1 - share : share);
   const median = quantile(values, 0.5);

@@ -9,7 +9,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { Database } from '../../store/database.ts';
+import { Database } from '../../store/connection/database.ts';
 import { cpuSeconds, tellCpu } from './cpu.ts';
 import { quantile, report } from './figures.ts';
 import { BenchClient, startBenchPlatform, tell, tellMachine } from './platform.ts';

@@ -15,7 +15,7 @@ import { type Finding, quantile, report } from './figures.ts';
 const password = 'password-of-the-benchmark';
 
 /** Who the platform of a benchmark belongs to. */
-export const benchAdministrator = { username: 'admin', password };
+const benchAdministrator = { username: 'admin', password };
 
 export interface Answer<T> {
   readonly status: number;
@@ -151,7 +151,12 @@ async function startOn(
     NODE_OPTIONS: process.env.BENCH_NODE_OPTIONS ?? '',
   };
   await migrate(environment, join(dataDir, 'migrate.log'), password);
-  const processes = platformProcesses({ environment, dataDir, port, log: () => {} });
+  const processes = platformProcesses({
+    environment,
+    dataDir,
+    address: `http://127.0.0.1:${port}`,
+    log: () => {},
+  });
   started.processes = processes;
   await Promise.all(processes.map((child) => child.start()));
   const token = await signIn(port);

@@ -5,11 +5,11 @@
  * of what the caller waits. `--plans` also prints how PostgreSQL answers each kind.
  */
 import { parseArgs } from 'node:util';
-import { readSessionQuery } from '../../domain/session-query.ts';
-import { Database } from '../../store/database.ts';
-import { listStatement } from '../../store/session-list.ts';
-import type { Statement } from '../../store/session-page.ts';
-import { queryStatement } from '../../store/session-query.ts';
+import { readSessionQuery } from '../../domain/sessions/session-query.ts';
+import { Database } from '../../store/connection/database.ts';
+import { listStatement } from '../../store/search/session-list.ts';
+import type { Statement } from '../../store/search/session-page.ts';
+import { queryStatement } from '../../store/search/session-query.ts';
 import { type BenchPlatform, startBenchPlatform, tell, tellMachine } from './platform.ts';
 
 const { values } = parseArgs({

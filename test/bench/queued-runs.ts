@@ -1,7 +1,7 @@
 /** A long queue, written straight into the database: nobody waits for a hundred thousand uploads. */
-import { nodeStateCodes } from '../../domain/node-state.ts';
-import type { Database } from '../../store/database.ts';
-import { fairStepMs } from '../../store/plan-session.ts';
+import { nodeStateCodes } from '../../domain/runs/node-state.ts';
+import type { Database } from '../../store/connection/database.ts';
+import { fairStepMs } from '../../store/runs/plan-session.ts';
 
 export interface QueueSize {
   readonly sessions: number;

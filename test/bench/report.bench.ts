@@ -8,7 +8,7 @@
  */
 import { request } from 'node:http';
 import { parseArgs } from 'node:util';
-import { Database } from '../../store/database.ts';
+import { Database } from '../../store/connection/database.ts';
 import { cpuSeconds, tellCpu } from './cpu.ts';
 import { report } from './figures.ts';
 import { forgetPeak, memoryMebibytes } from './memory.ts';

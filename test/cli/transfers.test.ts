@@ -61,6 +61,17 @@ const outputsOf = async (graph: StageGraph) => {
   return JSON.parse(out) as Array<{ id: number; outputIdentifier: string; contentType: string }>;
 };
 
+describe('sdp outputs list', () => {
+  test('tells a node without outputs from one that is not there', async () => {
+    const graph = await stage.chainOf(1);
+    expect(await outputsOf(graph)).toEqual([]);
+    const empty = await sdp(['outputs', 'list', String(graph.nodes.input)]);
+    expect([empty.code, empty.out]).toEqual([0, 'No outputs yet.\n']);
+    const wrong = await sdp(['outputs', 'list', '999999', '--json']);
+    expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('Node instance not found.')]);
+  });
+});
+
 describe('sdp upload', () => {
   test('sends several files to the input node of a session, and the same command again sends none', async () => {
     const graph = await stage.chainOf(1);

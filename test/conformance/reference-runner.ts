@@ -25,6 +25,7 @@ export interface Defects {
   readonly namesOutputsByTask?: boolean;
   readonly goesOnAfter401?: boolean;
   readonly hammersAfter401?: boolean;
+  readonly movesWatermarkFirst?: boolean;
 }
 
 export interface RunnerOptions {
@@ -216,13 +217,13 @@ export class ReferenceRunner {
   }
 
   async #write(task: Task, bytes: Buffer, last: InputItem | undefined, signal: AbortSignal): Promise<void> {
-    const identifier = this.#options.incremental
-      ? `upper-${last?.outputId}`
-      : `upper-${this.#defects.namesOutputsByTask ? task.taskId : task.runId}`;
-    const watermark =
-      this.#options.incremental && last !== undefined
-        ? { 'x-platform-watermark': String(last.outputId) }
-        : {};
+    const ofWork = this.#defects.namesOutputsByTask ? task.taskId : task.runId;
+    const identifier = `upper-${this.#options.incremental ? last?.outputId : ofWork}`;
+    const moves = this.#options.incremental === true && last !== undefined;
+    const { movesWatermarkFirst } = this.#defects;
+    if (moves && movesWatermarkFirst)
+      await this.#connection.json('PUT', `/tasks/${task.taskId}/watermark`, { inputId: last.outputId });
+    const watermark = moves && !movesWatermarkFirst ? { 'x-platform-watermark': String(last.outputId) } : {};
     const headers = {
       'content-type': 'text/plain',
       'x-platform-output-identifier': identifier,

@@ -8,8 +8,9 @@ import { apiSettings } from '../../api/settings.ts';
 import { authMigrateSettings, authSettings } from '../../auth/settings.ts';
 import { secretVariables } from '../../domain/settings.ts';
 import { checkout } from '../../local/settings.ts';
-import { objectSettings } from '../../store/object-settings.ts';
-import { databaseSettings } from '../../store/settings.ts';
+import { databaseSettings } from '../../store/connection/settings.ts';
+import { objectSettings } from '../../store/objects/settings.ts';
+import { runnerHostSettings } from '../../worker/runner-host/settings.ts';
 import { temporalSettings } from '../../workflows/settings.ts';
 import { loadProject, startOrder } from './project.ts';
 import { configurationFile, scrapeJobs } from './scraping.ts';
@@ -78,6 +79,25 @@ describe('docker-compose.yml', () => {
       expect(Object.keys(project.services[name]!.networks), name).toEqual(['inside']);
   });
 
+  test('gives the host of deployed runners no secret but its own key, and no way to other parts than the proxy', () => {
+    const { secrets, environment, networks } = project.services['runner-host']!;
+    expect(secrets!.map(({ target }) => target.split('/').at(-1))).toEqual(['runner_host_key']);
+    expect(
+      Object.keys(environment!).filter((name) => /DATABASE|SECRETS_KEY|TEMPORAL|S3_/.test(name)),
+    ).toEqual([]);
+    expect(Object.keys(networks)).toEqual(['runners']);
+    const beside = (services: typeof project.services) =>
+      Object.keys(services).filter((name) => 'runners' in services[name]!.networks);
+    expect(beside(project.services).sort()).toEqual(['proxy', 'runner-host']);
+    // It scrapes the host, and tells what it has scraped to whoever asks.
+    expect(beside(whole.services).sort()).toEqual(['prometheus', 'proxy', 'runner-host']);
+    expect(new URL(environment!.SDK_RUNNERS_URL!).hostname).toBe('proxy');
+    for (const name of ['api', 'runner-host'])
+      expect(project.services[name]!.environment!.RUNNER_HOST_KEY_FILE, name).toBe(
+        '/run/secrets/runner_host_key',
+      );
+  });
+
   test('holds no secret: each comes from a file, and no service is given one that it does not read', () => {
     const parts = {
       api: apiSettings,
@@ -86,6 +106,7 @@ describe('docker-compose.yml', () => {
       database: databaseSettings,
       objects: objectSettings,
       temporal: temporalSettings,
+      host: runnerHostSettings,
     };
     const names = [
       ...secretVariables(parts),
@@ -147,9 +168,9 @@ describe('docker-compose.yml', () => {
       expect(String(port), name).toBe(isApi ? environment!.PORT : environment!.METRICS_PORT);
       expect(isApi ? environment!.HOST : environment!.METRICS_HOST, name).toBe('0.0.0.0');
       expect(ports, name).toEqual([]);
-      expect(Object.keys(networks), name).toContain('inside');
+      const shared = Object.keys(networks).filter((network) => network in prometheus!.networks);
+      expect(shared.length, name).toBeGreaterThan(0);
     }
-    expect(Object.keys(prometheus!.networks)).toContain('inside');
     expect(prometheus!.volumes).toMatchObject([
       { source: join(checkout, 'ops/prometheus'), target: '/etc/prometheus', read_only: true },
       { source: join(checkout, 'ops/alerts'), target: '/etc/alerts', read_only: true },
@@ -208,7 +229,7 @@ describe('the first run', () => {
 
   test('makes after an upgrade what is new, changes nothing, and replaces nothing that was lost', () => {
     firstRun('old');
-    const later = ['report_database_password', 'report_database_url', 'metrics_token'];
+    const later = ['report_database_password', 'report_database_url', 'metrics_token', 'runner_host_key'];
     const path = (name: string) => join(folder, 'old', name);
     const read = () =>
       readdirSync(join(folder, 'old'))
@@ -217,7 +238,7 @@ describe('the first run', () => {
     const before = read();
     for (const name of later) rmSync(path(name));
     expect(String(firstRun('old'))).toMatch(
-      /^New in .*: report_database_password report_database_url metrics_token\. What was there stays/,
+      /^New in .*: report_database_password report_database_url metrics_token runner_host_key\. What was there stays/,
     );
     expect(read()).toEqual(before);
     const password = readFileSync(path('report_database_password'), 'utf8').trim();

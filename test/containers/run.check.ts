@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import { checkout } from '../../local/settings.ts';
-import { Database } from '../../store/database.ts';
+import { Database } from '../../store/connection/database.ts';
 import { RecordingClient } from '../activities/recording-session.ts';
 import { outsideChain } from '../faults/http-runner.ts';
 import { isQuiet, wrongFacts } from '../faults/soak-checks.ts';
@@ -194,7 +194,7 @@ test('they come up on an empty machine, end a graph, are restarted one after ano
     uid: planOf(project, place, 'runner-host', 1).uid,
     folder: join(folder, 'runners'),
     url: `http://127.0.0.1:${place.ports.proxyInside}`,
-    variables: ['SDP_RUNNER_TOKEN', 'SDP_URL'],
+    variables: ['SDP_RUNNER_TOKEN', 'SDP_URL', 'TMPDIR'],
   });
 
   await expectMetrics(place);

@@ -7,7 +7,7 @@ import {
   leakedTokenPattern,
   type TokenFamily,
   tokenPrefixes,
-} from '../../domain/token-format.ts';
+} from '../../domain/access/token-format.ts';
 import { type Bom, billOfMaterials, licenceExceptions, licenceFaults } from '../../local/sbom.ts';
 import { allPages, anchorsOf, linksOf, readPage } from './pages.ts';
 import { referencePages } from './reference/pages.ts';

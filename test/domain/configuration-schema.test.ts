@@ -4,7 +4,7 @@ import {
   checkConfigurationSchema,
   configurationValidator,
   schemaLimits,
-} from '../../domain/configuration-schema.ts';
+} from '../../domain/templates/configuration-schema.ts';
 
 const faults = (schema: unknown) =>
   checkConfigurationSchema(schema, ['nodeTemplates', 0, 'configurationSchema']);

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { isAllowlistEntry, isEndpointAllowed, isLinkLocal, readEndpoint } from '../../domain/endpoint.ts';
+import {
+  isAllowlistEntry,
+  isEndpointAllowed,
+  isLinkLocal,
+  readEndpoint,
+} from '../../domain/network/endpoint.ts';
 
 test.each([
   'https://s3.example.org',

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { childIndexes, type GraphNode, isSameGraph, orderGraph, parentIndexes } from '../../domain/graph.ts';
+import {
+  childIndexes,
+  type GraphNode,
+  isSameGraph,
+  orderGraph,
+  parentIndexes,
+} from '../../domain/templates/graph.ts';
 
 const node = (name: string, ...parents: string[]): GraphNode => ({ name, parents });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { PatternError, patternLimits, readPattern } from '../../domain/linear-pattern.ts';
+import { PatternError, patternLimits, readPattern } from '../../domain/templates/linear-pattern.ts';
 
 const texts = [
   '',
@@ -24,6 +24,14 @@ const texts = [
   '0',
   '10.5',
   'speed [m/s]',
+  '\u00a0',
+  '\r',
+  '\u2028',
+  '\b',
+  '\u0001',
+  '\0',
+  '[',
+  'Ω',
 ];
 
 const patterns = [
@@ -70,6 +78,23 @@ const patterns = [
   '[]',
   '[^]',
   '^(?:){5,9}b',
+  '\\S',
+  '^[\\S]$',
+  '^[^\\s]$',
+  '^[a\\]]$',
+  '[[]',
+  '[[\\]]',
+  '[^[^]',
+  '[\\b]',
+  '\\cA',
+  '\\0',
+  '\\u00e9',
+  '^[\\u{1F600}-\\u{1F64F}]$',
+  '\\p{Script=Greek}',
+  '\\P{Lu}',
+  '\\p{General_Category=Lu}',
+  '[^]$',
+  '^[^]+$',
 ];
 
 describe('readPattern', () => {

@@ -1,9 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checkManifest, featureNameOf, type Registered } from '../../domain/manifest.ts';
+import { checkManifest, featureNameOf, type Registered } from '../../domain/runners/manifest.ts';
 import { compareVersions, parseVersion } from '../../domain/version.ts';
 
-const empty: Registered = { featureVersion: null, runnerTypes: new Map(), nodeTemplates: new Map() };
+const empty: Registered = {
+  featureVersion: null,
+  manifest: null,
+  runnerTypes: new Map(),
+  nodeTemplates: new Map(),
+};
 const runnerType = (extra: object = {}) => ({ name: 'vision', runtime: 'external', ...extra });
 const nodeTemplate = (extra: object = {}) => ({
   name: 'detect-objects',
@@ -78,6 +83,7 @@ describe('a right manifest', () => {
   test('tells what it retires', () => {
     const registered: Registered = {
       featureVersion: '1.0.0',
+      manifest: null,
       runnerTypes: new Map([['vision', { featureName: 'Vision', retired: false }]]),
       nodeTemplates: new Map([
         ['detect-old', { featureName: 'Vision', type: 'Processing', retired: false }],
@@ -93,6 +99,7 @@ describe('a right manifest', () => {
 
 const owned: Registered = {
   featureVersion: '2.0.0',
+  manifest: null,
   runnerTypes: new Map([
     ['system', { featureName: null, retired: false }],
     ['taken', { featureName: 'Other', retired: true }],
@@ -339,4 +346,48 @@ describe('versions', () => {
       }),
     );
   });
+});
+
+describe('what is worth a warning', () => {
+  const warningsOf = (value: unknown, registered = empty) =>
+    checkManifest(value, registered, new Map()).warnings.map((issue) => `${issue.path} ${issue.message}`);
+
+  test('is a field that is not known, with the one that may be meant', () => {
+    const value = manifest({
+      $schema: 'https://example.org/manifest.json',
+      nodetemplates: [],
+      feature: { name: 'Vision', version: '1.2.0', ownershipType: 'ThirdParty', owner: 'us' },
+      runnerTypes: [runnerType({ run_time: 'sdk' })],
+      nodeTemplates: [nodeTemplate({ timeoutSecond: 600, 'max attempts': 1 })],
+    });
+    expect(errorsOf(value)).toEqual([]);
+    const ignored = 'This field is not known and is ignored.';
+    expect(warningsOf(value)).toEqual([
+      `$.nodetemplates ${ignored} Did you mean 'nodeTemplates'?`,
+      `$.feature.owner ${ignored}`,
+      `$.runnerTypes[0].run_time ${ignored} Did you mean 'runtime'?`,
+      `$.nodeTemplates[0].timeoutSecond ${ignored} Did you mean 'timeoutSeconds'?`,
+      `$.nodeTemplates[0]['max attempts'] ${ignored} Did you mean 'maxAttempts'?`,
+    ]);
+  });
+
+  test('is a published version that comes with other contents, and not one that comes again', () => {
+    const { manifest: published } = checkManifest(manifest(), empty, new Map());
+    const registered = { ...empty, featureVersion: '1.2.0', manifest: JSON.parse(JSON.stringify(published)) };
+    expect(warningsOf(manifest(), registered)).toEqual([]);
+    const other = manifest({ nodeTemplates: [nodeTemplate({ maxAttempts: 4 })] });
+    expect(warningsOf(other, registered)).toEqual([
+      '$.feature.version Version 1.2.0 is published already with other contents, which these replace.',
+    ]);
+    const newer = { name: 'Vision', version: '1.3.0', ownershipType: 'ThirdParty' };
+    expect(warningsOf({ ...other, feature: newer }, registered)).toEqual([]);
+  });
+});
+
+test('a type that is none is one fault, also for a node template that is registered', () => {
+  const known = { featureName: 'Vision', type: 'Processing', retired: false } as const;
+  const registered = { ...empty, nodeTemplates: new Map([['detect-objects', known]]) };
+  expect(errorsOf(manifest({ nodeTemplates: [nodeTemplate({ type: 'Procesing' })] }), registered)).toEqual([
+    expect.stringMatching(/^\$\.nodeTemplates\[0\]\.type type must be one of /),
+  ]);
 });

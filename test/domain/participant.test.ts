@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isAnonymous, isSamePerson, normaliseAddress } from '../../domain/participant.ts';
+import { isAnonymous, isSamePerson, normaliseAddress } from '../../domain/sessions/participant.ts';
 
 describe('normaliseAddress', () => {
   test.each([

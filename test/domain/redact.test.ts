@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { formatToken, type TokenFamily, tokenPrefixes } from '../../domain/access/token-format.ts';
 import { redacted } from '../../domain/redact.ts';
-import { formatToken, type TokenFamily, tokenPrefixes } from '../../domain/token-format.ts';
 
 const families = Object.keys(tokenPrefixes) as TokenFamily[];
 

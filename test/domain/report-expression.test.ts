@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type ReportRow, reportSources } from '../../domain/report.ts';
-import { celValue, compileExpression } from '../../domain/report-expression.ts';
+import { type ReportRow, reportSources } from '../../domain/reports/report.ts';
+import { celValue, compileExpression } from '../../domain/reports/report-expression.ts';
 
 /** Metadata of the largest size that a session may have: a long list and a long text. */
 const metadata = celValue({

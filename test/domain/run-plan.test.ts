@@ -7,8 +7,8 @@ import {
   releaseDelayMs,
   retryDelayMs,
   runWanted,
-} from '../../domain/run-plan.ts';
-import { judgeWatermark } from '../../domain/watermark.ts';
+} from '../../domain/runs/run-plan.ts';
+import { judgeWatermark } from '../../domain/runs/watermark.ts';
 
 const idle: NodeFacts = {
   isInput: false,

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { roles } from '../../domain/access.ts';
+import { roles } from '../../domain/access/access.ts';
+import { formatToken } from '../../domain/access/token-format.ts';
 import {
   type RunnerRuntime,
   reachesRuntime,
   refuseTokenRequest,
   standingOf,
   type TokenFacts,
-} from '../../domain/runner-token.ts';
-import { runnerVersion } from '../../domain/runner-version.ts';
-import { formatToken } from '../../domain/token-format.ts';
+} from '../../domain/runners/runner-token.ts';
+import { runnerVersion } from '../../domain/runners/runner-version.ts';
 
 const now = new Date('2026-03-01T12:00:00.000Z');
 const after = (seconds: number) => new Date(now.getTime() + seconds * 1_000);

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addressesIn, type FilterNode, QueryFault, sessionProperties } from '../../domain/session-filter.ts';
-import { readSessionQuery } from '../../domain/session-query.ts';
+import {
+  addressesIn,
+  type FilterNode,
+  QueryFault,
+  sessionProperties,
+} from '../../domain/sessions/session-filter.ts';
+import { readSessionQuery } from '../../domain/sessions/session-query.ts';
 
 const leaf = (path: unknown, op: unknown, value?: unknown) => ({
   path,

@@ -5,7 +5,7 @@ import {
   type KnownNodeTemplate,
   nodeTemplateNamesOf,
   templateNameOf,
-} from '../../domain/template-file.ts';
+} from '../../domain/templates/template-file.ts';
 
 const template = (type: KnownNodeTemplate['type'], configurationSchema: unknown = {}, retired = false) => ({
   type,

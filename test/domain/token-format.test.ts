@@ -10,7 +10,7 @@ import {
   tokenFamily,
   tokenHint,
   tokenPrefixes,
-} from '../../domain/token-format.ts';
+} from '../../domain/access/token-format.ts';
 
 const families = Object.keys(tokenPrefixes) as TokenFamily[];
 const anyToken = fc

@@ -1,6 +1,6 @@
 /** kill -9 of API processes between any two stores: whoever repeats the call at a living process loses nothing. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Failpoint } from '../../store/failpoint.ts';
+import type { Failpoint } from '../../store/connection/failpoint.ts';
 import { expectOnlyReferredObjects, faultWorld } from './fault-world.ts';
 import { expectOnceEach, factsOf, graphEnds } from './graph-facts.ts';
 import { HttpRunner, outsideChain } from './http-runner.ts';

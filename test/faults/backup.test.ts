@@ -21,8 +21,8 @@ import {
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import { removeData, type Stack, startStack } from '../../local/stack.ts';
-import { Database } from '../../store/database.ts';
-import { lookForOrphans } from '../../store/orphans.ts';
+import { Database } from '../../store/connection/database.ts';
+import { lookForOrphans } from '../../store/objects/orphans.ts';
 import { RecordingClient } from '../activities/recording-session.ts';
 import { startTestApi } from '../support/api.ts';
 import { makeBucket, s3Client } from '../support/bucket.ts';

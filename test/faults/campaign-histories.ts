@@ -1,5 +1,5 @@
 /** From what the runners wrote down and what the database shows in the end: the history of each run. */
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/connection/database.ts';
 import type { RecordedCall } from './campaign-record.ts';
 import type { LockCall } from './lock-history.ts';
 
@@ -47,17 +47,26 @@ function times(call: RecordedCall): { readonly sentAt: number; readonly answered
  * Sorts the calls by run. Of claims without an answer the database tells which run they took; when they took it, and
  * whether they were undone, stays open.
  * @param prolongedAtMs when leases were prolonged because no server was up
+ * @param sessionIds of the runs that these runners worked for; default: all that there are
  */
 export async function historiesOf(
   database: Database,
   recorded: readonly RecordedCall[],
   prolongedAtMs: readonly number[],
+  sessionIds: readonly string[] | null = null,
 ): Promise<Histories> {
   const claims = await database.query<ClaimRow>(
     `select task_id as "taskId", run_id as "runId", attempt, instance_id as instance,
-            extract(epoch from claimed_at)::float8 * 1000 as "claimedAtMs" from node_claim order by claimed_at`,
+            extract(epoch from claimed_at)::float8 * 1000 as "claimedAtMs" from node_claim
+      where $1::uuid[] is null or run_id in (select id from node_run where session_id = any ($1::uuid[]))
+      order by claimed_at`,
+    [sessionIds],
   );
-  const runs = await database.query<RunRow>('select id as "runId", state, attempt from node_run');
+  const runs = await database.query<RunRow>(
+    `select id as "runId", state, attempt from node_run
+      where $1::uuid[] is null or session_id = any ($1::uuid[])`,
+    [sessionIds],
+  );
   const sorter = new Sorter(recorded, claims);
   sorter.takeClaims();
   sorter.takeOthers();

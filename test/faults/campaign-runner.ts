@@ -30,6 +30,8 @@ process.on('SIGUSR2', () => {
 process.on('SIGTERM', () => {
   isOver = true;
 });
+// Before it listens a signal would end it.
+console.log('listens');
 
 const chance = (share: number) => Math.random() < share;
 const oneOf = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)]!;

@@ -3,7 +3,7 @@
  * calls, or as many as CAMPAIGN_CALLS says.
  */
 import { afterAll, expect, test } from 'vitest';
-import { Database } from '../../store/database.ts';
+import { Database } from '../../store/connection/database.ts';
 import { tokenOf } from '../support/api.ts';
 import { testProcesses } from '../support/processes.ts';
 import { testEnvironment } from '../support/stack.ts';

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/connection/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Graph, makeGraph, outsideTemplate, upload } from '../support/graph.ts';
 import type { ApiProcess, TestProcess, TestProcesses } from '../support/processes.ts';
@@ -17,7 +17,7 @@ import { Disturbance, type Member } from './disturb.ts';
 import { judge, type LockCall, type LockRules } from './lock-history.ts';
 import { retriesNow } from './retries-now.ts';
 
-export const campaignRules: LockRules = { leaseMs: 2_000, maxAttempts: 4, maxLost: 3, slackMs: 5 };
+const campaignRules: LockRules = { leaseMs: 2_000, maxAttempts: 4, maxLost: 3, slackMs: 5 };
 const templates = ['campaign-a', 'campaign-b'] as const;
 const processCount = 4;
 const runnersPerProcess = 8;
@@ -158,6 +158,7 @@ class Campaign {
   async #drain(): Promise<void> {
     const { database } = this.#world;
     const runners = this.#runners.map(({ process }) => process);
+    await eventually('all runners listen', () => runners.every((runner) => runner.log().includes('listens')));
     for (const runner of runners) runner.kill('SIGUSR2');
     await eventually(
       'all runs are done',
@@ -171,7 +172,7 @@ class Campaign {
     for (const runner of runners) runner.kill('SIGTERM');
     const codes = await Promise.all(runners.map(({ ended }) => ended));
     const broken = runners.filter((_, at) => codes[at] !== 0);
-    if (broken.length > 0) throw new Error(`Runners ended badly:\n${broken[0]!.log()}`);
+    if (broken.length > 0) throw new Error(`Runners ended badly (${codes.join()}):\n${broken[0]!.log()}`);
     this.#callCount();
   }
 

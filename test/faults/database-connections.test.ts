@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Database } from '../../store/database.ts';
-import { isDatabaseAway } from '../../store/postgres-client.ts';
+import { isDatabaseAway } from '../../domain/network/database-fault.ts';
+import { Database } from '../../store/connection/database.ts';
 import { testEnvironment } from '../support/stack.ts';
 
 const platform = await testEnvironment();

@@ -1,10 +1,11 @@
 /** A platform for one fault: a database, a bucket and a queue of its own, so that faults can happen side by side. */
 import { paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import { afterAll, expect } from 'vitest';
-import { ensurePlatformDataSource } from '../../store/data-sources.ts';
-import { Database } from '../../store/database.ts';
-import { ObjectStores, objectSettings } from '../../store/objects.ts';
-import { sweepAbandonedObjects } from '../../store/pending-objects.ts';
+import { Database } from '../../store/connection/database.ts';
+import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
+import { objectSettings } from '../../store/objects/object-store.ts';
+import { ObjectStores } from '../../store/objects/object-stores.ts';
+import { sweepAbandonedObjects } from '../../store/objects/pending-objects.ts';
 import { RecordingClient } from '../activities/recording-session.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
 import { s3Client } from '../support/bucket.ts';

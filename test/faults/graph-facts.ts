@@ -1,6 +1,6 @@
 /** What the database says of a session after a fault: nothing may be lost, nothing doubled. */
 import { expect } from 'vitest';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/connection/database.ts';
 import { eventually } from '../support/eventually.ts';
 
 export interface NodeFacts {

@@ -1,7 +1,7 @@
 /** A runner of the smallest kind: it claims, writes one output and completes, over HTTP, and repeats what got no answer. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/connection/database.ts';
 import { chain, type Graph, makeGraph, outsideTemplate, type TemplateOptions } from '../support/graph.ts';
 
 export interface HeldTask {

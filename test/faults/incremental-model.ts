@@ -24,6 +24,8 @@ interface OpenRun {
   attempts: number;
   lost: number;
   wrote: boolean;
+  /** Outputs that are not published yet, in the order in which they were written first. */
+  staged: string[];
 }
 
 const nothing: Mark = { position: 0, outputId: null };
@@ -33,6 +35,8 @@ export class IncrementalModel {
   readonly versions: Version[] = [];
   /** What was consumed, in order. */
   readonly consumptions: string[] = [];
+  /** Outputs that readers see, in order: those of all that was consumed, and more where a run completed before. */
+  readonly published: string[] = [];
   watermark: Mark = nothing;
   runs = 0;
   open: OpenRun | null = null;
@@ -85,17 +89,26 @@ export class IncrementalModel {
     return this.visible().filter((version) => version.position > this.mark.position);
   }
 
+  /** An output is written; one that the run has staged before is met again. */
+  wrote(output: string): void {
+    const run = this.open!;
+    run.wrote = true;
+    if (!run.staged.includes(output)) run.staged.push(output);
+  }
+
+  /** The watermark moves past an input: with it goes out all that the run has staged. */
   consumedOne(version: Version): void {
     const run = this.open!;
     const mark = { position: version.position, outputId: version.outputId };
     if (run.own) run.own = mark;
     if (mark.position > this.watermark.position) this.watermark = mark;
-    run.wrote = true;
     this.consumptions.push(nameOf(version));
+    this.publish(run);
   }
 
   completed(followUp: boolean): void {
     const run = this.open!;
+    this.publish(run);
     this.end(run);
     if (followUp) this.begin({ ...newRun('follow-up'), own: run.own });
     this.plan();
@@ -113,10 +126,16 @@ export class IncrementalModel {
     this.open!.attempts += 1;
   }
 
-  /** By an operator, while nobody holds the run: its inputs count as consumed. */
+  /** By an operator. A run that was never claimed has consumed its inputs too. */
   cancelled(): void {
     this.open!.upper ??= this.versions.length;
     this.failedForGood();
+  }
+
+  /** Without an output, or suspended. */
+  endedWithoutOutput(): void {
+    this.end(this.open!);
+    this.plan();
   }
 
   retried(): void {
@@ -124,7 +143,8 @@ export class IncrementalModel {
     this.parked = null;
   }
 
-  private failedForGood(): void {
+  /** By validation, a cancel, or the third lost lease: what is staged is gone. */
+  failedForGood(): void {
     const run = this.open!;
     this.end(run);
     this.parked = run;
@@ -133,7 +153,13 @@ export class IncrementalModel {
 
   private end(run: OpenRun): void {
     this.consumed = Math.max(this.consumed, run.upper ?? 0);
+    run.staged = [];
     this.open = null;
+  }
+
+  private publish(run: OpenRun): void {
+    this.published.push(...run.staged);
+    run.staged = [];
   }
 
   private plan(): void {
@@ -173,5 +199,5 @@ export function nameOf(version: { readonly outputId: number; readonly sha256: st
 }
 
 function newRun(reason: OpenRun['reason']): OpenRun {
-  return { reason, upper: null, own: null, attempts: 1, lost: 0, wrote: false };
+  return { reason, upper: null, own: null, attempts: 1, lost: 0, wrote: false, staged: [] };
 }

@@ -1,20 +1,33 @@
 /** A runner of an incremental node that dies, is cut off and loses answers at every step, held against the model. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { advanceSession } from '../../store/advance.ts';
-import type { Database } from '../../store/database.ts';
-import { endOverdueClaims } from '../../store/leases.ts';
-import type { Answer } from '../support/api.ts';
+import type { Database } from '../../store/connection/database.ts';
+import { endOverdueClaims } from '../../store/runs/leases.ts';
+import { advanceSession } from '../../store/runs/reconcile-session.ts';
+import { type Answer, ask } from '../support/api.ts';
 import type { Graph } from '../support/graph.ts';
 import { type IncrementalModel, nameOf, type Version } from './incremental-model.ts';
 
 /**
  * What happens at one call. `lost`: it is done, its answer gets lost, and it is repeated. `cut`: the connection breaks
  * in the middle, whether or not the call was done, and it is repeated. `dies-before`, `dies-after`: the runner is gone.
- * `releases`, `fails`: it does so in place of the call.
+ * `releases`, `fails`: it does so in place of the call; so `breaks`, a failure for good, `suspends` and `finds-nothing`.
+ * `cancelled`: an operator cancels the run in this moment, and the runner ends it.
  */
-export const faults = ['none', 'lost', 'cut', 'dies-before', 'dies-after', 'releases', 'fails'] as const;
-export type Fault = (typeof faults)[number];
+export const faults = [
+  'none',
+  'lost',
+  'cut',
+  'dies-before',
+  'dies-after',
+  'releases',
+  'fails',
+  'breaks',
+  'suspends',
+  'finds-nothing',
+  'cancelled',
+] as const;
+type Fault = (typeof faults)[number];
 
 export interface Stage {
   readonly url: string;
@@ -35,11 +48,35 @@ export interface Work {
 }
 
 class Death extends Error {}
+
+interface End {
+  readonly call: 'release' | 'fail' | 'complete';
+  readonly json: object;
+  readonly note: (model: IncrementalModel) => void;
+}
+const suspended = { outcome: 'suspended' };
+const ends: Partial<Record<Fault, End>> = {
+  releases: { call: 'release', json: {}, note: () => undefined },
+  fails: { call: 'fail', json: { category: 'error', reason: 'No luck.' }, note: (model) => model.failed() },
+  breaks: {
+    call: 'fail',
+    json: { category: 'validation', reason: 'Broken.' },
+    note: (model) => model.failedForGood(),
+  },
+  suspends: { call: 'complete', json: suspended, note: (model) => model.endedWithoutOutput() },
+  'finds-nothing': {
+    call: 'complete',
+    json: { outcome: 'no-output' },
+    note: (model) => model.endedWithoutOutput(),
+  },
+  cancelled: { call: 'complete', json: suspended, note: (model) => model.cancelled() },
+};
+
 class Ends extends Error {
-  readonly how: 'release' | 'fail';
-  constructor(how: 'release' | 'fail') {
-    super(how);
-    this.how = how;
+  readonly end: End;
+  constructor(end: End) {
+    super(end.call);
+    this.end = end;
   }
 }
 
@@ -51,7 +88,7 @@ export async function workOnce(stage: Stage, work: Work): Promise<void> {
   try {
     await runner.work();
   } catch (error) {
-    if (error instanceof Ends) await runner.end(error.how);
+    if (error instanceof Ends) await runner.end(error.end);
     else if (!(error instanceof Death)) throw error;
   }
   await timePasses(stage);
@@ -84,6 +121,7 @@ class FaultyRunner {
   private readonly faults: Fault[];
   private readonly instanceId = `incremental-${instances++}`;
   private taskId: string | undefined;
+  private runId: string | undefined;
 
   constructor(stage: Stage, work: Work) {
     this.stage = stage;
@@ -120,6 +158,7 @@ class FaultyRunner {
       },
     );
     this.taskId = task.body.taskId;
+    this.runId = task.body.runId;
     expect(task.body).toMatchObject({
       attempt: attempts,
       reason: attempts > 1 ? 'retry' : reason,
@@ -131,13 +170,12 @@ class FaultyRunner {
     await this.complete();
   }
 
-  /** Gives the task back or reports a failure, if it is held. */
-  async end(how: 'release' | 'fail'): Promise<void> {
+  /** Ends the task, if it is held. */
+  async end({ call, json, note }: End): Promise<void> {
     if (this.taskId === undefined) return;
-    const json = how === 'fail' ? { category: 'error', reason: 'No luck.' } : {};
-    const answer = await this.send('PUT', `/tasks/${this.taskId}/${how}`, json);
-    expect(answer.status).toBe(200);
-    if (how === 'fail') this.stage.model.failed();
+    const answer = await this.send('PUT', `/tasks/${this.taskId}/${call}`, json);
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    note(this.stage.model);
   }
 
   /** All pages of what the task lists. */
@@ -154,21 +192,43 @@ class FaultyRunner {
     }
   }
 
+  /**
+   * Writes the outputs of an input and moves the watermark past it. How many they are, and whether the last of them or a
+   * call of its own moves it, goes by the input: each attempt does the same.
+   */
   private async consume(version: Version): Promise<void> {
+    const { model } = this.stage;
+    const count = 1 + (version.position % 3);
+    const isAlone = version.position % 2 === 0;
+    for (let number = 1; number <= count; number += 1) {
+      await this.write(version, number, number === count && !isAlone);
+    }
+    if (!isAlone) return;
+    const path = `/tasks/${this.taskId}/watermark`;
+    const json = { inputId: version.outputId };
+    await this.step(200, (signal) => this.send('PUT', path, json, {}, signal), {
+      done: () => model.consumedOne(version),
+    });
+  }
+
+  private async write(version: Version, number: number, moves: boolean): Promise<void> {
     const { isNaming, model } = this.stage;
-    const name = nameOf(version);
+    const output = `${nameOf(version)}.${number}`;
     const headers: Record<string, string> = {
-      'x-platform-watermark': String(version.outputId),
-      'x-platform-output-metadata': JSON.stringify({ of: name }),
+      ...(moves && { 'x-platform-watermark': String(version.outputId) }),
+      'x-platform-output-metadata': JSON.stringify({ of: output }),
       // A reprocess appends beside what stands; its runs go over each input once.
       ...(isNaming && {
-        'x-platform-output-identifier': `${name}.${model.runs}.${model.consumptions.length}`,
+        'x-platform-output-identifier': `${output}.${model.runs}.${model.consumptions.length}`,
       }),
     };
     const path = `/tasks/${this.taskId}/outputs`;
-    await this.step([200, 201], (signal) => this.send('POST', path, name, headers, signal), {
+    await this.step([200, 201], (signal) => this.send('POST', path, output, headers, signal), {
       isRepeatable: isNaming,
-      done: () => model.consumedOne(version),
+      done: () => {
+        model.wrote(output);
+        if (moves) model.consumedOne(version);
+      },
     });
   }
 
@@ -202,8 +262,9 @@ class FaultyRunner {
     const isRepeat = next === 'lost' || next === 'cut';
     const fault = isRepeat && options.isRepeatable === false ? 'none' : next;
     if (fault === 'dies-before') throw new Death();
-    if (fault === 'releases') throw new Ends('release');
-    if (fault === 'fails') throw new Ends('fail');
+    if (fault === 'cancelled' && this.taskId !== undefined) await this.cancel();
+    const end = ends[fault];
+    if (end !== undefined) throw new Ends(end);
     if (fault === 'cut') {
       const cut = new AbortController();
       const sent = call(cut.signal).catch(() => undefined);
@@ -217,6 +278,13 @@ class FaultyRunner {
     options.done?.(answer);
     if (fault === 'dies-after') throw new Death();
     return answer;
+  }
+
+  /** As an operator, while the runner holds the run. */
+  private async cancel(): Promise<void> {
+    const { url, token } = this.stage;
+    const answer = await ask(url, 'POST', `/api/v2/admin/node-runs/${this.runId}/cancel`, { token });
+    expect(answer).toMatchObject({ status: 202, body: { state: 'held', cancelRequested: true } });
   }
 
   private async send(

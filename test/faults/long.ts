@@ -1,6 +1,6 @@
 /**
  * Campaigns that run small within the suite, at their full length: `npm run campaign:claims`, `npm run campaign:calls`,
- * `npm run soak`. How long they are is an argument or a variable: `npm run campaign:claims -- 20000`, or
+ * `npm run soak`, `npm run soak:api`. How long they are is an argument or a variable: `npm run campaign:claims -- 20000`, or
  * CAMPAIGN_CALLS=20000.
  */
 import { spawn } from 'node:child_process';
@@ -11,6 +11,7 @@ import { checkout } from '../../local/settings.ts';
 const campaigns: Readonly<Record<string, { file: string; variable: string; size: string }>> = {
   claims: { file: 'test/faults/claim-campaign.test.ts', variable: 'CAMPAIGN_CALLS', size: '50000' },
   calls: { file: 'test/api/generated/generated.test.ts', variable: 'GENERATED_RUNS', size: '300' },
+  'soak:api': { file: 'test/faults/api-soak.test.ts', variable: 'SOAK_API_PERCENT', size: '100' },
   soak: { file: 'test/faults/soak.test.ts', variable: 'SOAK_MINUTES', size: '10' },
 };
 

@@ -1,5 +1,5 @@
-import { advanceSession } from '../../store/advance.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/connection/database.ts';
+import { advanceSession } from '../../store/runs/reconcile-session.ts';
 
 /** Retries that wait for their time are due: as if that time had passed, and the session's workflow had looked. */
 export async function retriesNow(database: Database): Promise<void> {

@@ -1,6 +1,6 @@
 /** What must be true of every graph once nothing is at work: nothing open, nothing lost, nothing doubled. */
-import { nodeStateCodes } from '../../domain/node-state.ts';
-import type { Database } from '../../store/database.ts';
+import { nodeStateCodes } from '../../domain/runs/node-state.ts';
+import type { Database } from '../../store/connection/database.ts';
 
 /** Each gives a row for everything that is wrong when nothing is at work. */
 const always: Readonly<Record<string, string>> = {

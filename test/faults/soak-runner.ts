@@ -37,6 +37,8 @@ process.on('SIGUSR2', () => {
 process.on('SIGTERM', () => {
   isOver = true;
 });
+// Before it listens a signal would end it.
+console.log('listens');
 
 const chance = (share: number) => !isTidy && Math.random() < share;
 

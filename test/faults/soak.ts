@@ -3,7 +3,7 @@
  * then; then all settles, one more upload runs through every graph, and the database is looked over.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/connection/database.ts';
 import { ask } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Graph, makeGraph, outsideTemplate } from '../support/graph.ts';
@@ -102,6 +102,9 @@ class Soak {
   /** Everybody behaves, what is under way ends, and one more upload goes through every graph. */
   async settled(): Promise<SoakReport> {
     const startedAt = performance.now();
+    await eventually('all runners listen', () =>
+      this.#runners.every(({ process }) => process.log().includes('listens')),
+    );
     for (const { process } of this.#runners) process.kill('SIGUSR2');
     for (const { sessionId } of this.#graphs) await this.#operate(sessionId, 'unfreeze');
     await this.#quiet();

@@ -1,8 +1,8 @@
 /** Processes that stand still and go on: what they held meanwhile holds up nobody else, and no lease is lost by it. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
-import { Database, type Tx } from '../../store/database.ts';
-import { beatAlive, endOverdueClaims } from '../../store/leases.ts';
+import { Database, type Tx } from '../../store/connection/database.ts';
+import { beatAlive, endOverdueClaims } from '../../store/runs/leases.ts';
 import { tokenOf } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { chain, claim, type Graph, makeGraph, upload } from '../support/graph.ts';
@@ -41,8 +41,8 @@ test('a process that stands still inside a transaction keeps no lease of another
   await database.transaction(async (tx) => {
     await tx.query('select 1 from session where id = $1 for no key update', [locked.sessionId]);
     const startedAt = performance.now();
-    const effects = await endOverdueClaims(database, 100, () => 0);
-    expect(effects.map(({ session }) => session.sessionId).sort()).toEqual(
+    const ended = await endOverdueClaims(database, 100, () => 0);
+    expect(ended.map(({ sessionId }) => sessionId).sort()).toEqual(
       others.map(({ sessionId }) => sessionId).sort(),
     );
     expect(performance.now() - startedAt).toBeLessThan(2_000);

@@ -1,6 +1,6 @@
 /** Workers that are killed or stopped in the middle of their work: others finish it, and nothing is done twice. */
 import { describe, expect, test } from 'vitest';
-import type { Failpoint } from '../../store/failpoint.ts';
+import type { Failpoint } from '../../store/connection/failpoint.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectOnlyReferredObjects, type FaultWorld, faultWorld } from './fault-world.ts';
 import { expectNothingOpen, expectOnceEach, factsOf, graphEnds } from './graph-facts.ts';

@@ -13,8 +13,9 @@ import proto from '@temporalio/proto';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import { removeData, startStack } from '../../local/stack.ts';
-import { Database } from '../../store/database.ts';
-import { ObjectStores, objectSettings } from '../../store/objects.ts';
+import { Database } from '../../store/connection/database.ts';
+import { objectSettings } from '../../store/objects/object-store.ts';
+import { ObjectStores } from '../../store/objects/object-stores.ts';
 import { startWorker } from '../../worker/main.ts';
 import { WorkflowClient } from '../../workflows/client.ts';
 import { sessionWorkflowId } from '../../workflows/contract.ts';
@@ -77,6 +78,7 @@ async function main(names: readonly string[]): Promise<void> {
       { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE: 'default', TEMPORAL_TASK_QUEUE: taskQueue },
       pino({ level: 'warn' }),
     );
+    database.onSessionChanged = workflows.sessionChanged;
     const connection = await Connection.connect({ address: TEMPORAL_ADDRESS });
     const workers = [await startWorker(environment, 'workflows'), await startWorker(environment, 'builtin')];
     const stage = { database, objects, workflows, operator: new Client({ connection }) };

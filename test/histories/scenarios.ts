@@ -1,20 +1,32 @@
 /** What sessions, windows and queues go through while record.ts records them: one history for each. */
 import { Readable } from 'node:stream';
 import type { Client } from '@temporalio/client';
-import { closeSession } from '../../store/close-session.ts';
-import { ensurePlatformDataSource } from '../../store/data-sources.ts';
-import type { Database } from '../../store/database.ts';
-import { newOutputKey, type ObjectStores } from '../../store/objects.ts';
-import { cancelRun, retryRun } from '../../store/operate-runs.ts';
-import { endTask } from '../../store/outcomes.ts';
-import { publishUpload } from '../../store/publish.ts';
-import { queueUpload } from '../../store/queued-uploads.ts';
-import { lockSession } from '../../store/session-lock.ts';
-import { joinOrOpen } from '../../store/shared-sessions.ts';
+import type { Database } from '../../store/connection/database.ts';
+import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
+import { newOutputKey } from '../../store/objects/object-store.ts';
+import type { ObjectStores } from '../../store/objects/object-stores.ts';
+import { publishUpload } from '../../store/outputs/publish.ts';
+import { queueUpload } from '../../store/outputs/queued-uploads.ts';
+import { claimRun } from '../../store/runs/claims.ts';
+import { endTask } from '../../store/runs/end-task.ts';
+import { builtinHolder } from '../../store/runs/leases.ts';
+import { cancelRun, retryRun } from '../../store/runs/operate-runs.ts';
+import { lockSession } from '../../store/runs/session-lock.ts';
+import { closeSession } from '../../store/sessions/close-session.ts';
+import { joinOrOpen } from '../../store/sessions/shared-sessions.ts';
 import type { WorkflowClient } from '../../workflows/client.ts';
 import { queuedIngestId, sessionWorkflowId, windowWorkflowId } from '../../workflows/contract.ts';
 import { eventually } from '../support/eventually.ts';
-import { chain, claim, finish, type Graph, makeGraph, outsideTemplate, upload } from '../support/graph.ts';
+import {
+  chain,
+  changesBy,
+  claim,
+  finish,
+  type Graph,
+  makeGraph,
+  outsideTemplate,
+  upload,
+} from '../support/graph.ts';
 
 const runner = { holder: 'token', instanceId: 'runner' };
 export const taskQueue = 'recorded';
@@ -37,7 +49,7 @@ async function outside(stage: Stage, length: number): Promise<Graph & { readonly
 }
 
 async function begin(stage: Stage, graph: Graph): Promise<void> {
-  stage.workflows.afterCommit((await upload(stage.database, graph, 'input')).effects);
+  await upload(stage.database, graph, 'input');
 }
 
 function take(stage: Stage, template: string) {
@@ -45,8 +57,7 @@ function take(stage: Stage, template: string) {
 }
 
 async function finishNext(stage: Stage, graph: Graph & { readonly template: string }): Promise<void> {
-  const ended = await finish(stage.database, runner, graph, await take(stage, graph.template));
-  if (ended.kind === 'ended') stage.workflows.afterCommit(ended.effects);
+  await finish(stage.database, runner, graph, await take(stage, graph.template));
 }
 
 const handleOf = (stage: Stage, graph: Graph) =>
@@ -59,6 +70,36 @@ function untilAwaited(stage: Stage, graph: Graph) {
   });
 }
 
+function builtinGraph(stage: Stage): Promise<Graph> {
+  return makeGraph(stage.database, [
+    { name: 'input', parents: [] },
+    { name: 'recording', parents: ['input'], template: 'system-tabular-to-dataservice' },
+    { name: 'dashboard', parents: ['recording'], template: 'system-next-dimension' },
+  ]);
+}
+
+/** Publishes a small table with its bytes, and tells nobody. */
+async function publishTable({ database, objects }: Stage, graph: Graph) {
+  const dataSource = await ensurePlatformDataSource(database, objects.platformAccess);
+  const objectKey = newOutputKey();
+  await database.query('insert into pending_object (object_key, data_source_id) values ($1, $2)', [
+    objectKey,
+    dataSource.id,
+  ]);
+  const bytes = Readable.from([Buffer.from('time,speed\n0,1\n1,2\n')]);
+  const stored = await objects.of(dataSource).put(objectKey, bytes, { signal: AbortSignal.timeout(10_000) });
+  return await publishUpload(database, {
+    ...stored,
+    nodeInstanceId: graph.nodes.input!,
+    dataSourceId: dataSource.id,
+    objectKey,
+    outputIdentifier: 'drive.csv',
+    contentType: 'text/csv',
+    contentEncoding: null,
+    metadata: null,
+  });
+}
+
 const day = { seconds: 86_400, ms: 86_400_000 };
 
 export const scenarios: Readonly<Record<string, Scenario>> = {
@@ -68,8 +109,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     await begin(stage, graph);
     const task = await take(stage, graph.template);
     await untilAwaited(stage, graph);
-    const ended = await finish(stage.database, runner, graph, task);
-    if (ended.kind === 'ended') stage.workflows.afterCommit(ended.effects);
+    await finish(stage.database, runner, graph, task);
     await finishNext(stage, graph);
     await finishNext(stage, graph);
     return graph;
@@ -81,8 +121,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     await begin(stage, graph);
     const task = await take(stage, graph.template);
     const failure = { kind: 'fail', category: 'error', reason: 'No luck.' } as const;
-    const ended = await endTask(stage.database, runner, task.taskId, failure, 'digest', 0);
-    if (ended.kind === 'ended') stage.workflows.afterCommit(ended.effects);
+    await endTask(stage.database, runner, task.taskId, failure, 'digest', 0);
     await finishNext(stage, graph);
     return graph;
   },
@@ -102,8 +141,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     for (const _ of nodes) {
       const { taskId, runId } = await take(stage, template);
       failed.push(runId);
-      const ended = await endTask(stage.database, runner, taskId, failure, 'digest', 0);
-      if (ended.kind === 'ended') stage.workflows.afterCommit(ended.effects);
+      await endTask(stage.database, runner, taskId, failure, 'digest', 0);
     }
     await eventually('two timers', async () => {
       const { events } = await handleOf(stage, graph).fetchHistory();
@@ -113,13 +151,10 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       });
       return ofRetries?.length === 2;
     });
-    const cancelled = await cancelRun(stage.database, failed[1]!);
-    if ('effects' in cancelled) stage.workflows.afterCommit(cancelled.effects);
+    await cancelRun(stage.database, failed[1]!);
     const again = await take(stage, template);
-    const retried = await retryRun(stage.database, failed[1]!);
-    if (retried.outcome === 'queued') stage.workflows.afterCommit(retried.effects);
-    const ended = await finish(stage.database, runner, graph, again);
-    if (ended.kind === 'ended') stage.workflows.afterCommit(ended.effects);
+    await retryRun(stage.database, failed[1]!);
+    await finish(stage.database, runner, graph, again);
     await finishNext(stage, graph);
     return graph;
   },
@@ -130,8 +165,8 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     await begin(stage, graph);
     const task = await take(stage, graph.template);
     await untilAwaited(stage, graph);
-    const ended = await finish(stage.database, runner, graph, task);
-    if (ended.kind === 'ended') await stage.workflows.lookAgain(ended.effects.session);
+    const [change] = await changesBy(stage.database, () => finish(stage.database, runner, graph, task));
+    await stage.workflows.lookAgain(change!.session);
     await finishNext(stage, graph);
     return graph;
   },
@@ -139,49 +174,49 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   /** So many looks that the workflow goes on in a fresh history; this is the history before. */
   async 'continued-as-new'(stage) {
     const graph = await outside(stage, 1);
-    const { effects } = await upload(stage.database, graph, 'input');
-    await stage.workflows.lookAgain(effects.session);
+    const [change] = await changesBy(stage.database, () => upload(stage.database, graph, 'input'));
+    const { session } = change!;
+    await stage.workflows.lookAgain(session);
     const task = await take(stage, graph.template);
     await untilAwaited(stage, graph);
     const first = (await handleOf(stage, graph).describe()).runId;
     while ((await handleOf(stage, graph).describe()).runId === first)
-      await Promise.all(Array.from({ length: 20 }, () => stage.workflows.lookAgain(effects.session)));
-    const ended = await finish(stage.database, runner, graph, task);
-    if (ended.kind === 'ended') stage.workflows.afterCommit(ended.effects);
+      await Promise.all(Array.from({ length: 20 }, () => stage.workflows.lookAgain(session)));
+    await finish(stage.database, runner, graph, task);
     return graph;
   },
 
   /** Built-in nodes, from an upload to a dashboard. */
   async builtin(stage) {
-    const { database, objects, workflows } = stage;
-    const graph = await makeGraph(database, [
-      { name: 'input', parents: [] },
-      { name: 'recording', parents: ['input'], template: 'system-tabular-to-dataservice' },
-      { name: 'dashboard', parents: ['recording'], template: 'system-next-dimension' },
-    ]);
-    const dataSource = await ensurePlatformDataSource(database, objects.platformAccess);
-    const objectKey = newOutputKey();
-    await database.query('insert into pending_object (object_key, data_source_id) values ($1, $2)', [
-      objectKey,
-      dataSource.id,
-    ]);
-    const stored = await objects
-      .of(dataSource)
-      .put(objectKey, Readable.from([Buffer.from('time,speed\n0,1\n1,2\n')]), {
-        contentType: 'text/csv',
-        signal: AbortSignal.timeout(10_000),
-      });
-    const published = await publishUpload(database, {
-      ...stored,
-      nodeInstanceId: graph.nodes.input!,
-      dataSourceId: dataSource.id,
-      objectKey,
-      outputIdentifier: 'drive.csv',
-      contentType: 'text/csv',
-      contentEncoding: null,
-      metadata: null,
+    const graph = await builtinGraph(stage);
+    await publishTable(stage, graph);
+    return graph;
+  },
+
+  /** A built-in run is under way for so many looks that the workflow continues as new; this is the history before. */
+  async 'continued-while-busy'(stage) {
+    const graph = await builtinGraph(stage);
+    const [change] = await changesBy(stage.database, () => publishTable(stage, graph));
+    const { session } = change!;
+    const [run] = await stage.database.query<{ id: string }>(
+      `select id from node_run where session_id = $1 and state = 'queued'`,
+      [graph.sessionId],
+    );
+    const holder = { holder: builtinHolder, instanceId: 'recorded' };
+    const claimed = { runId: run!.id, attempt: 1, leaseSeconds: 600 };
+    const task = (await claimRun(stage.database, holder, claimed))!;
+    const look = () => stage.workflows.lookAgain(session);
+    await look();
+    await untilAwaited(stage, graph);
+    const latest = async () => await handleOf(stage, graph).describe();
+    const first = (await latest()).runId;
+    while ((await latest()).historyLength < 1_800) await Promise.all(Array.from({ length: 100 }, look));
+    await eventually('a fresh history', async () => {
+      await look();
+      return (await latest()).runId !== first;
     });
-    if ('effects' in published) workflows.afterCommit(published.effects);
+    const release = { kind: 'release', reason: 'recorded' } as const;
+    await endTask(stage.database, holder, task.taskId, release, 'digest', 0);
     return graph;
   },
 
@@ -196,8 +231,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       'the cancel',
       async () => (await handleOf(stage, graph).describe()).status.name === 'CANCELLED',
     );
-    const ended = await finish(stage.database, runner, graph, task);
-    if (ended.kind === 'ended') stage.workflows.afterCommit(ended.effects);
+    await finish(stage.database, runner, graph, task);
     return graph;
   },
 

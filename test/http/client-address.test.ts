@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { clientAddress, clientNetwork } from '../../http/client-address.ts';
+import { clientAddress, clientNetwork } from '../../http/server/client-address.ts';
 
 describe('the address that a rate limit counts', () => {
   test('is the peer, whatever X-Forwarded-For says, unless proxies are trusted', () => {

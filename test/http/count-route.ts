@@ -1,7 +1,7 @@
 /** A route of the tests' own that reads an upload. */
 import { z } from 'zod';
 import { defineRoute } from '../../api/route.ts';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 
 export const count = defineRoute({
   id: 'count',

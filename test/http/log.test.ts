@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { formatToken } from '../../domain/token-format.ts';
+import { formatToken } from '../../domain/access/token-format.ts';
 import { createLog } from '../../http/log.ts';
 
 const token = formatToken('offline', Buffer.alloc(32, 9));

@@ -1,7 +1,7 @@
 /** Routes that machinery.test.ts asks: one that sends back, one that refuses before it reads, one that breaks its word. */
 import { z } from 'zod';
 import { defineRoute } from '../../api/route.ts';
-import { access } from '../../domain/access.ts';
+import { access } from '../../domain/access/access.ts';
 import { freeJson, nameText, pathId, timestamp } from '../../http/schemas.ts';
 
 const tags = ['Test'];

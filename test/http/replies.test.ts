@@ -3,8 +3,8 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineRoute } from '../../api/route.ts';
-import { access } from '../../domain/access.ts';
-import { downloadResponses, serveBytes } from '../../http/download.ts';
+import { access } from '../../domain/access/access.ts';
+import { downloadResponses, serveBytes } from '../../http/bodies/download.ts';
 import { ask, startTestApi, type TestApi } from '../support/api.ts';
 import { testEnvironment } from '../support/stack.ts';
 
@@ -54,6 +54,27 @@ const waits = defineRoute({
   },
 });
 
+const streams: Readable[] = [];
+/** Gives a stream that is read by its reply alone. */
+const streamed = defineRoute({
+  id: 'streamed',
+  method: 'GET',
+  path: '/streamed/{how}',
+  summary: 'Replies with a stream',
+  tags,
+  access: access.open,
+  params: z.object({ how: z.enum(['late', 'undeclared', 'header', 'fails']) }),
+  responses: { 200: { description: 'Bytes.', media: 'text/plain' } },
+  async handler({ params: { how }, signal }) {
+    if (how === 'late') await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    const stream = new PassThrough();
+    streams.push(stream);
+    if (how === 'fails') stream.destroy(new Error('the store went away'));
+    const headers = how === 'header' ? { 'x-broken': 'a\r\nb' } : {};
+    return { status: (how === 'undeclared' ? 201 : 200) as 200, stream, headers };
+  },
+});
+
 function brokenStream(): Readable {
   const stream = new PassThrough();
   stream.write('0123');
@@ -63,7 +84,7 @@ function brokenStream(): Readable {
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi(platform.environment, { routes: [download, waits] });
+  api = await startTestApi(platform.environment, { routes: [download, waits, streamed] });
 });
 afterAll(() => api.stop());
 
@@ -135,6 +156,25 @@ describe('stored bytes', () => {
 
   test('that break off in the middle break the connection, so that nobody takes half for whole', async () => {
     await expect(get('broken')).rejects.toThrow();
+  });
+});
+
+describe('the stream of a reply', () => {
+  test('is closed when the caller is gone before it can be sent', async () => {
+    const controller = new AbortController();
+    const request = fetch(`${api.url}/streamed/late`, { signal: controller.signal });
+    setTimeout(() => controller.abort(), 50);
+    await expect(request).rejects.toThrow();
+    await expect.poll(() => streams.at(-1)?.destroyed).toBe(true);
+  });
+
+  test.for(['undeclared', 'header'])('is closed when the reply is refused: %s', async (how) => {
+    expect((await ask(api.url, 'GET', `/streamed/${how}`)).status).toBe(500);
+    expect(streams.at(-1)?.destroyed).toBe(true);
+  });
+
+  test('may have failed before it is sent: the caller is told, and the process goes on', async () => {
+    expect((await ask(api.url, 'GET', '/streamed/fails')).status).toBe(500);
   });
 });
 

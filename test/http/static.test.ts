@@ -9,8 +9,8 @@ import { pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApi } from '../../api/start.ts';
-import type { RunningServer } from '../../http/server.ts';
-import { staticFiles } from '../../http/static.ts';
+import type { RunningServer } from '../../http/server/server.ts';
+import { staticFiles } from '../../http/server/static.ts';
 import { ask, startTestApi, type TestApi } from '../support/api.ts';
 import { testEnvironment } from '../support/stack.ts';
 

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openBody, type SlowLimits } from '../../http/upload.ts';
+import { openBody, type SlowLimits } from '../../http/bodies/upload.ts';
 
 /** The product's rule, in a hundredth of its time. */
 const slow: SlowLimits = { bytesPerSecond: 1024, windowSeconds: 0.3 };

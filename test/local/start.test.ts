@@ -1,7 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { freePort, rememberedPorts } from '../../local/ports.ts';
@@ -10,6 +12,11 @@ import { removeData } from '../../local/stack.ts';
 import { temporaryDataFolder } from '../support/global-setup.ts';
 
 const startScript = fileURLToPath(new URL('../../local/start.ts', import.meta.url));
+const checkout = fileURLToPath(new URL('../../', import.meta.url));
+/** An address of this machine that others see; undefined where it has none. */
+const outerAddress = Object.values(networkInterfaces())
+  .flat()
+  .find((one) => one?.internal === false && one.family === 'IPv4')?.address;
 const dataDir = temporaryDataFolder();
 const READY_MILLISECONDS = 90_000;
 /** Two whole starts and stops, on a machine that may be busy with other tests. */
@@ -24,11 +31,11 @@ interface Start {
   ended: Promise<number | null>;
 }
 
-function start(port: number): Start {
-  const { DATABASE_URL, REPORT_DATABASE_URL, TEMPORAL_ADDRESS, S3_ENDPOINT, ADMIN_PASSWORD, ...env } =
+function start(port: number, more: Record<string, string> = {}): Start {
+  const { DATABASE_URL, REPORT_DATABASE_URL, TEMPORAL_ADDRESS, S3_ENDPOINT, ADMIN_PASSWORD, HOST, ...env } =
     process.env;
   const child = spawn(process.execPath, [startScript], {
-    env: { ...env, PORT: String(port), DATA_DIR: dataDir, SDK_RUNNERS_DIR: import.meta.dirname },
+    env: { ...env, PORT: String(port), DATA_DIR: dataDir, SDK_RUNNERS_DIR: import.meta.dirname, ...more },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => {
@@ -77,6 +84,15 @@ test(
     const signedIn = { status: 200, dataSources: ['default', 'platform'] };
     expect(await signIn(port, password)).toEqual(signedIn);
 
+    // Plain HTTP: for this machine alone, unless HOST says otherwise.
+    expect(text).toMatch(/Listening on +127\.0\.0\.1.*this machine.*HOST=0\.0\.0\.0 npm start/);
+    expect(await isReached(outerAddress, port)).toBe(outerAddress === undefined ? undefined : false);
+
+    // The README's second command, as it stands.
+    const shown = await demo({ DATA_DIR: dataDir });
+    expect(shown).toMatchObject({ code: 0 });
+    expect(shown.output).toMatch(/Dashboard +http:\/\/127\.0\.0\.1:\d+\/dashboards\/\d+/);
+
     expect(await databaseUsers()).toEqual({ working: ['sdp_app', 'sdp_report'], owning: ['sdp_migrate'] });
 
     const running = join(dataDir, 'running.json');
@@ -90,20 +106,75 @@ test(
     const alive = children.filter((identity) => identity !== undefined);
     // Three servers, API, two workers and the host of deployed runners.
     expect(alive).toHaveLength(7);
+    const host = readIdentity(join(dataDir, 'run', 'runner-host.pid'))!;
+    const given = readFileSync(`/proc/${host.pid}/environ`, 'utf8');
+    expect(given).toMatch(/(^|\0)RUNNER_HOST_KEY=[0-9a-f]{64}/);
+    expect(given).not.toMatch(/(^|\0)(\w*DATABASE_URL|\w*(?<!RUNNER_HOST)_KEY|S3_\w+|TEMPORAL_\w+)(_FILE)?=/);
     first.child.kill('SIGINT');
     expect(await first.ended).toBe(0);
     expect(alive.filter(isAlive)).toEqual([]);
     expect(existsSync(running)).toBe(false);
 
-    const second = start(port);
+    const second = start(port, { HOST: '0.0.0.0' });
     const again = await untilReady(second);
     expect(again).not.toContain('First sign-in');
+    expect(again).toMatch(/Listening on +0\.0\.0\.0.*plain HTTP/);
+    expect(await isReached(outerAddress, port)).toBe(outerAddress === undefined ? undefined : true);
     expect(await signIn(port, password)).toEqual(signedIn);
+    await demoAfterChanges(port, password);
     second.child.kill('SIGTERM');
     expect(await second.ended).toBe(0);
   },
   TEST_MILLISECONDS,
 );
+
+/** Whether the port answers at the address; undefined without an address. */
+async function isReached(address: string | undefined, port: number): Promise<boolean | undefined> {
+  if (address === undefined) return undefined;
+  const answer = fetch(`http://${address}:${port}/health_check`, { signal: AbortSignal.timeout(5_000) });
+  return await answer.then(
+    () => true,
+    () => false,
+  );
+}
+
+/** `npm run demo`, without a terminal to ask at. */
+async function demo(variables: Record<string, string>): Promise<{ code: number; output: string }> {
+  const { ADMIN_PASSWORD, SDP_URL, SDP_TOKEN, PORT, HOST, ...env } = process.env;
+  const run = promisify(execFile)('npm', ['run', '--silent', 'demo'], {
+    cwd: checkout,
+    env: { ...env, ...variables },
+    timeout: 150_000,
+  });
+  run.child.stdin?.end();
+  return await run.then(
+    ({ stdout, stderr }) => ({ code: 0, output: stdout + stderr }),
+    (error: { code: number; stdout: string; stderr: string }) => ({
+      code: error.code,
+      output: error.stdout + error.stderr,
+    }),
+  );
+}
+
+/** The demonstration depends on no password, finds the platform by PORT and SDP_URL, and says what it lacks. */
+async function demoAfterChanges(port: number, password: string): Promise<void> {
+  const url = `http://127.0.0.1:${port}`;
+  const send = async (path: string, body: object, token = '') => {
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+    return await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+  };
+  const signedIn = await send('/api/authorization/token', { username: 'admin', password });
+  const { accessToken, user } = (await signedIn.json()) as { accessToken: string; user: { userId: string } };
+  const change = { password: 'another password of theirs', currentPassword: password };
+  const path = `/api/authorization/users/${user.userId}/password`;
+  expect((await send(path, change, accessToken)).ok).toBe(true);
+  expect(await demo({ DATA_DIR: dataDir, PORT: String(port) })).toMatchObject({ code: 0 });
+  expect(await demo({ DATA_DIR: dataDir, SDP_URL: `http://localhost:${port}` })).toMatchObject({ code: 0 });
+  // Another data folder, so another platform as far as can be told.
+  const stranger = await demo({ DATA_DIR: join(dataDir, 'logs'), SDP_URL: url });
+  expect(stranger.code).toBe(1);
+  expect(stranger.output.trim()).toMatch(/^The password is missing: .*ADMIN_PASSWORD.*--password.*$/);
+}
 
 /** As whom the processes work on the embedded database, and who owns its tables; seen by the server's superuser. */
 async function databaseUsers(): Promise<{ working: string[]; owning: string[] }> {

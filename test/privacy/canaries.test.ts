@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { formatToken } from '../../domain/token-format.ts';
+import { formatToken } from '../../domain/access/token-format.ts';
 import { s3Client } from '../support/bucket.ts';
 import { eventually } from '../support/eventually.ts';
 import { type ApiProcess, type TestProcess, testProcesses } from '../support/processes.ts';

@@ -1,8 +1,8 @@
 /** Secrets that are planted, and the search for any trace of them in whatever form it was written down. */
 import { randomBytes } from 'node:crypto';
-import { leakedTokenPattern } from '../../domain/token-format.ts';
+import { leakedTokenPattern } from '../../domain/access/token-format.ts';
 
-export type CanaryKind = 'address' | 'token' | 'password';
+type CanaryKind = 'address' | 'token' | 'password';
 
 export interface Canary {
   readonly kind: CanaryKind;

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatToken } from '../../domain/token-format.ts';
+import { formatToken } from '../../domain/access/token-format.ts';
 import { addressCanary, CanaryBook, passwordCanary, searchFor, spellings } from './canaries.ts';
 import { textOf } from './places.ts';
 

@@ -1,6 +1,6 @@
 /** What the parts of the scenario share: people with planted addresses and passwords, and their tokens. */
-import type { Role } from '../../domain/access.ts';
-import { roles } from '../../domain/access.ts';
+import type { Role } from '../../domain/access/access.ts';
+import { roles } from '../../domain/access/access.ts';
 import { eventually } from '../support/eventually.ts';
 import type { TestEnvironment } from '../support/stack.ts';
 import type { Canary } from './canaries.ts';

@@ -23,14 +23,69 @@ const tokenOf = async (id: string | null) => {
   return body.find((token: { id: string }) => token.id === id);
 };
 
+/** Tries what a parser that a file has taken over would try; says how each of it went. */
+const pryingModule = (secret: string) => `
+import { execFileSync, fork } from 'node:child_process';
+import { linkSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { Session } from 'node:inspector';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+const secret = ${JSON.stringify(secret)};
+const host = process.ppid;
+/** In a thread that has put the bounds of the process aside. */
+const code = \`
+const { parentPort, workerData: { secret, host } } = require('node:worker_threads');
+const { readFileSync, readdirSync } = require('node:fs');
+const { spawnSync } = require('node:child_process');
+const code = (attempt) => { try { return String(attempt()); } catch (error) { return error.code; } };
+parentPort.postMessage({
+  secret: code(() => readFileSync(secret)),
+  environ: code(() => readFileSync('/proc/' + host + '/environ')),
+  fd: code(() => readdirSync('/proc/' + host + '/fd')),
+  killed: code(() => process.kill(host, 'SIGUSR1')),
+  spawned: spawnSync('/bin/cat', [secret], { env: {} }).status,
+});\`;
+const threads = () => new Promise((resolve, reject) => {
+  const worker = new Worker(code, { eval: true, execArgv: [], env: {}, workerData: { secret, host } });
+  worker.once('message', resolve).once('error', reject);
+});
+const tries = {
+  file: () => readFileSync(secret, 'utf8'),
+  link: () => symlinkSync(secret, join(tmpdir(), 'pointing')),
+  above: () => readFileSync('../secret.json', 'utf8'),
+  environ: () => readFileSync('/proc/' + host + '/environ', 'utf8'),
+  maps: () => readFileSync('/proc/' + host + '/maps', 'utf8'),
+  listed: () => readdirSync('/run'),
+  write: () => writeFileSync(secret, 'mine'),
+  remove: () => rmSync(secret),
+  linked: () => linkSync(secret, join(tmpdir(), 'linked')),
+  spawned: () => execFileSync('/bin/cat', [secret]),
+  forked: () => fork(import.meta.filename),
+  addon: () => process.dlopen({ exports: {} }, secret),
+  inspector: () => new Session().connect(),
+  temporary: () => { writeFileSync(join(tmpdir(), 'x'), 'mine'); return readFileSync(join(tmpdir(), 'x'), 'utf8'); },
+  user: () => process.getuid(),
+  threads,
+};
+export default async (task) => {
+  for await (const input of task.inputs('latest')) {
+    const found = {};
+    for (const [name, attempt] of Object.entries(tries))
+      try { found[name] = await attempt(); } catch (error) { found[name] = error.code ?? String(error); }
+    await task.writeJson({ text: await input.text(), found });
+  }
+};`;
+
 describe.concurrent('a deployed runner', () => {
-  test('works from the manifest on, known by its own token, with nothing in its environment but two variables', async () => {
+  test('works from the manifest on, known by its own token, with nothing in its environment but three variables', async () => {
     write('telling.mjs', tellingModule);
     const published = await publish('telling', { entrypoint: 'telling.mjs' });
     expect([published.status, published.body.warnings]).toEqual([200, []]);
     const told = await work(await sessionOf('telling'), 'first');
-    expect(told.names).toEqual(['SDP_RUNNER_TOKEN', 'SDP_URL']);
-    expect(told.flags).toEqual(['--max-old-space-size=100']);
+    expect(told.names).toEqual(['SDP_RUNNER_TOKEN', 'SDP_URL', 'TMPDIR']);
+    expect(told.flags).toContain('--max-old-space-size=100');
     const environment = readFileSync(`/proc/${told.pid}/environ`, 'utf8').split('\0').filter(Boolean);
     expect(environment.map((line) => line.split('=')[0]).sort()).toEqual(told.names);
     expect(environment).toContain(`SDP_URL=http://127.0.0.1:${new URL(stage.api.url).port}`);
@@ -51,6 +106,28 @@ describe.concurrent('a deployed runner', () => {
     const value = environment.find((line) => line.startsWith('SDP_RUNNER_TOKEN='))!.split('=')[1]!;
     expect(host.log()).toContain('takes tasks');
     expect(host.log()).not.toContain(value);
+  });
+
+  test('is refused files, variables, programs and debuggers of the platform by Node, and by the system where it is another user', async () => {
+    const secret = join(stage.folder, '../secret.json');
+    writeFileSync(secret, '{"key":"of the platform"}', { mode: 0o600 });
+    write('prying.mjs', pryingModule(secret));
+    await publish('prying', { entrypoint: 'prying.mjs' });
+    const { found } = await work(await sessionOf('prying'), 'first');
+    const { user, temporary, threads, ...refused } = found;
+    expect(new Set(Object.values(refused))).toEqual(new Set(['ERR_ACCESS_DENIED', 'ERR_DLOPEN_DISABLED']));
+    expect(temporary).toBe('mine');
+    expect(readFileSync(secret, 'utf8')).toContain('of the platform');
+    if (process.getuid?.() !== 0) return;
+    // A thread can be started without the bounds of its process: there the system refuses.
+    expect(user).toBe(64_123);
+    expect(threads).toEqual({
+      secret: 'EACCES',
+      environ: 'EACCES',
+      fd: 'EACCES',
+      killed: 'EPERM',
+      spawned: 1,
+    });
   });
 
   test('that is killed is started again, and does what was left', async () => {

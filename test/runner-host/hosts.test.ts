@@ -105,7 +105,10 @@ describe.concurrent('of two hosts', () => {
 describe.concurrent('a host that is stopped', () => {
   test('lets its runners give back what they hold, ends those that hear nothing, and leaves nothing behind', async () => {
     const stage = stopped;
-    const host = await stage.startHost({ SDK_RUNNERS_GRACE_SECONDS: '0' });
+    const host = await stage.startHost({
+      SDK_RUNNERS_GRACE_SECONDS: '0',
+      SDK_RUNNERS_ALLOW: 'child-process',
+    });
     stage.write(
       'waiting.mjs',
       tellingModule.replace('const text', 'await new Promise(() => {}); const text'),
@@ -165,8 +168,8 @@ describe.concurrent('a runner that computes without end', () => {
   test('past the time of its task is started anew, and the work is done', async () => {
     const stage = hanging;
     const { log } = await start();
-    const { workflows, log: quiet } = stage.api.composed.services;
-    const leases = startLeaseLoop(stage.database, workflows, quiet);
+    const { log: quiet } = stage.api.composed.services;
+    const leases = startLeaseLoop(stage.database, quiet);
     try {
       stage.write('endless.mjs', endless);
       await stage.publish('endless', { entrypoint: 'endless.mjs' });

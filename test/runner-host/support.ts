@@ -1,22 +1,22 @@
 /** A platform with a folder of deployed runners, and hosts for them as processes of their own. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
-import { Database } from '../../store/database.ts';
+import { Database } from '../../store/connection/database.ts';
 import { type Answer, ask, startTestApi, type TestApi, tokenOf } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { type TestProcess, type TestProcesses, testProcesses } from '../support/processes.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { inputNode, ship, templateFile } from '../support/templates.ts';
 
-export interface DeployedSession {
+interface DeployedSession {
   readonly input: number;
   readonly node: number;
   readonly sessionId: string;
 }
 
-export interface Shown {
+interface Shown {
   readonly runnerType: string;
   readonly entrypoint: string | null;
   readonly processes: readonly {
@@ -30,10 +30,14 @@ export interface Shown {
 
 export interface HostStage {
   readonly api: TestApi;
+  /** Of the API. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly administrator: { readonly username: string; readonly password: string };
   /** A connection of the test's own. */
   readonly database: Database;
   /** Of the modules; what lies beside it is removed with it. */
   readonly folder: string;
+  /** With the variables of a host alone. */
   readonly processes: TestProcesses;
   /** Writes a module of the folder. */
   write(name: string, source: string): void;
@@ -69,17 +73,21 @@ export default defineRunner({
 /** To be called at the top of a test file; all of it ends after the file's last test. */
 export async function hostStage(): Promise<HostStage> {
   const around = mkdtempSync(join(tmpdir(), 'sdp-deployed-'));
+  // Where the tests run as root, runners are another user, who has to get there.
+  chmodSync(around, 0o755);
   afterAll(() => rmSync(around, { recursive: true, force: true }));
   const folder = join(around, 'runners');
   mkdirSync(folder);
   const platform = await testEnvironment();
-  const api = await startTestApi({ ...platform.environment, SDK_RUNNERS_DIR: folder });
+  const environment = { ...platform.environment, SDK_RUNNERS_DIR: folder };
+  const api = await startTestApi(environment);
   const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 3 });
   afterAll(async () => {
     await api.stop();
     await database.close();
   });
-  const processes = testProcesses(platform.environment);
+  // All that a host is given: no address of the database or of Temporal, and no key but its own.
+  const processes = testProcesses({ RUNNER_HOST_KEY: platform.environment.RUNNER_HOST_KEY ?? '' });
   const { username, password } = platform.administrator;
   const token = await tokenOf(api.url, username, password);
   await ship(database);
@@ -95,6 +103,8 @@ export async function hostStage(): Promise<HostStage> {
   };
   return {
     api,
+    environment,
+    administrator: platform.administrator,
     database,
     folder,
     processes,

@@ -1,7 +1,7 @@
 /** What callers were told, held against what the database knows once all is at rest. */
 import { expect } from 'vitest';
-import { nodeStateCodes } from '../../domain/node-state.ts';
-import type { Database } from '../../store/database.ts';
+import { nodeStateCodes } from '../../domain/runs/node-state.ts';
+import type { Database } from '../../store/connection/database.ts';
 import type { LoadResult } from './load.ts';
 
 /** Acknowledged uploads are there, live events told of every output, and each run was done once and at no loss of an attempt. */

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HttpRunner } from '../faults/http-runner.ts';
 import { followEvents } from '../support/events.ts';
 
-export interface LoadGraph {
+interface LoadGraph {
   readonly sessionId: string;
   readonly inputNodeId: number;
 }

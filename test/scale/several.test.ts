@@ -1,6 +1,6 @@
 /** Two of every process, each stopped and started again under load. */
 import { afterAll, expect, test } from 'vitest';
-import { Database } from '../../store/database.ts';
+import { Database } from '../../store/connection/database.ts';
 import { RecordingClient } from '../activities/recording-session.ts';
 import { outsideChain } from '../faults/http-runner.ts';
 import { isQuiet, wrongFacts } from '../faults/soak-checks.ts';

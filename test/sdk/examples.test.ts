@@ -86,7 +86,7 @@ describe('resample-csv', () => {
     const child = startExample('resample-csv');
     await stage.until(graph, 'resampled', 'Failed');
     const { statusDetails } = await stage.node(graph, 'resampled');
-    expect(statusDetails).toBe('validation: line 4: the time goes back');
+    expect(statusDetails).toBe('validation: row 4: the time goes back');
     await ends(child);
   });
 });

@@ -1,5 +1,5 @@
 /** The kit outside of this checkout: as an installed package, and for modules that lie anywhere. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -46,6 +46,15 @@ test('a packed kit is installed, typed, and runs the first example of its README
   const options = ['--noEmit', '--strict', '--module', 'nodenext', '--types', 'node', '--target', 'es2024'];
   execFileSync(program, [resolve('node_modules/typescript/bin/tsc'), ...options, module], { cwd: folder });
   await topSpeed(join(folder, 'node_modules/.bin/sdp-runner'), [module]);
+});
+
+test('packing tells how it is used, and takes nothing that it does not know', () => {
+  const run = (...args: string[]) => spawnSync(program, ['sdk/pack.ts', ...args], { encoding: 'utf8' });
+  expect(run('--help')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^Usage: /), stderr: '' });
+  expect(run('--what')).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/^Usage: [^\n]+\n[^\n]+\n$/),
+  });
 });
 
 test('a module that lies anywhere imports the kit that runs it', async () => {

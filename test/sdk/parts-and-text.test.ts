@@ -1,9 +1,9 @@
 /** Rules of the kit that need no platform. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { readRetryAfter } from '../../client/errors.ts';
 import { ApiError, defineRunner, SettingsError, TaskCancelled, TaskFailure } from '../../sdk/index.ts';
 import { BackOff, isOutage, isTransient } from '../../sdk/src/back-off.ts';
-import { readRetryAfter } from '../../sdk/src/http-request.ts';
 import { readSettings } from '../../sdk/src/options.ts';
 import { reportOfError, reportOfResult } from '../../sdk/src/outcome.ts';
 import { outputHeaders } from '../../sdk/src/output-headers.ts';
@@ -175,8 +175,15 @@ describe('settings', () => {
 });
 
 test('the trace of a claim goes with all calls of its task', () => {
-  const { signal } = new AbortController();
-  const parts = { connection: undefined as never, instanceId: 'me', signal, onEnd: () => undefined };
+  const { signal: cancel } = new AbortController();
+  const ignored = () => undefined;
+  const parts = {
+    connection: undefined as never,
+    instanceId: 'me',
+    cancel,
+    onEnd: ignored,
+    onUnheard: ignored,
+  };
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   const headers = (claim: object) => new TaskCalls({ ...parts, claim: claim as never }).headers;
   expect(headers({ traceparent })).toEqual({ 'x-platform-runner-instance': 'me', traceparent });

@@ -1,6 +1,7 @@
 /** The orderly end of a runner process. */
 import { describe, expect, test } from 'vitest';
 import { defineRunner } from '../../sdk/index.ts';
+import { ask } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { faultProxy } from './support/fault-proxy.ts';
 import { kitStage } from './support/kit-stage.ts';
@@ -19,12 +20,27 @@ async function process(BEHAVIOUR: string, variables: Record<string, string> = {}
   return { graph, child };
 }
 
+/** Of the instances that claim tasks of the graph's node template, as operators see them. */
+async function statesOf(graph: { readonly template: string }): Promise<readonly string[]> {
+  const token = stage.people.Administrator.token;
+  const { body } = await ask(stage.api.url, 'GET', '/api/v2/admin/runners?pageSize=100', { token });
+  const rows = await stage.database.query<{ id: string }>(
+    'select id from runner_instance where $1 = any (templates)',
+    [graph.template],
+  );
+  const own = new Set(rows.map(({ id }) => id));
+  return body.runners
+    .filter(({ id }: { id: string }) => own.has(id))
+    .map(({ state }: { state: string }) => state);
+}
+
 describe('a runner process that gets SIGTERM', () => {
   test('gives its unfinished task back, which counts as no attempt, and ends with code 0', async () => {
     const { graph, child } = await process('waits');
     child.kill('SIGTERM');
     expect(await child.ended).toBe(0);
     expect(await stage.node(graph, 'n1')).toMatchObject({ state: 'Pending' });
+    expect(await statesOf(graph)).toEqual(['gone']);
     await stage.start(
       defineRunner({
         templates: [graph.template],
@@ -112,6 +128,18 @@ test('a runner that stops loses no task that is on its way to it', async () => {
     [graph.nodes.n1],
   );
   expect(run).toEqual({ state: 'queued', attempt: 1, lostCount: 0 });
+});
+
+test('a platform that does not know how runners sign off disturbs none that ends', async () => {
+  const graph = await stage.chainOf(1);
+  const proxy = await faultProxy(stage.api.url);
+  proxy.spoil(/^DELETE .*instances/, { status: 404 });
+  const runner = defineRunner({ templates: [graph.template], run: () => 'no-output' });
+  const running = await stage.start(runner, { url: proxy.url });
+  await eventually('its claim waits', async () => (await statesOf(graph))[0] === 'waiting');
+  await running.stop();
+  expect(proxy.count(/^DELETE .*instances/)).toBe(1);
+  expect(await statesOf(graph)).toEqual(['waiting']);
 });
 
 test('a process that is told to stop before the platform answers ends with code 0', async () => {

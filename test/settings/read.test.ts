@@ -7,8 +7,8 @@ import { authMigrateSettings, authSettings } from '../../auth/settings.ts';
 import { secretVariables } from '../../domain/settings.ts';
 import { readStartSettings } from '../../local/settings.ts';
 import { type Environment, readSettings, SettingsError } from '../../settings/read.ts';
-import { objectSettings, platformAccess } from '../../store/object-settings.ts';
-import { databaseSettings } from '../../store/settings.ts';
+import { databaseSettings } from '../../store/connection/settings.ts';
+import { objectSettings, platformAccess } from '../../store/objects/settings.ts';
 import { temporalConnection, temporalSettings } from '../../workflows/settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sdp-settings-'));

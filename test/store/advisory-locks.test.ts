@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { advisoryLocks } from '../../store/advisory-locks.ts';
-import { Database } from '../../store/database.ts';
-import { beatAlive } from '../../store/leases.ts';
-import { publishManifest } from '../../store/node-templates.ts';
+import { advisoryLocks } from '../../store/connection/advisory-locks.ts';
+import { Database } from '../../store/connection/database.ts';
+import { publishManifest } from '../../store/registry/node-templates.ts';
+import { beatAlive } from '../../store/runs/leases.ts';
 import { testEnvironment } from '../support/stack.ts';
 
 const platform = await testEnvironment();
@@ -56,7 +56,7 @@ test('every lock has a number of its own, and all of them stand in one place', (
         join(folder, file),
       ),
     )
-    .filter((file) => file.endsWith('.ts') && file !== 'store/advisory-locks.ts')
+    .filter((file) => file.endsWith('.ts') && file !== 'store/connection/advisory-locks.ts')
     .flatMap((file) =>
       [...readFileSync(join(checkout, file), 'utf8').matchAll(/\b7_306_\d{3}\b/g)].map(([number]) => ({
         file,

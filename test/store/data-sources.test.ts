@@ -1,4 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
+import { Database } from '../../store/connection/database.ts';
+import { lookupWithin } from '../../store/objects/client.ts';
 import {
   accessOf,
   createDataSource,
@@ -7,11 +9,10 @@ import {
   ensurePlatformDataSource,
   findDataSourceByName,
   updateDataSource,
-} from '../../store/data-sources.ts';
-import { Database } from '../../store/database.ts';
-import { lookupStore } from '../../store/object-client.ts';
-import { ObjectStores, objectSettings } from '../../store/objects.ts';
-import { SecretBox, SecretUnreadable } from '../../store/secrets.ts';
+} from '../../store/objects/data-sources.ts';
+import { objectSettings } from '../../store/objects/object-store.ts';
+import { ObjectStores } from '../../store/objects/object-stores.ts';
+import { SecretBox, SecretUnreadable } from '../../store/objects/secrets.ts';
 import { testEnvironment } from '../support/stack.ts';
 
 const platform = await testEnvironment();
@@ -80,20 +81,24 @@ test('the data source of the platform shows where the environment places it, wit
   expect(accessOf(first, access, secrets).secretAccessKey).toBe('a secret ü');
 });
 
-test('a host name that leads to the network link is as good as unknown, also when it came to do so later', async () => {
-  const leadsTo = (addresses: readonly string[], isList: boolean) =>
+test('a host name that leads inside, or to the network link, is as good as unknown, also when it came to do so later', async () => {
+  const leadsTo = (addresses: readonly string[], isList: boolean, inside = false) =>
     new Promise<string>((resolve) => {
       const found = addresses.map((address) => ({ address, family: 4 }));
-      lookupStore(
-        'store.example.org',
-        { all: isList },
-        (error, address) => resolve(error === null ? JSON.stringify(address) : String(error.code)),
-        (_host, _options, done) => done(null, isList ? found : (addresses[0] ?? ''), 4),
+      const answering = lookupWithin({ inside }, (_host, _options, done) =>
+        done(null, isList ? found : (addresses[0] ?? ''), 4),
+      );
+      answering('store.example.org', { all: isList }, (error, address) =>
+        resolve(error === null ? JSON.stringify(address) : String(error.code)),
       );
     });
   for (const isList of [true, false]) {
-    expect(await leadsTo(['169.254.169.254'], isList)).toBe('ENOTFOUND');
+    expect(await leadsTo(['169.254.169.254'], isList, true)).toBe('ENOTFOUND');
+    for (const address of ['169.254.169.254', '10.1.2.3', '127.0.0.1', '::1', '::ffff:192.168.1.1'])
+      expect(await leadsTo([address], isList)).toBe('ENOTFOUND');
+    expect(await leadsTo(['10.1.2.3'], isList, true)).toContain('10.1.2.3');
     expect(await leadsTo(['203.0.113.7'], isList)).toContain('203.0.113.7');
   }
-  expect(await leadsTo(['203.0.113.7', 'fe80::1'], true)).toBe('ENOTFOUND');
+  expect(await leadsTo(['203.0.113.7', 'fe80::1'], true, true)).toBe('ENOTFOUND');
+  expect(await leadsTo(['203.0.113.7', '172.20.0.1'], true)).toBe('ENOTFOUND');
 });

@@ -1,7 +1,8 @@
 /** Who keeps a deployed runner, and what its process calls with. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Database } from '../../store/database.ts';
+import { Database } from '../../store/connection/database.ts';
+import { publishManifest } from '../../store/registry/node-templates.ts';
 import {
   giveToken,
   isTokenGood,
@@ -11,8 +12,7 @@ import {
   releaseProcess,
   removeAbandoned,
   takeProcess,
-} from '../../store/deployed-runners.ts';
-import { publishManifest } from '../../store/node-templates.ts';
+} from '../../store/runners/deployed-runners.ts';
 import { testEnvironment } from '../support/stack.ts';
 
 const platform = await testEnvironment();

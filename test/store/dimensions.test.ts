@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Database } from '../../store/database.ts';
-import { findDimension } from '../../store/dimension-reads.ts';
-import { type DimensionPublication, publishDimension } from '../../store/dimensions.ts';
+import { Database } from '../../store/connection/database.ts';
+import { findDimension } from '../../store/dashboards/dimension-reads.ts';
+import { type DimensionPublication, publishDimension } from '../../store/dashboards/dimensions.ts';
 import { chain, claim, finish, type Graph, makeGraph, upload } from '../support/graph.ts';
 import { testEnvironment } from '../support/stack.ts';
 

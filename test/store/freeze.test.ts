@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { advanceSession } from '../../store/advance.ts';
+import { Database } from '../../store/connection/database.ts';
+import { publishUpload } from '../../store/outputs/publish.ts';
 import {
   arrive,
   arriveAndClaim,
@@ -7,15 +8,15 @@ import {
   claimNext,
   claimRun,
   type RunnerIdentity,
-} from '../../store/claims.ts';
-import { Database } from '../../store/database.ts';
-import { takeForgottenSessions } from '../../store/forgotten-sessions.ts';
-import { freezeSession, isRunFrozen, unfreezeSession } from '../../store/freeze-session.ts';
-import { endTask } from '../../store/outcomes.ts';
-import { publishUpload } from '../../store/publish.ts';
-import { TaskReadyListener } from '../../store/task-ready.ts';
+} from '../../store/runs/claims.ts';
+import { endTask } from '../../store/runs/end-task.ts';
+import { TaskReadyListener } from '../../store/runs/queue-listener.ts';
+import { advanceSession } from '../../store/runs/reconcile-session.ts';
+import { takeForgottenSessions } from '../../store/sessions/forgotten-sessions.ts';
+import { freezeSession, isRunFrozen, unfreezeSession } from '../../store/sessions/freeze-session.ts';
 import {
   chain,
+  changesBy,
   claim,
   finish,
   type Graph,
@@ -130,8 +131,8 @@ test('a held task may finish; what it makes possible waits for the unfreezing', 
   expect(ended).toMatchObject({ kind: 'ended', reply: { outcome: 'completed' } });
   expect(await stateOf(database, graph, 'n2')).toBe(0);
   expect(await claim(database, runner, template)).toBeUndefined();
-  const effects = await unfreezeSession(database, graph.sessionId);
-  expect(effects).toMatchObject({ session: { sessionId: graph.sessionId } });
+  const changes = await changesBy(database, () => unfreezeSession(database, graph.sessionId));
+  expect(changes).toMatchObject([{ session: { sessionId: graph.sessionId } }]);
   expect(await stateOf(database, graph, 'n2')).toBe(5);
   expect((await claim(database, runner, template))?.nodeName).toBe('n2');
 });

@@ -11,8 +11,13 @@ import {
   type PartOptions,
   type PartsDiffer,
   putPart,
-} from '../../store/object-multipart.ts';
-import { newOutputKey, ObjectTooLarge, openObjectStore, SourceBroken } from '../../store/objects.ts';
+} from '../../store/objects/multipart.ts';
+import {
+  newOutputKey,
+  ObjectTooLarge,
+  openObjectStore,
+  SourceBroken,
+} from '../../store/objects/object-store.ts';
 import { s3Client } from '../support/bucket.ts';
 import { testEnvironment } from '../support/stack.ts';
 
@@ -30,7 +35,7 @@ const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex
 async function begin() {
   const key = newOutputKey();
   const place = store.multipart(key);
-  const uploadId = await beginMultipart(place, 'text/csv');
+  const uploadId = await beginMultipart(place);
   const put = (number: number, source: Buffer | Readable, options: Partial<PartOptions> = {}) =>
     putPart(place, uploadId, number, source instanceof Readable ? source : Readable.from([source]), {
       maxBytes: 100 * mebibyte,

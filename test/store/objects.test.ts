@@ -9,7 +9,12 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ListMultipartUploadsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { afterAll, describe, expect, test } from 'vitest';
-import { newOutputKey, ObjectTooLarge, openObjectStore, SourceBroken } from '../../store/objects.ts';
+import {
+  newOutputKey,
+  ObjectTooLarge,
+  openObjectStore,
+  SourceBroken,
+} from '../../store/objects/object-store.ts';
 import { s3Client } from '../support/bucket.ts';
 import { testEnvironment } from '../support/stack.ts';
 
@@ -62,7 +67,6 @@ describe('bytes come back as they went in', () => {
     const key = newOutputKey();
     const counted: number[] = [];
     const result = await store.put(key, pieces(bytes, pieceBytes), {
-      contentType: 'text/csv',
       declaredBytes: isDeclared ? size : null,
       withMd5: true,
       signal: never,

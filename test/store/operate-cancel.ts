@@ -2,13 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../domain/limits.ts';
-import { advanceSession } from '../../store/advance.ts';
-import { type ClaimedTask, giveUpHeldTask } from '../../store/claims.ts';
-import { endOverdueClaims } from '../../store/leases.ts';
-import { findNodeRun } from '../../store/node-runs.ts';
-import { cancelRun, retryRun } from '../../store/operate-runs.ts';
-import { touchTask } from '../../store/task-reads.ts';
-import { chain, type Graph, makeGraph, upload } from '../support/graph.ts';
+import type { ClaimedTask } from '../../store/runs/claims.ts';
+import { giveUpHeldTask } from '../../store/runs/give-back.ts';
+import { endOverdueClaims } from '../../store/runs/leases.ts';
+import { findNodeRun } from '../../store/runs/node-runs.ts';
+import { cancelRun, retryRun } from '../../store/runs/operate-runs.ts';
+import { advanceSession } from '../../store/runs/reconcile-session.ts';
+import { touchTask } from '../../store/runs/task-inputs.ts';
+import { chain, changesBy, type Graph, makeGraph, upload } from '../support/graph.ts';
 import { broken, type OperateWorld, unlucky } from './operate-world.ts';
 
 export function cancelTests(world: OperateWorld): void {
@@ -20,17 +21,19 @@ export function cancelTests(world: OperateWorld): void {
       const { template, graph } = await setUp({}, 2);
       await upload(database, graph, 'input');
       const [run] = await runsOf(graph);
-      expect(await cancelRun(database, run!.id)).toMatchObject({
-        outcome: 'ended',
-        run: {
-          state: 'cancelled',
-          nodeState: 'Failed',
-          statusDetails: 'cancelled',
-          isRetryable: true,
-          attempts: [{ outcome: 'cancelled', startedAt: null, category: null }],
-        },
-        effects: { ended: [{ runId: run!.id, attempt: 1, outcome: 'cancelled' }] },
-      });
+      const changes = await changesBy(database, async () =>
+        expect(await cancelRun(database, run!.id)).toMatchObject({
+          outcome: 'ended',
+          run: {
+            state: 'cancelled',
+            nodeState: 'Failed',
+            statusDetails: 'cancelled',
+            isRetryable: true,
+            attempts: [{ outcome: 'cancelled', startedAt: null, category: null }],
+          },
+        }),
+      );
+      expect(changes).toMatchObject([{ ended: [{ runId: run!.id, attempt: 1, outcome: 'cancelled' }] }]);
       expect(await tryTake(template)).toBeUndefined();
       await advanceSession(database, graph.sessionId);
       expect(await runsOf(graph)).toHaveLength(1);

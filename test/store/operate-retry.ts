@@ -1,16 +1,16 @@
 /** Trying failed runs again. Run by operate-runs.test.ts in its world. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { nodeStateCodes } from '../../domain/node-state.ts';
-import { advanceSession } from '../../store/advance.ts';
-import { giveUpHeldTask } from '../../store/claims.ts';
-import { freezeSession, unfreezeSession } from '../../store/freeze-session.ts';
-import { findNodeRun } from '../../store/node-runs.ts';
-import { retryFailedRuns, retryRun } from '../../store/operate-runs.ts';
-import { requestReprocess } from '../../store/reprocess.ts';
-import { sweepSupersededOutputs } from '../../store/superseded.ts';
-import { touchTask } from '../../store/task-reads.ts';
-import { writeWatermark } from '../../store/task-writes.ts';
+import { nodeStateCodes } from '../../domain/runs/node-state.ts';
+import { sweepSupersededOutputs } from '../../store/outputs/versions.ts';
+import { giveUpHeldTask } from '../../store/runs/give-back.ts';
+import { findNodeRun } from '../../store/runs/node-runs.ts';
+import { retryFailedRuns, retryRun } from '../../store/runs/operate-runs.ts';
+import { advanceSession } from '../../store/runs/reconcile-session.ts';
+import { requestReprocess } from '../../store/runs/reprocess.ts';
+import { touchTask } from '../../store/runs/task-inputs.ts';
+import { writeWatermark } from '../../store/runs/watermark.ts';
+import { freezeSession, unfreezeSession } from '../../store/sessions/freeze-session.ts';
 import { chain, makeGraph, outsideTemplate, stateOf, upload } from '../support/graph.ts';
 import { broken, completed, type OperateWorld, unlucky } from './operate-world.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
-import { nodeStateCodes } from '../../domain/node-state.ts';
-import { Database } from '../../store/database.ts';
-import { retryFailedRuns, retryRun } from '../../store/operate-runs.ts';
+import { nodeStateCodes } from '../../domain/runs/node-state.ts';
+import { Database } from '../../store/connection/database.ts';
+import { retryFailedRuns, retryRun } from '../../store/runs/operate-runs.ts';
 import { makeGraph, outsideTemplate, stateOf, upload } from '../support/graph.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { cancelTests } from './operate-cancel.ts';

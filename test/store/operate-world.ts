@@ -1,10 +1,10 @@
 /** What the tests of operators' work on runs share: graphs of a node template of their own, and tasks of them. */
 import { randomUUID } from 'node:crypto';
-import { advanceSession } from '../../store/advance.ts';
-import type { ClaimedTask, RunnerIdentity } from '../../store/claims.ts';
-import type { Database } from '../../store/database.ts';
-import { endTask, type TaskEnd } from '../../store/outcomes.ts';
-import { type InputMode, listInputs, touchTask } from '../../store/task-reads.ts';
+import type { Database } from '../../store/connection/database.ts';
+import type { ClaimedTask, RunnerIdentity } from '../../store/runs/claims.ts';
+import { endTask, type TaskEnd } from '../../store/runs/end-task.ts';
+import { advanceSession } from '../../store/runs/reconcile-session.ts';
+import { type InputMode, listInputs, touchTask } from '../../store/runs/task-inputs.ts';
 import {
   chain,
   claim,

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { nodeStateCodes } from '../../domain/node-state.ts';
-import type { ClaimedTask } from '../../store/claims.ts';
-import { Database } from '../../store/database.ts';
-import { endTask, type TaskEnd } from '../../store/outcomes.ts';
-import { requestReprocess } from '../../store/reprocess.ts';
-import { countPendingInputs, type InputMode, listInputs, touchTask } from '../../store/task-reads.ts';
-import { writeWatermark } from '../../store/task-writes.ts';
+import { nodeStateCodes } from '../../domain/runs/node-state.ts';
+import { Database } from '../../store/connection/database.ts';
+import type { ClaimedTask } from '../../store/runs/claims.ts';
+import { endTask, type TaskEnd } from '../../store/runs/end-task.ts';
+import { requestReprocess } from '../../store/runs/reprocess.ts';
+import { countPendingInputs, type InputMode, listInputs, touchTask } from '../../store/runs/task-inputs.ts';
+import { writeWatermark } from '../../store/runs/watermark.ts';
 import {
   chain,
   claim,

@@ -1,16 +1,16 @@
 /** When attempts end, what follows (decisions 7 and 9), with time in the hands of the test. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { nodeStateCodes } from '../../domain/node-state.ts';
-import { advanceSession } from '../../store/advance.ts';
-import type { ClaimedTask, RunnerIdentity } from '../../store/claims.ts';
-import { Database } from '../../store/database.ts';
-import { endOverdueClaims } from '../../store/leases.ts';
-import { findNodeRun } from '../../store/node-runs.ts';
-import { endTask, type TaskEnd } from '../../store/outcomes.ts';
-import { requestReprocess } from '../../store/reprocess.ts';
-import { listInputs, touchTask } from '../../store/task-reads.ts';
-import { writeWatermark } from '../../store/task-writes.ts';
+import { nodeStateCodes } from '../../domain/runs/node-state.ts';
+import { Database } from '../../store/connection/database.ts';
+import type { ClaimedTask, RunnerIdentity } from '../../store/runs/claims.ts';
+import { endTask, type TaskEnd } from '../../store/runs/end-task.ts';
+import { endOverdueClaims } from '../../store/runs/leases.ts';
+import { findNodeRun } from '../../store/runs/node-runs.ts';
+import { advanceSession } from '../../store/runs/reconcile-session.ts';
+import { requestReprocess } from '../../store/runs/reprocess.ts';
+import { listInputs, touchTask } from '../../store/runs/task-inputs.ts';
+import { writeWatermark } from '../../store/runs/watermark.ts';
 import {
   chain,
   claim,
@@ -211,38 +211,50 @@ test('outputs without an identifier, published before an attempt died, are not t
   await overdue(task, 'lease_until');
   const again = await take(template);
   expect(await writeUnnamed(graph, again, second)).toMatchObject({ kind: 'created' });
-  const outputs = await database.query<{ name: string }>(
-    'select output_identifier as name from node_output where node_instance_id = $1 order by position',
-    [graph.nodes.n1],
-  );
-  expect(outputs.map(({ name }) => name)).toEqual([`${task.runId}.1`, `${task.runId}.2`]);
+  expect(await publishedOf(graph)).toEqual([`${task.runId}.1`, `${task.runId}.2`]);
 });
 
-test('what an attempt staged without an identifier for inputs that it then passed is kept beside what the next one writes', async () => {
+test('an output without an identifier that was staged after the last move is met again, one before it is not', async () => {
   const { template, graph } = await setUp({ incremental: true });
   const second = (await upload(database, graph, 'input')).output.id;
   const task = await take(template);
   const [first] = await inputsOf(task);
   await writeOne(database, holderOf(task), graph, task, null);
-  expect(await writeWatermark(database, holderOf(task), task.taskId, first!, undefined)).toMatchObject({
-    kind: 'moved',
-  });
-  // The present watermark once more passes nothing.
+  expect(await passInput(task, first!)).toMatchObject({ kind: 'moved' });
   await writeOne(database, holderOf(task), graph, task, null);
-  await writeWatermark(database, holderOf(task), task.taskId, first!, undefined);
   await overdue(task, 'lease_until');
   const again = await take(template);
   expect(await writeOne(database, holderOf(again), graph, again, null)).toMatchObject({ kind: 'existing' });
   expect(await writeUnnamed(graph, again, second)).toMatchObject({ kind: 'created' });
   expect((await end(again, completed)).kind).toBe('ended');
-  const outputs = await database.query<{ name: string; isPublished: boolean }>(
-    `select output_identifier as name, position is not null as "isPublished" from node_output
-      where node_instance_id = $1 order by id`,
+  expect(await publishedOf(graph)).toEqual([1, 2, 3].map((number) => `${task.runId}.${number}`));
+});
+
+test('an output without an identifier that the present watermark has published is not taken for that of the next input', async () => {
+  const { template, graph } = await setUp({ incremental: true });
+  const second = (await upload(database, graph, 'input')).output.id;
+  const task = await take(template);
+  const [first] = await inputsOf(task);
+  await passInput(task, first!);
+  await writeOne(database, holderOf(task), graph, task, null);
+  await passInput(task, first!);
+  await overdue(task, 'lease_until');
+  const again = await take(template);
+  expect(await writeUnnamed(graph, again, second)).toMatchObject({ kind: 'created' });
+  expect(await publishedOf(graph)).toEqual([1, 2].map((number) => `${task.runId}.${number}`));
+});
+
+const passInput = (task: ClaimedTask, inputId: number) =>
+  writeWatermark(database, holderOf(task), task.taskId, inputId, undefined);
+
+async function publishedOf(graph: Graph): Promise<string[]> {
+  const outputs = await database.query<{ name: string }>(
+    `select output_identifier as name from node_output
+      where node_instance_id = $1 and position is not null order by position`,
     [graph.nodes.n1],
   );
-  const names = [1, 2, 3].map((number) => `${task.runId}.${number}`);
-  expect(outputs).toEqual(names.map((name) => ({ name, isPublished: true })));
-});
+  return outputs.map(({ name }) => name);
+}
 
 const writeUnnamed = (graph: Graph, task: ClaimedTask, watermark: number) =>
   writeOne(database, holderOf(task), graph, task, null, watermark);

@@ -1,10 +1,11 @@
 /** Claims of runs, and the fence that every write of a claim's holder passes. Run by runs.test.ts in its world. */
 import { describe, expect, test } from 'vitest';
-import { arrive, claimNext, giveUpHeldTask, undoClaim } from '../../store/claims.ts';
-import { endOverdueClaims } from '../../store/leases.ts';
-import { endTask } from '../../store/outcomes.ts';
-import { beatTask, touchTask } from '../../store/task-reads.ts';
-import { chain, claim, finish, makeGraph, upload, writeOne } from '../support/graph.ts';
+import { arrive, claimNext } from '../../store/runs/claims.ts';
+import { endTask } from '../../store/runs/end-task.ts';
+import { giveUpHeldTask, undoClaim } from '../../store/runs/give-back.ts';
+import { endOverdueClaims } from '../../store/runs/leases.ts';
+import { beatTask, touchTask } from '../../store/runs/task-inputs.ts';
+import { chain, changesBy, claim, finish, makeGraph, upload, writeOne } from '../support/graph.ts';
 import { completed, type RunWorld } from './run-world.ts';
 
 export function claimTests({ database, runner, ownTemplate, expireLease }: RunWorld): void {
@@ -73,8 +74,8 @@ export function claimTests({ database, runner, ownTemplate, expireLease }: RunWo
       const again = (await claim(database, runner('a'), template))!;
       expect(again.attempt).toBe(1);
       await touchTask(database, runner('a'), again.taskId);
-      const given = await giveUpHeldTask(database, runner('a'));
-      expect(given?.ended).toMatchObject([{ attempt: 1, outcome: 'lost' }]);
+      const [change] = await changesBy(database, () => giveUpHeldTask(database, runner('a')));
+      expect(change?.ended).toMatchObject([{ attempt: 1, outcome: 'lost' }]);
       expect(await claim(database, runner('b'), template)).toMatchObject({ attempt: 2 });
     });
 
@@ -108,8 +109,8 @@ export function claimTests({ database, runner, ownTemplate, expireLease }: RunWo
       ];
       const refused = [undefined, undefined, 'refused', 'refused', 'refused'];
       expect(await everyCall()).toEqual(refused);
-      const effects = await endOverdueClaims(database, 10, () => 0);
-      expect(effects.flatMap((effect) => effect.ended)).toContainEqual(
+      const claims = await endOverdueClaims(database, 10, () => 0);
+      expect(claims.flatMap(({ ended }) => ended)).toContainEqual(
         expect.objectContaining({ runId: task.runId, attempt: 1, outcome: 'lost' }),
       );
       const next = (await claim(database, runner('other'), template))!;

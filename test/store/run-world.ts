@@ -1,5 +1,5 @@
 /** What the tests of runs share: a node template of their own for each, and a runner that claims by it. */
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/connection/database.ts';
 import { outsideTemplate } from '../support/graph.ts';
 
 export const completed = { kind: 'complete', outcome: 'completed', hasMore: false } as const;

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { giveBackTask } from '../../store/claims.ts';
-import { Database } from '../../store/database.ts';
+import { Database } from '../../store/connection/database.ts';
 import {
   createRunnerToken,
   listTasksOfEndedTokens,
@@ -9,7 +8,8 @@ import {
   settleEndedTokens,
   sweepRunnerTokens,
   takeCreatorsToAsk,
-} from '../../store/runner-tokens.ts';
+} from '../../store/runners/runner-tokens.ts';
+import { giveBackTask } from '../../store/runs/give-back.ts';
 import { chain, claim, makeGraph, upload } from '../support/graph.ts';
 import { testEnvironment } from '../support/stack.ts';
 
@@ -69,8 +69,8 @@ test('a token that ended is looked at until no claim of it can be left, and remo
     (await database.query<{ id: string }>('select id from runner_token where settled')).map(({ id }) => id);
   expect(await settled()).toEqual([old]);
   expect(await listTasksOfEndedTokens(database, 10)).toEqual([task!.taskId]);
-  expect(await giveBackTask(database, task!.taskId)).toBeDefined();
-  expect(await giveBackTask(database, task!.taskId)).toBeUndefined();
+  expect(await giveBackTask(database, task!.taskId)).toBe(true);
+  expect(await giveBackTask(database, task!.taskId)).toBe(false);
   await settleEndedTokens(database);
   expect((await settled()).sort()).toEqual([busy, old].sort());
   expect(await sweepRunnerTokens(database)).toBe(1);

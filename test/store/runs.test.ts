@@ -1,12 +1,13 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { nodeStateCodes } from '../../domain/node-state.ts';
-import { advanceSession } from '../../store/advance.ts';
-import { Database } from '../../store/database.ts';
-import { endTask } from '../../store/outcomes.ts';
-import { listInputs, touchTask } from '../../store/task-reads.ts';
-import { writeWatermark } from '../../store/task-writes.ts';
+import { nodeStateCodes } from '../../domain/runs/node-state.ts';
+import { Database } from '../../store/connection/database.ts';
+import { endTask } from '../../store/runs/end-task.ts';
+import { advanceSession } from '../../store/runs/reconcile-session.ts';
+import { listInputs, touchTask } from '../../store/runs/task-inputs.ts';
+import { writeWatermark } from '../../store/runs/watermark.ts';
 import {
   chain,
+  changesBy,
   claim,
   finish,
   makeGraph,
@@ -30,8 +31,8 @@ describe('a fact takes the next step in its own transaction', () => {
   test('an upload makes its children Pending and claimable at once', async () => {
     const template = await ownTemplate();
     const graph = await makeGraph(database, chain(1, template));
-    const result = await upload(database, graph, 'input');
-    expect(result.effects.wake).toBe(true);
+    const [change] = await changesBy(database, () => upload(database, graph, 'input'));
+    expect(change?.wake).toBe(true);
     expect(await stateOf(database, graph, 'input')).toBe(nodeStateCodes.Succeeded);
     expect(await stateOf(database, graph, 'n1')).toBe(nodeStateCodes.Pending);
     const task = await claim(database, runner('a'), template);
@@ -104,8 +105,8 @@ describe('what the workflow waits for', () => {
       start: [{ runId: task.runId, attempt: 1, nodeName: 'n1' }],
       lookInMs: null,
     });
-    const ended = await finish(database, runner('a'), graph, task);
-    expect(ended).toMatchObject({ effects: { wake: true, ended: [{ runId: task.runId, awaited: true }] } });
+    const changes = await changesBy(database, () => finish(database, runner('a'), graph, task));
+    expect(changes).toMatchObject([{ wake: true, ended: [{ runId: task.runId, awaited: true }] }]);
   });
 
   test('while the workflow looks again by itself, short runs of outside runners wake nobody', async () => {
@@ -114,8 +115,8 @@ describe('what the workflow waits for', () => {
     await upload(database, graph, 'input');
     await advanceSession(database, graph.sessionId);
     const task = (await claim(database, runner('a'), template))!;
-    const ended = await finish(database, runner('a'), graph, task);
-    expect(ended).toMatchObject({ effects: { wake: false, ended: [{ awaited: false }] } });
+    const changes = await changesBy(database, () => finish(database, runner('a'), graph, task));
+    expect(changes).toMatchObject([{ wake: false, ended: [{ awaited: false }] }]);
     expect(await advanceSession(database, graph.sessionId)).toMatchObject({
       ended: [{ nodeName: 'n1', attempt: 1, outcome: 'completed' }],
     });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Database } from '../../store/database.ts';
-import { countSessions } from '../../store/session-tally.ts';
+import { Database } from '../../store/connection/database.ts';
+import { countSessions } from '../../store/search/session-tally.ts';
 import { testEnvironment } from '../support/stack.ts';
 
 const platform = await testEnvironment();

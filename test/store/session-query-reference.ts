@@ -1,5 +1,5 @@
 /** What a filter and an order mean, in plain code over sessions in memory: the reference for what SQL answers. */
-import { normaliseAddress, type Person } from '../../domain/participant.ts';
+import { normaliseAddress, type Person } from '../../domain/sessions/participant.ts';
 import {
   type FilterLeaf,
   type FilterNode,
@@ -7,8 +7,8 @@ import {
   isPersonPlace,
   type Scalar,
   type SessionProperty,
-} from '../../domain/session-filter.ts';
-import type { OrderBy } from '../../domain/session-query.ts';
+} from '../../domain/sessions/session-filter.ts';
+import type { OrderBy } from '../../domain/sessions/session-query.ts';
 
 export interface PlainSession {
   readonly id: string;
@@ -29,7 +29,7 @@ export interface PlainSession {
 export type People = ReadonlyMap<string, Person>;
 
 /** By code points, as a plain reader would order text. */
-export function compareText(left: string, right: string): number {
+function compareText(left: string, right: string): number {
   const [a, b] = [[...left], [...right]];
   for (let at = 0; at < Math.min(a.length, b.length); at += 1) {
     const difference = a[at]!.codePointAt(0)! - b[at]!.codePointAt(0)!;
@@ -39,7 +39,7 @@ export function compareText(left: string, right: string): number {
 }
 
 /** Undefined where nothing is there. */
-export function valueAt(root: unknown, keys: readonly string[]): unknown {
+function valueAt(root: unknown, keys: readonly string[]): unknown {
   let value = root;
   for (const key of keys) {
     if (typeof value !== 'object' || value === null) return undefined;

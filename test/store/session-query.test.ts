@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { normaliseAddress, type Person } from '../../domain/participant.ts';
-import { type FilterNode, sessionProperties } from '../../domain/session-filter.ts';
-import { readSessionQuery } from '../../domain/session-query.ts';
-import { Database } from '../../store/database.ts';
-import { querySessions } from '../../store/session-query.ts';
+import { normaliseAddress, type Person } from '../../domain/sessions/participant.ts';
+import { type FilterNode, sessionProperties } from '../../domain/sessions/session-filter.ts';
+import { readSessionQuery } from '../../domain/sessions/session-query.ts';
+import { Database } from '../../store/connection/database.ts';
+import { querySessions } from '../../store/search/session-query.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { comparator, matches, type PlainSession } from './session-query-reference.ts';
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { Database } from '../../store/database.ts';
-import { endTask } from '../../store/outcomes.ts';
-import { sweepSupersededOutputs } from '../../store/superseded.ts';
-import { findInput, listInputs, touchTask } from '../../store/task-reads.ts';
-import { writeWatermark } from '../../store/task-writes.ts';
+import { Database } from '../../store/connection/database.ts';
+import { sweepSupersededOutputs } from '../../store/outputs/versions.ts';
+import { endTask } from '../../store/runs/end-task.ts';
+import { findInput, listInputs, touchTask } from '../../store/runs/task-inputs.ts';
+import { writeWatermark } from '../../store/runs/watermark.ts';
 import { chain, claim, finish, makeGraph, outsideTemplate, upload, writeOne } from '../support/graph.ts';
 import { testEnvironment } from '../support/stack.ts';
 

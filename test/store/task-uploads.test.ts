@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { RunnerIdentity } from '../../store/claims.ts';
-import { ensurePlatformDataSource } from '../../store/data-sources.ts';
-import { Database } from '../../store/database.ts';
-import { beginMultipart } from '../../store/object-multipart.ts';
-import { newOutputKey, ObjectStores, objectSettings } from '../../store/objects.ts';
-import { sweepAbandonedObjects } from '../../store/pending-objects.ts';
-import { sweepTaskUploads } from '../../store/sweep-task-uploads.ts';
+import { Database } from '../../store/connection/database.ts';
+import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
+import { beginMultipart } from '../../store/objects/multipart.ts';
+import { newOutputKey, objectSettings } from '../../store/objects/object-store.ts';
+import { ObjectStores } from '../../store/objects/object-stores.ts';
+import { sweepAbandonedObjects } from '../../store/objects/pending-objects.ts';
+import type { RunnerIdentity } from '../../store/runs/claims.ts';
+import { sweepTaskUploads } from '../../store/runs/sweep-task-uploads.ts';
 import {
   abandonTaskUpload,
   beginTaskUpload,
@@ -14,7 +15,7 @@ import {
   finishTaskUpload,
   keepPart,
   nameTaskUpload,
-} from '../../store/task-uploads.ts';
+} from '../../store/runs/task-uploads.ts';
 import { chain, claim, makeGraph, upload } from '../support/graph.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { allRows, bucketContents } from '../support/task-uploads.ts';
@@ -90,7 +91,7 @@ describe('the sweeper', () => {
     const { identity, taskId, newUpload } = await held();
     const begun = newUpload();
     await beginTaskUpload(database, identity, taskId, begun, 0);
-    await beginMultipart(stores.of(platformSource).multipart(begun.objectKey), 'text/csv');
+    await beginMultipart(stores.of(platformSource).multipart(begun.objectKey));
     expect((await bucketContents(platform)).uploads).toHaveLength(1);
     await sweepTaskUploads(database, stores);
     expect((await bucketContents(platform)).uploads).toEqual([]);
@@ -124,7 +125,7 @@ describe('the sweeper', () => {
     const place = stores.of(platformSource).multipart(begun.objectKey);
     await sweepTaskUploads(database, stores);
     await sweepAbandonedObjects(database, stores, { olderThanSeconds: 3_600 });
-    await beginMultipart(place, 'text/csv');
+    await beginMultipart(place);
     const isPending = async () =>
       (await database.query('select 1 from pending_object where object_key = $1', [begun.objectKey])).length;
     expect(await isPending()).toBe(1);

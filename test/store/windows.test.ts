@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Database } from '../../store/database.ts';
-import { endWindow, lookAtWindow } from '../../store/session-windows.ts';
-import { joinOrOpen } from '../../store/shared-sessions.ts';
+import { Database } from '../../store/connection/database.ts';
+import { endWindow, lookAtWindow } from '../../store/sessions/session-windows.ts';
+import { joinOrOpen } from '../../store/sessions/shared-sessions.ts';
 import { eventually } from '../support/eventually.ts';
 import { chain, makeGraph } from '../support/graph.ts';
 import { testEnvironment } from '../support/stack.ts';

@@ -1,9 +1,8 @@
 /** A real listening API for a test file, and people of every role with real tokens. */
 import { type Composed, compose } from '../../api/compose.ts';
-import type { ApiRoute } from '../../api/route.ts';
-import { startApi } from '../../api/start.ts';
-import { type Role, roles } from '../../domain/access.ts';
-import type { RunningServer } from '../../http/server.ts';
+import { type StartOptions, startApi } from '../../api/start.ts';
+import { type Role, roles } from '../../domain/access/access.ts';
+import type { RunningServer } from '../../http/server/server.ts';
 import { spawnAuth } from './processes.ts';
 import type { TestEnvironment } from './stack.ts';
 
@@ -18,14 +17,14 @@ export type TestApi = {
  * With `TEST_SEPARATE_AUTH=true` every test API works with an authentication service in a process of its own, reached
  * over HTTP, as an installation with `AUTH_URL` does (`npm run test:separate-auth`).
  */
-export const isAuthSeparate = () => process.env.TEST_SEPARATE_AUTH === 'true';
+const isAuthSeparate = () => process.env.TEST_SEPARATE_AUTH === 'true';
 /** What the platform does not know when the authentication service is another's. */
 const authOnlyVariables = ['TOKEN_KEY'];
 
 /** Starts the API on a free port with strict response checks. Call `stop` in `afterAll`. */
 export async function startTestApi(
   environment: Readonly<Record<string, string>>,
-  options: { readonly routes?: readonly ApiRoute[] } = {},
+  options: Pick<StartOptions, 'routes' | 'shares'> = {},
 ): Promise<TestApi> {
   const auth =
     isAuthSeparate() && environment.AUTH_URL === undefined ? await spawnAuth(environment) : undefined;

@@ -1,11 +1,13 @@
 /** Sessions with a graph, written straight into the database: for tests of what lies below the routes. */
+
 import { randomUUID } from 'node:crypto';
-import type { ClaimedTask, RunnerIdentity } from '../../store/claims.ts';
-import { arrive, claimNext } from '../../store/claims.ts';
-import type { Database } from '../../store/database.ts';
-import { endTask } from '../../store/outcomes.ts';
-import { type PublishResult, publishUpload } from '../../store/publish.ts';
-import { writeTaskOutput } from '../../store/task-writes.ts';
+import type { SessionChange } from '../../domain/sessions/session-change.ts';
+import type { Database } from '../../store/connection/database.ts';
+import { type PublishResult, publishUpload } from '../../store/outputs/publish.ts';
+import type { ClaimedTask, RunnerIdentity } from '../../store/runs/claims.ts';
+import { arrive, claimNext } from '../../store/runs/claims.ts';
+import { endTask } from '../../store/runs/end-task.ts';
+import { writeTaskOutput } from '../../store/runs/task-outputs.ts';
 
 export interface GraphNode {
   readonly name: string;
@@ -135,14 +137,14 @@ export async function upload(
   graph: Graph,
   node: string,
   outputIdentifier: string | null = null,
-): Promise<Exclude<PublishResult, { outcome: 'frozen' | 'node-missing' }>> {
+): Promise<Extract<PublishResult, { outcome: 'created' | 'replaced' }>> {
   const result = await publishUpload(database, {
     nodeInstanceId: graph.nodes[node]!,
     ...(await storedObject(database, graph)),
     outputIdentifier,
   });
-  if (!('output' in result)) throw new Error(`The upload was refused: ${result.outcome}.`);
-  return result;
+  if (result.outcome === 'created' || result.outcome === 'replaced') return result;
+  throw new Error(`The upload was not published: ${result.outcome}.`);
 }
 
 /** Claims the next task of a template for an instance; undefined when there is none. */
@@ -175,7 +177,7 @@ export async function finish(database: Database, identity: RunnerIdentity, graph
   return endTask(database, identity, task.taskId, end, 'completed', 0);
 }
 
-async function storedObject(database: Database, graph: Graph) {
+export async function storedObject(database: Database, graph: Graph) {
   const objectKey = `outputs/${randomUUID()}`;
   await database.query('insert into pending_object (object_key, data_source_id) values ($1, $2)', [
     objectKey,
@@ -199,4 +201,17 @@ export async function stateOf(database: Database, graph: Graph, node: string): P
     graph.nodes[node],
   ]);
   return row!.state;
+}
+
+/** What the commits of `work` announce. */
+export async function changesBy(database: Database, work: () => Promise<unknown>): Promise<SessionChange[]> {
+  const changes: SessionChange[] = [];
+  const before = database.onSessionChanged;
+  database.onSessionChanged = (change) => void changes.push(change);
+  try {
+    await work();
+    return changes;
+  } finally {
+    database.onSessionChanged = before;
+  }
 }

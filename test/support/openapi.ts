@@ -4,7 +4,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { documentInfo } from '../../api/docs/info.ts';
 import { routes as platformRoutes } from '../../api/routes.ts';
 import { authRoutes } from '../../auth/service.ts';
-import { openApiDocument } from '../../http/openapi.ts';
+import { openApiDocument } from '../../http/openapi/openapi.ts';
 import type { Route } from '../../http/route.ts';
 
 export type Json = { readonly [key: string]: unknown };
@@ -29,7 +29,12 @@ const step = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
 /** JSON pointer from keys. */
 export const pointer = (...keys: readonly string[]) => keys.map((key) => `/${step(key)}`).join('');
 
+/** Every operation once; earlier forms of paths are left out. */
 export function operationsOf(document: Json): Operation[] {
+  return allOperationsOf(document).filter(({ value }) => value.deprecated !== true);
+}
+
+export function allOperationsOf(document: Json): Operation[] {
   return Object.entries(document.paths as Json).flatMap(([path, item]) =>
     Object.entries(item as Json).map(([method, value]) => ({
       id: String((value as Json).operationId),

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
-import type { Failpoint } from '../../store/failpoint.ts';
+import type { Failpoint } from '../../store/connection/failpoint.ts';
 import { eventually } from './eventually.ts';
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
@@ -13,7 +13,7 @@ const keptLogCharacters = 200_000;
 const toldLogCharacters = 5_000;
 const readyLimitMs = 100_000;
 
-export interface ProcessOptions {
+interface ProcessOptions {
   /** The place at which it dies, as by `kill -9`. */
   readonly failpoint?: Failpoint;
   /** The API's port; default: a free one. */

@@ -1,7 +1,7 @@
 /** A platform with graphs of outside nodes, and runners that speak HTTP to it. */
 import { randomUUID } from 'node:crypto';
 import { afterAll } from 'vitest';
-import { Database } from '../../store/database.ts';
+import { Database } from '../../store/connection/database.ts';
 import { type Answer, ask, makePeople, type People, startTestApi, type TestApi } from './api.ts';
 import { chain, type Graph, makeGraph, outsideTemplate, type TemplateOptions } from './graph.ts';
 import { type TestEnvironment, testEnvironment } from './stack.ts';
@@ -32,7 +32,7 @@ export interface StageGraph extends Graph {
   readonly template: string;
 }
 
-export interface RawAnswer {
+interface RawAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly bytes: Buffer;

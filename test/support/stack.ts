@@ -58,6 +58,8 @@ export async function testEnvironment(options: TestEnvironmentOptions = {}): Pro
     S3_BUCKET: name,
     TEMPORAL_TASK_QUEUE: name,
     WORKFLOW_CACHE_DIR: WORKFLOW_CACHE,
+    // Tests put stores of their own on this machine.
+    DATA_SOURCE_ENDPOINT_ALLOWLIST: '127.0.0.1',
   };
   const cleanup = once(async () => {
     if (own !== undefined) {

@@ -1,14 +1,15 @@
 /** Uploads of a task in parts, as a runner sends them; and what all of it leaves in tables and bucket. */
 import { ListMultipartUploadsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
-import type { Database } from '../../store/database.ts';
-import { ObjectStores, objectSettings } from '../../store/objects.ts';
-import { sweepAbandonedObjects } from '../../store/pending-objects.ts';
-import { sweepTaskUploads } from '../../store/sweep-task-uploads.ts';
+import type { Database } from '../../store/connection/database.ts';
+import { objectSettings } from '../../store/objects/object-store.ts';
+import { ObjectStores } from '../../store/objects/object-stores.ts';
+import { sweepAbandonedObjects } from '../../store/objects/pending-objects.ts';
+import { sweepTaskUploads } from '../../store/runs/sweep-task-uploads.ts';
 import { type Answer, ask } from './api.ts';
 import { s3Client } from './bucket.ts';
 import type { TestEnvironment } from './stack.ts';
 
-export type SentBytes = string | Uint8Array | ReadableStream;
+type SentBytes = string | Uint8Array | ReadableStream;
 
 export interface TaskUploads {
   start(taskId: string, headers?: Record<string, string>): Promise<Answer>;

@@ -1,11 +1,11 @@
 /** Shipped templates and small files of our own, for tests of routes. */
-import { tabularConfigurationJsonSchema } from '../../activities/builtin/tabular/configuration.ts';
-import type { Database } from '../../store/database.ts';
-import { ensureShipped } from '../../store/shipped.ts';
+import { builtinNodes, shippedTemplate } from '../../activities/builtin/nodes.ts';
+import type { Database } from '../../store/connection/database.ts';
+import { ensureShipped } from '../../store/registry/builtins.ts';
 
 /** What the platform's start does before it serves. */
 export async function ship(database: Database): Promise<void> {
-  await ensureShipped(database, { tabularConfigurationSchema: tabularConfigurationJsonSchema });
+  await ensureShipped(database, { nodes: builtinNodes, template: shippedTemplate });
 }
 
 export const inputNode = (Name: string) => ({

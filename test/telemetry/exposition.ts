@@ -1,6 +1,6 @@
 /** Prometheus text format, as far as tests need to read it, and the metrics that expressions of Prometheus name. */
 
-export interface Sample {
+interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;

@@ -1,9 +1,9 @@
 /** What this process itself counts and tells. Run by telemetry.test.ts on its database. */
 import { describe, expect, test } from 'vitest';
-import { giveUpHeldTask } from '../../store/claims.ts';
-import type { Database, Tx } from '../../store/database.ts';
-import { endTask } from '../../store/outcomes.ts';
-import { touchTask } from '../../store/task-reads.ts';
+import type { Database, Tx } from '../../store/connection/database.ts';
+import { endTask } from '../../store/runs/end-task.ts';
+import { giveUpHeldTask } from '../../store/runs/give-back.ts';
+import { touchTask } from '../../store/runs/task-inputs.ts';
 import { readPlatform, watchPlatform } from '../../telemetry/platform-gauges.ts';
 import { registry, scrape } from '../../telemetry/registry.ts';
 import { formatTraceparent, parseTraceparent } from '../../telemetry/trace-parent.ts';

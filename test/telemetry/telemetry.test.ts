@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defineRunner, startRunner } from '../../sdk/index.ts';
-import { Database } from '../../store/database.ts';
+import { Database } from '../../store/connection/database.ts';
 import { registry } from '../../telemetry/registry.ts';
 import { ask, makePerson, tokenOf } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Dashboard, DashboardChannel, DashboardSource } from '../../client/types.ts';
 import { readView, type View, writeView } from '../../web/src/dashboard/address.ts';
 import { heights, valueAt } from '../../web/src/dashboard/curve.ts';
 import {
@@ -12,7 +13,6 @@ import {
   timeKinds,
 } from '../../web/src/dashboard/model.ts';
 import { clampSpan, formatSpan, nearestIndex, panSpan, zoomSpan } from '../../web/src/dashboard/time.ts';
-import type { Dashboard, DashboardChannel, DashboardSource } from '../../web/src/dashboard-shapes.ts';
 
 const channel = (outputId: number, id: string, part: Partial<DashboardChannel> = {}): DashboardChannel => ({
   key: `${outputId}:${id}`,
@@ -25,7 +25,7 @@ const channel = (outputId: number, id: string, part: Partial<DashboardChannel> =
   ...part,
 });
 
-const source = (outputId: number, channels: DashboardChannel[]): DashboardSource => ({
+const source = (outputId: number, channels: readonly DashboardChannel[]): DashboardSource => ({
   outputId,
   name: `machine-${outputId}.csv`,
   realm: `cab-${outputId}`,
@@ -35,14 +35,14 @@ const source = (outputId: number, channels: DashboardChannel[]): DashboardSource
   channels,
 });
 
-const dashboard = (sources: DashboardSource[], layout: Dashboard['layout'] = null): Dashboard => ({
+const dashboard = (sources: readonly DashboardSource[], layout: Dashboard['layout'] = null): Dashboard => ({
   id: 1,
   title: 'Test',
   sessionId: 's',
   sessionName: 'S',
-  dashboardName: null,
+  dashboardName: 'default',
   dashboardVersion: 'next',
-  url: null,
+  url: '/dashboards/1',
   scenarioName: null,
   from: null,
   to: null,
@@ -131,8 +131,8 @@ describe('what a dashboard shows', () => {
   });
 
   test('spans all recordings of one kind of time, and gives a single row some room', () => {
-    const relative = source(3, []);
-    relative.time = { kind: 'relative', from: '1970-01-01T00:00:00.000Z', to: '1970-01-01T00:00:00.000Z' };
+    const start = '1970-01-01T00:00:00.000Z';
+    const relative = { ...source(3, []), time: { kind: 'relative', from: start, to: start } };
     const mixed = dashboard([source(1, []), relative]);
     expect(timeKinds(mixed)).toEqual(['absolute', 'relative']);
     expect(fullSpan(mixed, 'relative')).toEqual({ fromMs: 0, toMs: 500 });

@@ -1,5 +1,6 @@
 /** What the console decides without a browser: previews, the timeline, machines side by side, reports. */
 import { describe, expect, test } from 'vitest';
+import type { Dashboard } from '../../client/types.ts';
 import {
   dashboardsByOutput,
   machineNamer,
@@ -10,7 +11,6 @@ import {
   withNamesakes,
 } from '../../web/src/dashboard/machines.ts';
 import { channelsOf, panelsFor } from '../../web/src/dashboard/model.ts';
-import type { Dashboard } from '../../web/src/dashboard-shapes.ts';
 import { formatDuration } from '../../web/src/format.ts';
 import { partsDown } from '../../web/src/health.ts';
 import { curvesOf, readBytes, separated } from '../../web/src/preview/read.ts';
@@ -129,7 +129,7 @@ describe('machines side by side', () => {
       name: id,
       unit: `of ${id}`,
       type: 'number',
-      group: null,
+      group: 'default',
       realm: 'default',
     })),
   });
@@ -138,9 +138,9 @@ describe('machines side by side', () => {
     title,
     sessionId: 's',
     sessionName: 'n',
-    dashboardName: null,
-    dashboardVersion: null,
-    url: null,
+    dashboardName: 'default',
+    dashboardVersion: 'next',
+    url: `/dashboards/${id}`,
     scenarioName: null,
     from: null,
     to: null,
@@ -148,7 +148,7 @@ describe('machines side by side', () => {
     sources,
     createdAt: '',
   });
-  const rowsOf = (boards: Dashboard[], chosen: string[]) => {
+  const rowsOf = (boards: readonly Dashboard[], chosen: string[]) => {
     const channels = channelsOf(mergeDashboards(boards[0]!, boards.slice(1)));
     const machineOf = machineNamer(channels, dashboardsByOutput(boards));
     const machines = machinesOf(channels, machineOf);
@@ -221,7 +221,7 @@ test('a report is sent with keys made from its names, columns in their order and
     ],
   });
   draft.columns = moved(draft.columns, 1, -1);
-  const fields = fieldsOf({ ...draft, key: '' }, true);
+  const fields = fieldsOf({ ...draft, key: '' });
   expect(fields.key).toBe('fluge-der-woche');
   expect(fields.columns.map(({ columnKey, order }) => [columnKey, order])).toEqual([
     ['second', 10],

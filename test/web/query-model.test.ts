@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readSessionQuery } from '../../domain/session-query.ts';
+import { readSessionQuery } from '../../domain/sessions/session-query.ts';
 import { readAskedQuery, writeAskedQuery } from '../../web/src/query/address.ts';
 import { fieldOf, fields, metadataField, operatorsOf } from '../../web/src/query/fields.ts';
 import {

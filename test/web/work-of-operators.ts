@@ -1,16 +1,7 @@
 /** What operators do on the pages of the console. Run by looks.test.ts on its platform, through work.ts. */
 import { expect, test } from 'vitest';
-import { goWithin, picture } from './browser.ts';
-import type { Work } from './work.ts';
-
-/** Opens an address of the console in light, on a desk. */
-export const opener = (work: () => Work) => async (path: string) => {
-  const { page } = work();
-  await page.setViewportSize({ width: 1440, height: 900 });
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-  await goWithin(page, path);
-  return page;
-};
+import { picture } from './browser.ts';
+import { opener, type Work } from './open-page.ts';
 
 export function operatorTests(work: () => Work): void {
   const open = opener(work);

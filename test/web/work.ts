@@ -1,19 +1,11 @@
 /** What is done on the pages of the console, by keyboard where it says so. Run by looks.test.ts on its platform. */
-import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
-import type { RunnerStage } from '../support/runner.ts';
-import { picture, type TestBrowser } from './browser.ts';
+import { picture } from './browser.ts';
+import { opener, type Work } from './open-page.ts';
 import { signInAs } from './sign-in.ts';
-import { opener, operatorTests } from './work-of-operators.ts';
-import { machines, recording, upload, type World } from './world.ts';
-
-export interface Work {
-  readonly stage: RunnerStage;
-  readonly world: World;
-  readonly page: Page;
-  readonly browser: TestBrowser;
-}
+import { operatorTests } from './work-of-operators.ts';
+import { machines, recording, upload } from './world.ts';
 
 /** Registers the tests; `work` is asked when they run. */
 export function workTests(work: () => Work): void {

@@ -20,7 +20,7 @@ export interface World {
 const template = 'system-tabular-dashboard-autodetect-next';
 export const machines = ['simulator-1', 'simulator-2', 'simulator-3'] as const;
 /** The window of the shared exercise begins then. */
-export const exerciseStart = '2026-03-14T09:30:00.000Z';
+const exerciseStart = '2026-03-14T09:30:00.000Z';
 
 /** Speed, altitude and gear of a machine, a row a second for five minutes. */
 export function recording(machine: number): string {
@@ -192,7 +192,7 @@ async function tellOfProcesses({ database }: RunnerStage): Promise<void> {
   );
 }
 
-export async function nodesOf(
+async function nodesOf(
   stage: RunnerStage,
   sessionId: string,
 ): Promise<{ id: number; name: string; state: string; parentIds: number[] }[]> {

@@ -1,9 +1,9 @@
 import { temporal } from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ClaimedTask, RunnerIdentity } from '../../store/claims.ts';
-import { Database } from '../../store/database.ts';
-import { cancelRun, retryRun } from '../../store/operate-runs.ts';
-import { endTask, type TaskEnd } from '../../store/outcomes.ts';
+import { Database } from '../../store/connection/database.ts';
+import type { ClaimedTask, RunnerIdentity } from '../../store/runs/claims.ts';
+import { endTask, type TaskEnd } from '../../store/runs/end-task.ts';
+import { cancelRun, retryRun } from '../../store/runs/operate-runs.ts';
 import { sessionWorkflowId } from '../../workflows/contract.ts';
 import { eventually } from '../support/eventually.ts';
 import { chain, claim, finish, type Graph, makeGraph, outsideTemplate, upload } from '../support/graph.ts';
@@ -15,6 +15,7 @@ const temporalSide = await testWorkflows(platform.environment);
 let database: Database;
 beforeAll(async () => {
   database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 20 });
+  database.onSessionChanged = temporalSide.workflows.sessionChanged;
   await temporalSide.startWorker('workflows');
 });
 afterAll(() => database.close());
@@ -29,8 +30,7 @@ async function ownTemplate(options: Parameters<typeof outsideTemplate>[2] = {}):
 }
 
 async function uploadTo(graph: Graph, node = 'input') {
-  const { effects } = await upload(database, graph, node);
-  temporalSide.workflows.afterCommit(effects);
+  await upload(database, graph, node);
 }
 
 async function nextTask(template: string) {
@@ -44,14 +44,12 @@ async function finishNext(graph: Graph, template: string) {
 }
 
 async function finishTask(graph: Graph, task: ClaimedTask, identity = runner) {
-  const ended = await finish(database, identity, graph, task);
-  if (ended.kind === 'ended') temporalSide.workflows.afterCommit(ended.effects);
+  await finish(database, identity, graph, task);
 }
 
 async function end(taskId: string, report: TaskEnd) {
   const ended = await endTask(database, runner, taskId, report, 'digest', 0);
   if (ended.kind !== 'ended') throw new Error(`The end was refused: ${JSON.stringify(ended)}`);
-  temporalSide.workflows.afterCommit(ended.effects);
 }
 
 function workflowEnded(graph: Graph, limitMs = 30_000) {
@@ -112,8 +110,7 @@ describe('a session has one workflow, open only while there is something to do',
     await Promise.all(graphs.map((graph) => uploadTo(graph)));
     for (let done = 0; done < 100; done++) {
       const task = await nextTask(template);
-      const ended = await finish(database, runner, byId.get(task.sessionId)!, task);
-      if (ended.kind === 'ended') temporalSide.workflows.afterCommit(ended.effects);
+      await finish(database, runner, byId.get(task.sessionId)!, task);
     }
     for (const graph of graphs) await workflowEnded(graph);
   });
@@ -171,8 +168,7 @@ describe('operators act through the platform, and the workflow shows it', () => 
     }
     const waits = ['a · attempt 2 of 4', 'b · attempt 2 of 4'];
     await eventually('two timers', async () => (await timersOf(graph))?.join() === waits.join());
-    const cancelled = await cancelRun(database, runs[1]!);
-    if ('effects' in cancelled) temporalSide.workflows.afterCommit(cancelled.effects);
+    await cancelRun(database, runs[1]!);
     await eventually('one timer', async () => (await timersOf(graph))?.join() === waits[0]);
     expect(await finishNext(graph, template)).toMatchObject({ nodeName: 'a', attempt: 2 });
     await workflowEnded(graph);
@@ -185,8 +181,7 @@ describe('operators act through the platform, and the workflow shows it', () => 
     const task = await nextTask(template);
     await end(task.taskId, { kind: 'fail', category: 'validation', reason: 'Broken.' });
     await workflowEnded(graph);
-    const retried = await retryRun(database, task.runId);
-    if (retried.outcome === 'queued') temporalSide.workflows.afterCommit(retried.effects);
+    await retryRun(database, task.runId);
     const again = await nextTask(template);
     await eventually('the wait', async () =>
       (await pendingActivities(graph)).some(({ activityId }) => activityId === `${task.runId}.2`),

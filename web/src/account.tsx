@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
+import type { User } from './api.ts';
 import { setPassword } from './api.ts';
-import type { SignedInUser } from './auth.ts';
 import { useAction } from './hooks.ts';
 import { Dialog } from './ui/dialog.tsx';
 import { Form, TextField } from './ui/form.tsx';
@@ -8,7 +8,7 @@ import { Icon } from './ui/icon.tsx';
 import { Notice } from './ui/notice.tsx';
 
 /** Who is signed in; leads to the account. */
-export function AccountButton({ user }: { user: SignedInUser }) {
+export function AccountButton({ user }: { user: User }) {
   const [open, setOpen] = useState(false);
   const name = displayName(user);
   return (
@@ -31,7 +31,7 @@ export function AccountButton({ user }: { user: SignedInUser }) {
 }
 
 /** One's own account: what it says, and a new password. */
-function Account(props: { user: SignedInUser; onClose: () => void }) {
+function Account(props: { user: User; onClose: () => void }) {
   const { user } = props;
   const action = useAction();
   const [currentPassword, setCurrentPassword] = useState('');
@@ -91,7 +91,7 @@ function Account(props: { user: SignedInUser; onClose: () => void }) {
   );
 }
 
-function displayName(user: SignedInUser): string {
+function displayName(user: User): string {
   const full = `${user.firstName ?? ''} ${user.lastName ?? ''}`.trim();
   return full === '' ? user.username : full;
 }

@@ -1,44 +1,66 @@
-/** The routes of the platform that the console uses. Their shapes stand in `api-shapes.ts` and `dashboard-shapes.ts`. */
+/** The routes of the platform that the console uses. */
 
-import type { Project, SessionTemplate } from './admin-shapes.ts';
+import { filled, type Query } from '../../client/api-client.ts';
 import type {
-  Explanation,
-  FoundSessions,
-  Lineage,
+  Dashboard,
+  DimensionCatalog,
+  NavigationSections,
+  NewReport,
+  NodeExplanation,
   NodeOutput,
   NodeRun,
-  Session,
-  SessionListQuery,
-  SessionPage,
-} from './api-shapes.ts';
-import type {
-  CatalogQuery,
-  Dashboard,
-  DimensionPage,
-  Navigation,
+  OutputLineage,
+  PasswordChange,
+  Project,
+  Report,
   ReportCatalog,
-  ReportDefinition,
-  ReportFields,
   SeriesReply,
-} from './dashboard-shapes.ts';
-import { send, sendForJson } from './http.ts';
+  Session,
+  SessionList,
+  SessionQueryReply,
+  SessionQueryRequest,
+  SessionTemplate,
+  WorkflowUi,
+} from '../../client/types.ts';
+import { platform } from './http.ts';
 
-export type * from './api-shapes.ts';
-export type * from './dashboard-shapes.ts';
+export type * from '../../client/types.ts';
 
 type Signal = AbortSignal | undefined;
+export type FoundSessions = SessionQueryReply['template'];
+export type CatalogDimension = DimensionCatalog['dimensions'][number];
 
-export function listSessions(query: SessionListQuery, signal?: Signal): Promise<SessionPage> {
-  const parameters = new URLSearchParams({
-    page: String(query.page),
-    pageSize: String(query.pageSize),
-    sortBy: query.sortBy,
-    sortOrder: query.sortOrder,
-  });
-  if (query.search !== '') parameters.set('search', query.search);
-  if (query.projectId !== null) parameters.set('projectId', String(query.projectId));
-  if (query.sessionTemplateId !== null) parameters.set('sessionTemplateId', String(query.sessionTemplateId));
-  return sendForJson(`/api/v2/session?${parameters}`, { signal });
+export interface SessionListQuery {
+  search: string;
+  /** Null: any. */
+  projectId: number | null;
+  sessionTemplateId: number | null;
+  page: number;
+  pageSize: number;
+  sortBy: 'date' | 'name';
+  sortOrder: 'asc' | 'desc';
+}
+
+export interface CatalogQuery {
+  /** Dates as `2026-03-01`; empty for none. */
+  from: string;
+  to: string;
+  page: number;
+  order: 'ascending' | 'descending';
+}
+
+export function listSessions(asked: SessionListQuery, signal?: Signal): Promise<SessionList> {
+  const { page, pageSize, sortBy, sortOrder } = asked;
+  const query: Query<'GET /api/v2/session'> = {
+    page,
+    pageSize,
+    sortBy,
+    sortOrder,
+    search: asked.search || undefined,
+    projectId: asked.projectId ?? undefined,
+    sessionTemplateId: asked.sessionTemplateId ?? undefined,
+  };
+  return platform.call('GET /api/v2/session', { query, signal });
 }
 
 /** @throws {ApiError} 400 with the place of what is wrong with the query. */
@@ -47,17 +69,16 @@ export async function querySessions(
   signal?: Signal,
 ): Promise<FoundSessions> {
   const { filter, ...rest } = query;
-  const body = filter === null ? rest : query;
-  const path = '/api/sessions/query';
-  return (await sendForJson<{ template: FoundSessions }>(path, { method: 'POST', body, signal })).template;
+  const body = (filter === null ? rest : query) as SessionQueryRequest;
+  return (await platform.call('POST /api/sessions/query', { body, signal })).template;
 }
 
-export function listTemplates(signal?: Signal): Promise<SessionTemplate[]> {
-  return sendForJson('/api/v2/session/session_templates', { signal });
+export function listTemplates(signal?: Signal): Promise<readonly SessionTemplate[]> {
+  return platform.call('GET /api/v2/session/session_templates', { signal });
 }
 
-export function listProjects(signal?: Signal): Promise<Project[]> {
-  return sendForJson('/projects', { signal });
+export function listProjects(signal?: Signal): Promise<readonly Project[]> {
+  return platform.call('GET /projects', { signal });
 }
 
 /** The id of the new session. */
@@ -66,121 +87,118 @@ export async function createSession(body: {
   ProjectId: number;
   SessionTemplateId: number;
 }): Promise<string> {
-  const { Name, ...rest } = body;
-  const named = Name === '' ? rest : body;
-  return (await sendForJson<{ id: string }>('/session', { method: 'POST', body: named })).id;
+  return (await platform.call('POST /session', { body: { ...body, Name: body.Name || undefined } })).id;
 }
 
 export function readSession(sessionId: string, signal?: Signal): Promise<Session> {
-  return sendForJson(`/api/v2/sessions/${encodeURIComponent(sessionId)}`, { signal });
-}
-
-/** Opens the session's live events; `lastEventId` goes on where an earlier stream ended. */
-export function openSessionEvents(
-  sessionId: string,
-  lastEventId: string | null,
-  signal: AbortSignal,
-): Promise<Response> {
-  const headers: Record<string, string> = { Accept: 'text/event-stream, application/json' };
-  if (lastEventId !== null) headers['Last-Event-ID'] = lastEventId;
-  return send(`/api/v2/sessions/${encodeURIComponent(sessionId)}/events`, { headers, signal });
+  return platform.call('GET /api/v2/sessions/{id}', { params: { id: sessionId }, signal });
 }
 
 /** Where operators look at workflows; `url` is null where the platform does not know. */
-export function readWorkflowUi(signal?: Signal): Promise<{ url: string | null; namespace: string }> {
-  return sendForJson('/api/v2/admin/workflow-ui', { signal });
+export function readWorkflowUi(signal?: Signal): Promise<WorkflowUi> {
+  return platform.call('GET /api/v2/admin/workflow-ui', { signal });
 }
 
-/** @param closeAt ISO 8601; absent: now */
+/** @param body.closeAt ISO 8601; absent: now */
 export function closeSession(
   sessionId: string,
   body: { reason: string; closeAt?: string },
-): Promise<{ closedAt: string }> {
-  return sendForJson(`/api/v2/session/${encodeURIComponent(sessionId)}/close`, { method: 'POST', body });
+): Promise<{ readonly closedAt: string }> {
+  return platform.call('POST /api/v2/session/{id}/close', { params: { id: sessionId }, body });
 }
 
 export async function setFrozen(sessionId: string, frozen: boolean): Promise<void> {
   const action = frozen ? 'freeze' : 'unfreeze';
-  await send(`/api/v2/sessions/${encodeURIComponent(sessionId)}/${action}`, { method: 'POST' });
+  await platform.call(`POST /api/v2/sessions/{id}/${action}`, { params: { id: sessionId } });
 }
 
 export async function deleteSession(sessionId: string): Promise<void> {
-  await send(`/api/v2/sessions/${encodeURIComponent(sessionId)}`, { method: 'DELETE' });
+  await platform.call('DELETE /api/v2/sessions/{id}', { params: { id: sessionId } });
 }
 
 /** How many runs are tried again. */
 export async function retryFailed(sessionId: string): Promise<number> {
-  const path = `/api/v2/admin/sessions/${encodeURIComponent(sessionId)}/retry-failed`;
-  return (await sendForJson<{ retried: number }>(path, { method: 'POST' })).retried;
+  const params = { id: sessionId };
+  return (await platform.call('POST /api/v2/admin/sessions/{id}/retry-failed', { params })).retried;
 }
 
-export function explainNode(nodeInstanceId: number, signal?: Signal): Promise<Explanation> {
-  return sendForJson(`/api/v2/node-instance/${nodeInstanceId}/explain`, { signal });
+export function explainNode(nodeInstanceId: number, signal?: Signal): Promise<NodeExplanation> {
+  return platform.call('GET /api/v2/node-instance/{nodeInstanceId}/explain', {
+    params: { nodeInstanceId },
+    signal,
+  });
 }
 
 /** The node's run that was queued last; null when it never had one. */
 export async function readLastRun(nodeInstanceId: number, signal?: Signal): Promise<NodeRun | null> {
-  const path = `/api/v2/admin/node-runs?nodeInstanceId=${nodeInstanceId}&pageSize=1`;
-  return (await sendForJson<{ nodeRuns: NodeRun[] }>(path, { signal })).nodeRuns[0] ?? null;
+  const query = { nodeInstanceId, pageSize: 1 };
+  return (await platform.call('GET /api/v2/admin/node-runs', { query, signal })).nodeRuns[0] ?? null;
 }
 
 export async function changeRun(runId: string, action: 'retry' | 'cancel'): Promise<void> {
-  await send(`/api/v2/admin/node-runs/${encodeURIComponent(runId)}/${action}`, { method: 'POST' });
+  await platform.call(`POST /api/v2/admin/node-runs/{id}/${action}`, { params: { id: runId } });
 }
 
 export async function reprocessNode(nodeInstanceId: number): Promise<void> {
-  await send(`/api/v2/node-instance/${nodeInstanceId}/reprocess`, { method: 'POST' });
+  await platform.call('POST /api/v2/node-instance/{nodeInstanceId}/reprocess', {
+    params: { nodeInstanceId },
+  });
 }
 
-export function readLineage(outputId: number, signal?: Signal): Promise<Lineage> {
-  return sendForJson(`/api/v2/node-instance/outputs/${outputId}/lineage`, { signal });
+export function readLineage(outputId: number, signal?: Signal): Promise<OutputLineage> {
+  const params = { nodeOutputId: outputId };
+  return platform.call('GET /api/v2/node-instance/outputs/{nodeOutputId}/lineage', { params, signal });
 }
 
 /** @throws {ApiError} 404 also when the node has no outputs yet. */
-export function listOutputs(nodeInstanceId: number, signal?: Signal): Promise<NodeOutput[]> {
-  return sendForJson(`/api/v2/node-instance/${nodeInstanceId}/outputs`, { signal });
+export function listOutputs(nodeInstanceId: number, signal?: Signal): Promise<readonly NodeOutput[]> {
+  return platform.call('GET /api/v2/node-instance/{nodeInstanceId}/outputs', {
+    params: { nodeInstanceId },
+    signal,
+  });
 }
 
 export function readOutputData(outputId: number, signal?: Signal): Promise<Response> {
-  return send(`/api/v2/node-instance/outputs/${outputId}/data`, { signal });
+  const params = { nodeOutputId: outputId };
+  return platform.open('GET /api/v2/node-instance/outputs/{nodeOutputId}/data', { params, signal });
 }
 
 export function uploadPath(nodeInstanceId: number): string {
-  return `/api/v2/node-instance/${nodeInstanceId}/outputs/data`;
+  return filled('/api/v2/node-instance/{nodeInstanceId}/outputs/data', { params: { nodeInstanceId } });
 }
 
 /** One's own by the present one; anybody's as an Administrator. What the user is signed in with elsewhere ends. */
-export async function setPassword(
-  userId: string,
-  body: { newPassword: string; currentPassword?: string; forceChangePasswordNextSignin?: boolean },
-): Promise<void> {
-  await send(`/api/authorization/users/${encodeURIComponent(userId)}/password`, { method: 'POST', body });
+export async function setPassword(userId: string, body: PasswordChange): Promise<void> {
+  await platform.call('POST /api/authorization/users/{userId}/password', { params: { userId }, body });
 }
 
-export function readNavigation(signal?: Signal): Promise<Navigation> {
-  return sendForJson('/api/v2/dashboard/navigation', { signal });
+export function readNavigation(signal?: Signal): Promise<NavigationSections> {
+  return platform.call('GET /api/v2/dashboard/navigation', { signal });
 }
 
-export function listDimensions(query: CatalogQuery, signal?: Signal): Promise<DimensionPage> {
-  const parameters = new URLSearchParams({ pageNumber: String(query.page), orderBy: query.order });
-  if (query.from !== '') parameters.set('from', query.from);
-  if (query.to !== '') parameters.set('to', query.to);
-  return sendForJson(`/api/v2/dashboard/dimensions?${parameters}`, { signal });
+export function listDimensions(asked: CatalogQuery, signal?: Signal): Promise<DimensionCatalog> {
+  const query: Query<'GET /api/v2/dashboard/dimensions'> = {
+    pageNumber: asked.page,
+    orderBy: asked.order,
+    from: asked.from || undefined,
+    to: asked.to || undefined,
+  };
+  return platform.call('GET /api/v2/dashboard/dimensions', { query, signal });
 }
 
 export function listReports(signal?: Signal): Promise<ReportCatalog> {
-  return sendForJson('/api/v2/dashboard/reports/catalog', { signal });
+  return platform.call('GET /api/v2/dashboard/reports/catalog', { signal });
 }
 
-export function readReport(key: string, signal?: Signal): Promise<ReportDefinition> {
-  return sendForJson(`/api/v2/dashboard/reports/${encodeURIComponent(key)}`, { signal });
+export function readReport(key: string, signal?: Signal): Promise<Report> {
+  return platform.call('GET /api/v2/dashboard/reports/{key}', { params: { key }, signal });
 }
 
 /** @throws {ApiError} 400 with column key, position and reason for an expression that is none */
-export async function saveReport(key: string | null, body: ReportFields): Promise<void> {
-  const path = '/api/v2/dashboard/reports';
-  if (key === null) await send(path, { method: 'POST', body });
-  else await send(`${path}/${encodeURIComponent(key)}`, { method: 'PUT', body });
+export async function saveReport(key: string | null, body: NewReport): Promise<void> {
+  const { key: _key, ...change } = body;
+  if (key === null) await platform.call('POST /api/v2/dashboard/reports', { body });
+  else await platform.call('PUT /api/v2/dashboard/reports/{key}', { params: { key }, body: change });
 }
 
 export function downloadReport(
@@ -189,14 +207,16 @@ export function downloadReport(
   range: { from: string; to: string },
   signal?: Signal,
 ): Promise<Response> {
-  const parameters = new URLSearchParams({ option: key, format });
-  if (range.from !== '') parameters.set('from', range.from);
-  if (range.to !== '') parameters.set('to', range.to);
-  return send(`/api/v2/dashboard/reports/download?${parameters}`, { headers: { Accept: '*/*' }, signal });
+  const query = { option: key, format, from: range.from || undefined, to: range.to || undefined };
+  return platform.open('GET /api/v2/dashboard/reports/download', {
+    query,
+    headers: { accept: '*/*' },
+    signal,
+  });
 }
 
 export function readDashboard(dimensionId: string, signal?: Signal): Promise<Dashboard> {
-  return sendForJson(`/api/v2/dashboard/dimensions/${encodeURIComponent(dimensionId)}`, { signal });
+  return platform.call('GET /api/v2/dashboard/dimensions/{id}', { params: { id: dimensionId }, signal });
 }
 
 /** Min/max-preserving points of `channelKeys` between two times (milliseconds since 1970). */
@@ -208,12 +228,15 @@ export function readSeries(
   maxPoints: number,
   signal?: Signal,
 ): Promise<SeriesReply> {
-  const channels = channelKeys.map(encodeURIComponent).join(',');
-  const from = encodeURIComponent(new Date(fromMs).toISOString());
-  const to = encodeURIComponent(new Date(toMs).toISOString());
-  return sendForJson(
-    `/api/v2/dashboard/dimensions/${encodeURIComponent(dimensionId)}/series` +
-      `?channels=${channels}&from=${from}&to=${to}&maxPoints=${maxPoints}`,
-    { signal },
-  );
+  const query = {
+    channels: channelKeys.join(','),
+    from: new Date(fromMs).toISOString(),
+    to: new Date(toMs).toISOString(),
+    maxPoints,
+  };
+  return platform.call('GET /api/v2/dashboard/dimensions/{id}/series', {
+    params: { id: dimensionId },
+    query,
+    signal,
+  });
 }

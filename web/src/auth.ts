@@ -6,25 +6,14 @@
  * only one tab at a time may use it: renewals run under a lock that all tabs of the console share.
  */
 
-export interface SignedInUser {
-  userId: string;
-  username: string;
-  firstName: string;
-  lastName: string;
-  email: string;
-  role: string;
-  forceChangePasswordNextSignin?: boolean;
-}
+import { ApiClient } from '../../client/api-client.ts';
+import { ApiError } from '../../client/errors.ts';
+import type { SignedIn, User } from '../../client/types.ts';
 
-export interface SignIn {
+interface SignIn {
   accessToken: string;
   expiresAt: string;
-  user: SignedInUser;
-}
-
-interface TokenReply extends SignIn {
-  refreshToken: string | null;
-  refreshExpiresAt: string | null;
+  user: User;
 }
 
 export interface AuthState {
@@ -41,6 +30,12 @@ const renewBeforeExpiryMs = 60_000;
 
 let state: AuthState = initialState();
 const listeners = new Set<(state: AuthState) => void>();
+/** As nobody, to become somebody. */
+const service = new ApiClient({
+  address: '',
+  bearer: { token: () => null },
+  init: { credentials: 'omit' },
+});
 let renewal: Promise<string | null> | null = null;
 
 export function authState(): AuthState {
@@ -65,17 +60,17 @@ export async function signInWith(
   password: string,
   rememberMe: boolean,
 ): Promise<string | null> {
-  let response: Response;
   try {
-    response = await post('/api/authorization/token', { username, password, rememberMe });
-  } catch {
-    return 'The platform does not answer. Check the connection, then try again.';
+    keep(await service.call('POST /api/authorization/token', { body: { username, password, rememberMe } }));
+    return null;
+  } catch (error) {
+    if (!(error instanceof ApiError)) {
+      return 'The platform does not answer. Check the connection, then try again.';
+    }
+    if (error.status === 401) return 'The username or the password is wrong.';
+    if (error.status === 429) return tooManyTries(error.retryAfterMs);
+    return `Signing in is not possible at the moment (status ${error.status}).`;
   }
-  if (response.status === 401) return 'The username or the password is wrong.';
-  if (response.status === 429) return tooManyTries(response.headers.get('Retry-After'));
-  if (!response.ok) return `Signing in is not possible at the moment (status ${response.status}).`;
-  keep((await response.json()) as TokenReply);
-  return null;
 }
 
 /** The access token to send, renewed first when it is about to end; null when nobody is signed in. */
@@ -108,7 +103,8 @@ export async function signOut(): Promise<void> {
   endSignIn('You are signed out.');
   if (token === undefined) return;
   try {
-    await post('/api/authorization/logout', {}, token);
+    const headers = { authorization: `Bearer ${token}` };
+    await service.call('POST /api/authorization/logout', { headers });
   } catch {
     // The token is forgotten here in any case and ends by itself after its eight hours.
   }
@@ -118,18 +114,17 @@ async function renewOnce(): Promise<string | null> {
   // Read inside the lock: another tab may have replaced the token while this one waited.
   const refreshToken = readStored(localStorage, refreshKey);
   if (refreshToken === null) return null;
-  let response: Response;
   try {
-    response = await post('/api/authorization/refresh', { refreshToken });
-  } catch {
+    return keep(await service.call('POST /api/authorization/refresh', { body: { refreshToken } }))
+      .accessToken;
+  } catch (error) {
+    const isOver = error instanceof ApiError && (error.status === 401 || error.status === 400);
+    if (isOver) removeStored(localStorage, refreshKey);
     return null;
   }
-  if (response.ok) return keep((await response.json()) as TokenReply).accessToken;
-  if (response.status === 401 || response.status === 400) removeStored(localStorage, refreshKey);
-  return null;
 }
 
-function keep(reply: TokenReply): SignIn {
+function keep(reply: SignedIn): SignIn {
   const signIn: SignIn = { accessToken: reply.accessToken, expiresAt: reply.expiresAt, user: reply.user };
   writeStored(sessionStorage, signInKey, JSON.stringify(signIn));
   if (reply.refreshToken === null) removeStored(localStorage, refreshKey);
@@ -156,14 +151,8 @@ function setState(next: AuthState): void {
   for (const listener of listeners) listener(next);
 }
 
-function post(path: string, body: unknown, token?: string): Promise<Response> {
-  const headers: Record<string, string> = { 'Content-Type': 'application/json' };
-  if (token !== undefined) headers.Authorization = `Bearer ${token}`;
-  return fetch(path, { method: 'POST', headers, body: JSON.stringify(body), credentials: 'omit' });
-}
-
-function tooManyTries(retryAfter: string | null): string {
-  const minutes = Math.max(1, Math.ceil(Number(retryAfter ?? 60) / 60));
+function tooManyTries(retryAfterMs: number | null): string {
+  const minutes = Math.max(1, Math.ceil((retryAfterMs ?? 60_000) / 60_000));
   return `Too many failed tries. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`;
 }
 

@@ -16,18 +16,18 @@ export interface NavigationItem {
 export interface NavigationSection {
   title: string;
   code: string;
-  items: NavigationItem[];
+  items: readonly NavigationItem[];
 }
 
 /** The parts of the console that the person's role sees. */
-export function useNavigation(role: string): Resource<NavigationSection[]> {
+export function useNavigation(role: string): Resource<readonly NavigationSection[]> {
   return useResource(role, async (signal) =>
     withOwnPages((await readNavigation(signal)).sections, abilitiesOf(role)),
   );
 }
 
 /** Pages of the console that the platform's navigation does not name, each after the one that it belongs to. */
-export function withOwnPages(sections: NavigationSection[], may: Abilities): NavigationSection[] {
+function withOwnPages(sections: readonly NavigationSection[], may: Abilities): NavigationSection[] {
   const own = [
     {
       after: 'sessions',

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { partsDown } from './health.ts';
-import { send } from './http.ts';
+import { platform } from './http.ts';
 import { useAbilities } from './role.ts';
 import { Notice } from './ui/notice.tsx';
 
@@ -13,6 +13,13 @@ const meanings: Record<string, string> = {
   temporal: 'Temporal does not answer: uploads are taken, and runs wait until it is back.',
 };
 
+/** Prometheus text, which is no part of the interface document. */
+async function readMetrics(signal: AbortSignal): Promise<string> {
+  const response = await fetch('/metrics', { headers: await platform.authorization(), signal });
+  if (!response.ok) throw new Error(`The metrics were refused with ${response.status}.`);
+  return response.text();
+}
+
 /** Tells operators which parts of the platform are down, as its metrics say. */
 export function PartsDown() {
   const { operate } = useAbilities();
@@ -22,8 +29,7 @@ export function PartsDown() {
     const controller = new AbortController();
     const look = () => {
       if (document.hidden) return;
-      send('/metrics', { headers: { Accept: 'text/plain' }, signal: controller.signal })
-        .then((response) => response.text())
+      readMetrics(controller.signal)
         .then((text) => setDown(partsDown(text)))
         // A look that fails says nothing of the parts; the page's own requests tell what is wrong.
         .catch(() => undefined);

@@ -12,7 +12,7 @@ const listeners = new Set<() => void>();
 /** Addresses that the server answers itself, so that a link to one leaves the console. */
 const served = /^\/(api|docs|session_templates|user_data|projects|health_check|metrics)(\/|$)/;
 
-export function currentAddress(): Address {
+function currentAddress(): Address {
   return { path: window.location.pathname, query: new URLSearchParams(window.location.search) };
 }
 

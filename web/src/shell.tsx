@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { AccountButton } from './account.tsx';
-import type { SignedInUser } from './auth.ts';
+import type { User } from './api.ts';
 import { signOut } from './auth.ts';
 import type { NavigationSection } from './navigation.ts';
 import { covers, iconOf, useNavigation } from './navigation.ts';
@@ -20,7 +20,7 @@ export function Mark() {
 }
 
 /** The frame around every page: product, parts of the console, who is signed in. */
-export function Shell(props: { user: SignedInUser; children: ComponentChildren }) {
+export function Shell(props: { user: User; children: ComponentChildren }) {
   const { path } = useAddress();
   const main = useRef<HTMLElement>(null);
   const firstPath = useRef(path);

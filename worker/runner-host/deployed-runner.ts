@@ -1,20 +1,16 @@
 /** One kept process of a runner type: started, started again when it dies, and stopped for good. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Database } from '../../store/database.ts';
-import {
-  type DeployableRunner,
-  type DeployedState,
-  giveToken,
-  isTokenGood,
-  loseTasks,
-  type ProcessKey,
-  type ProcessStanding,
-  releaseProcess,
-} from '../../store/deployed-runners.ts';
-import { findEntrypoint } from '../../store/runner-folder.ts';
-import { newTokenValue } from '../../store/runner-token-value.ts';
-import type { SecretBox } from '../../store/secrets.ts';
+import { limits } from '../../domain/limits.ts';
+import type {
+  DeployableRunner,
+  DeployedState,
+  ProcessKey,
+  ProcessStanding,
+} from '../../domain/runners/runner-host.ts';
+import { findEntrypoint } from '../../store/registry/runner-folder.ts';
+import type { ApiCalls } from './api-calls.ts';
+import type { EndedProcesses } from './ended-processes.ts';
 import { RunnerProcess } from './runner-process.ts';
 import type { RunnerHostSettings } from './settings.ts';
 
@@ -27,8 +23,8 @@ const lookAgainMs = 5_000;
 
 export interface HostParts {
   readonly hostId: string;
-  readonly database: Database;
-  readonly secrets: SecretBox;
+  readonly api: ApiCalls;
+  readonly ended: EndedProcesses;
   readonly settings: RunnerHostSettings;
   /** At which the processes reach the platform. */
   readonly url: string;
@@ -62,10 +58,9 @@ export class DeployedRunner {
     return { runnerType, number, state: this.#state, message: this.#message, starts: this.#starts };
   }
 
-  /** What a process that takes tasks calls with, and since when it does; undefined while there is none. */
-  get readyToken(): { readonly id: string; readonly readyAtMs: number } | undefined {
-    if (this.#token === undefined || this.#readyAtMs === undefined) return undefined;
-    return { id: this.#token.id, readyAtMs: this.#readyAtMs };
+  /** Since when its process takes tasks; undefined while there is none. */
+  get readyAtMs(): number | undefined {
+    return this.#readyAtMs;
   }
 
   /** Ends its process, for good. Safe to call again. */
@@ -91,7 +86,7 @@ export class DeployedRunner {
       try {
         waitMs = await this.#turn();
       } catch (error) {
-        this.#note('waiting', 'The platform cannot note what becomes of it; tried again soon.');
+        this.#note('waiting', 'Its host cannot reach the API, or is refused; it tries again soon.');
         this.#log.warn({ error: messageOf(error) }, 'a deployed runner cannot be started');
       }
       await delay(waitMs, undefined, { signal }).catch(() => undefined);
@@ -120,7 +115,7 @@ export class DeployedRunner {
     this.#waitMs = Math.min(waitMs * 2, longestWaitMs);
     this.#note('waiting', `${entrypoint}: ${how}. It is started again after ${waitMs / 1_000} s.`);
     this.#log.warn({ entrypoint, starts: this.#starts, waitMs }, `a deployed runner is down: ${how}`);
-    await loseTasks(this.#parts.database, token.id);
+    await this.#end(false);
     return waitMs;
   }
 
@@ -137,6 +132,9 @@ export class DeployedRunner {
     const { runnerType, number } = this.plan;
     const plan = {
       path,
+      folder: settings.SDK_RUNNERS_DIR,
+      uid: settings.SDK_RUNNERS_UID,
+      allow: settings.SDK_RUNNERS_ALLOW,
       url,
       token,
       // The same at every start: what a dead process held is not its successor's.
@@ -167,30 +165,34 @@ export class DeployedRunner {
 
   /** The token that it has, while that is good, so that what it is known by stays; undefined when it is kept no more. */
   async #tokenForStart() {
-    const { database, secrets, hostId } = this.#parts;
-    if (this.#token !== undefined) {
-      await loseTasks(database, this.#token.id);
-      if (await isTokenGood(database, this.#token.id)) return this.#token;
+    const { api, hostId } = this.#parts;
+    const { runnerType, number } = this.plan;
+    const { token } = await api.start({ hostId, runnerType, number, tokenId: this.#token?.id ?? null });
+    if (token === null) this.#token = undefined;
+    else if (token.value !== null) {
+      this.#token = { id: token.id, value: token.value };
+      this.#log.info({ tokenId: token.id }, 'a deployed runner is given a token');
     }
-    const made = newTokenValue(secrets);
-    const id = await giveToken(database, hostId, this.plan, made);
-    this.#token = id === undefined ? undefined : { id, value: made.value };
-    if (id !== undefined) this.#log.info({ tokenId: id }, 'a deployed runner is given a token');
     return this.#token;
+  }
+
+  async #end(isFinal: boolean): Promise<void> {
+    const { runnerType, number } = this.plan;
+    await this.#parts.ended.report({ runnerType, number, isFinal });
   }
 
   async #release(): Promise<void> {
     try {
-      await releaseProcess(this.#parts.database, this.#parts.hostId, this.plan);
+      await this.#end(true);
     } catch (error) {
-      // The token ends by itself, and whoever keeps the runner next ends it before.
+      // The token ends by itself, and the host that acquires the process next ends it before.
       this.#log.warn({ error: messageOf(error) }, 'the token of a stopped runner is not ended yet');
     }
   }
 
   #note(state: DeployedState, message: string): void {
     this.#state = state;
-    this.#message = message;
+    this.#message = message.slice(0, limits.deployedMessageCharacters).toWellFormed();
   }
 }
 

@@ -1,19 +1,13 @@
 /**
  * The host of deployed runners (decisions 10): keeps a process for every runner type with runtime `sdk` that is
- * published and not retired, unless another host does.
+ * published and not retired, unless another host does. It asks the API which these are; of the database it knows nothing.
  */
 import { randomUUID } from 'node:crypto';
-import {
-  type DeployableRunner,
-  keepProcesses,
-  listDeployable,
-  listKept,
-  type ProcessKey,
-  removeAbandoned,
-  takeProcess,
-} from '../../store/deployed-runners.ts';
+import { limits } from '../../domain/limits.ts';
+import type { HeldProcess, HostPlan, ProcessKey } from '../../domain/runners/runner-host.ts';
 import { type Loop, startLoop } from '../loop.ts';
 import { DeployedRunner, type HostParts } from './deployed-runner.ts';
+import { EndedProcesses } from './ended-processes.ts';
 import { HangWatch } from './hang-watch.ts';
 
 const everyMs = 2_000;
@@ -22,82 +16,102 @@ export class RunnerHost {
   readonly #parts: HostParts;
   readonly #hangWatch: HangWatch;
   readonly #runners = new Map<string, DeployedRunner>();
-  #keeping: Loop | undefined;
-  #planning: Loop | undefined;
+  #rounds: Loop | undefined;
   #isStopping = false;
   #isFull = false;
 
-  constructor(parts: Omit<HostParts, 'hostId'>) {
-    this.#parts = { ...parts, hostId: randomUUID() };
+  constructor(parts: Omit<HostParts, 'hostId' | 'ended'>) {
+    const hostId = randomUUID();
+    this.#parts = { ...parts, hostId, ended: new EndedProcesses(parts.api, hostId) };
     this.#hangWatch = new HangWatch(this.#parts);
   }
 
   /** Begins to look after the runners; safe to call again. */
   start(): void {
-    const { log } = this.#parts;
-    // By itself: what is kept must be told in time, however long anything else takes.
-    this.#keeping ??= startLoop('kept runners', everyMs, log, () => this.#keep());
-    this.#planning ??= startLoop('deployed runners', everyMs, log, () => this.#plan());
+    this.#rounds ??= this.#startRounds();
   }
 
   /** Stops all processes. Resolves when they are gone, and their tokens with them. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    await this.#planning?.stop();
-    const runners = [...this.#runners.values()];
-    for (const runner of runners) runner.stop();
-    await Promise.all(runners.map((runner) => runner.ended));
-    await this.#keeping?.stop();
+    this.#stopRunners();
+    await this.#rounds?.stop();
+    // What the last round acquired.
+    this.#stopRunners();
+    this.#rounds = this.#startRounds();
+    await Promise.all([...this.#runners.values()].map((runner) => runner.ended));
+    await this.#rounds.stop();
   }
 
-  async #plan(): Promise<void> {
-    const { database, settings } = this.#parts;
-    const wanted = await listDeployable(database);
-    this.#stopUnwanted(wanted);
-    await this.#takeFree(wanted);
-    await removeAbandoned(database, settings.SDK_RUNNERS_PROCESSES);
-    await this.#hangWatch.look([...this.#runners.values()]);
+  #stopRunners(): void {
+    for (const runner of this.#runners.values()) runner.stop();
   }
 
-  async #keep(): Promise<void> {
-    const runners = [...this.#runners];
-    if (runners.length === 0) return;
-    const standings = runners.map(([, runner]) => runner.standing);
-    const kept = await keepProcesses(this.#parts.database, this.#parts.hostId, standings);
-    const keys = new Set(kept.map(keyOf));
-    for (const [key, runner] of runners) {
-      // One that has ended meanwhile has given its place back itself.
-      if (!keys.has(key) && this.#runners.get(key) === runner) runner.lose();
+  #startRounds(): Loop {
+    return startLoop('deployed runners', everyMs, this.#parts.log, () => this.#round());
+  }
+
+  async #round(): Promise<void> {
+    try {
+      this.#hangWatch.look(await this.#reconcile());
+    } catch (error) {
+      this.#hangWatch.reset();
+      throw error;
     }
   }
 
-  #stopUnwanted(wanted: readonly DeployableRunner[]): void {
-    const byType = new Map(wanted.map((runner) => [runner.runnerType, runner]));
-    for (const runner of this.#runners.values()) {
-      const now = byType.get(runner.plan.runnerType);
-      const isSame = now?.entrypoint === runner.plan.entrypoint && now.version === runner.plan.version;
-      if (!isSame) runner.stop();
+  /** Heartbeat of all processes, a bounded number in each call; the last one acquires more. */
+  async #reconcile(): Promise<[DeployedRunner, HeldProcess][]> {
+    const reported = [...this.#runners];
+    const size = limits.deployedProcessesPerReport;
+    const seen: [DeployedRunner, HeldProcess][] = [];
+    for (let at = 0; at === 0 || at < reported.length; at += size) {
+      const some = reported.slice(at, at + size);
+      const isLast = at + size >= reported.length;
+      if (this.#isStopping && some.length === 0) break;
+      const plan = await this.#report(some, isLast);
+      seen.push(...this.#follow(some, plan));
+      if (!isLast) continue;
+      this.#tellFull(plan.isFull && !this.#isStopping);
+      // What has ended since it was reported may be in the reply too, and is not begun anew.
+      const known = new Set(reported.map(([key]) => key));
+      for (const held of plan.processes) if (!known.has(keyOf(held))) this.#begin(held);
     }
+    return seen;
   }
 
-  async #takeFree(wanted: readonly DeployableRunner[]): Promise<void> {
-    const { database, hostId, settings } = this.#parts;
-    const kept = new Set((await listKept(database)).map(keyOf));
-    const numbers = Array.from({ length: settings.SDK_RUNNERS_PROCESSES }, (_, index) => index + 1);
-    const free = numbers
-      .flatMap((number) => wanted.map((runner) => ({ ...runner, number })))
-      .filter((plan) => !kept.has(keyOf(plan)) && !this.#runners.has(keyOf(plan)));
+  async #report(some: readonly [string, DeployedRunner][], isLast: boolean): Promise<HostPlan> {
+    const { api, hostId, settings } = this.#parts;
     const room = settings.SDK_RUNNERS_MAX_PROCESSES - this.#runners.size;
-    this.#tellFull(free.length > room);
-    for (const plan of free.slice(0, Math.max(0, room))) {
-      if (this.#isStopping) return;
-      if (await takeProcess(database, hostId, plan)) this.#begin(plan);
-    }
+    return await api.reconcile({
+      hostId,
+      processesPerType: settings.SDK_RUNNERS_PROCESSES,
+      room: isLast && !this.#isStopping ? Math.max(0, room) : 0,
+      silentSeconds: settings.SDK_RUNNERS_HANG_SECONDS,
+      processes: some.map(([, runner]) => runner.standing),
+    });
   }
 
-  #begin(plan: DeployableRunner & ProcessKey): void {
-    const key = keyOf(plan);
-    const runner = new DeployedRunner(this.#parts, plan);
+  /** @returns the processes that this host goes on with */
+  #follow(
+    some: readonly [string, DeployedRunner][],
+    { processes }: HostPlan,
+  ): [DeployedRunner, HeldProcess][] {
+    const byKey = new Map(processes.map((held) => [keyOf(held), held]));
+    return some.flatMap(([key, runner]) => {
+      const held = byKey.get(key);
+      // One that has ended meanwhile has released its place itself.
+      if (this.#runners.get(key) !== runner) return [];
+      if (held?.isWanted) return [[runner, held] as [DeployedRunner, HeldProcess]];
+      if (held === undefined) runner.lose();
+      else runner.stop();
+      return [];
+    });
+  }
+
+  #begin(held: HeldProcess): void {
+    const key = keyOf(held);
+    const runner = new DeployedRunner(this.#parts, held);
     this.#runners.set(key, runner);
     void runner.ended.then(() => this.#runners.delete(key));
   }

@@ -1,10 +1,14 @@
-/** One process of a deployed runner: its environment holds the platform's address and a token, and nothing else. */
+/**
+ * One process of a deployed runner: its environment holds the platform's address, a token and its temporary folder, and
+ * nothing else.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { redacted } from '../../domain/redact.ts';
+import { type Confinement, type ConfinementWish, confine } from './confinement.ts';
 import { RunnerOutput } from './output.ts';
 
 /** Starts the kit around the operator's module. */
@@ -18,9 +22,7 @@ const lateOutputMs = 1_000;
 const reasonCharacters = 500;
 const mostHeardCharacters = 20_000;
 
-export interface ProcessPlan {
-  /** The module, without symbolic links. */
-  readonly path: string;
+export interface ProcessPlan extends ConfinementWish {
   readonly url: string;
   readonly token: string;
   readonly instanceId: string;
@@ -51,17 +53,20 @@ export class RunnerProcess {
   constructor(plan: ProcessPlan, log: Logger, onReady: () => void) {
     this.#graceMs = plan.graceSeconds * 1_000;
     this.#onReady = onReady;
-    const options = [`--max-old-space-size=${plan.memoryMb}`];
+    const confinement = confine(plan);
+    if (process.getuid?.() === 0 && confinement.user === undefined) tellShared(log);
+    const options = [`--max-old-space-size=${plan.memoryMb}`, ...confinement.flags];
     const args = [...options, program, plan.path, plan.instanceId, String(plan.graceSeconds)];
     const child = spawn(process.execPath, args, {
       cwd: dirname(plan.path),
-      env: { SDP_URL: plan.url, SDP_RUNNER_TOKEN: plan.token },
+      env: { SDP_URL: plan.url, SDP_RUNNER_TOKEN: plan.token, TMPDIR: confinement.tempDir },
+      ...confinement.user,
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
       // A group of its own: a signal from a terminal is not for it, and what it started ends with it.
       detached: true,
     });
     this.#child = child;
-    this.ended = this.#end(child);
+    this.ended = this.#end(child, confinement);
     const output = new RunnerOutput(log.child({ pid: child.pid }));
     if (child.stdout) output.take(child.stdout, 'stdout');
     if (child.stderr) output.take(child.stderr, 'stderr');
@@ -96,15 +101,16 @@ export class RunnerProcess {
     if (!this.#hasEnded) this.#child.kill(signal);
   }
 
-  async #end(child: ChildProcess): Promise<ProcessEnd> {
+  async #end(child: ChildProcess, confinement: Confinement): Promise<ProcessEnd> {
     const how = await new Promise<string>((resolve) => {
-      child.once('error', (error) => resolve(`it could not be run (${error.message})`));
+      child.on('error', (error) => resolve(`it could not be run (${error.message})`));
       child.once('exit', (code, signal) => resolve(signal === null ? `code ${code}` : signal));
     });
     this.#hasEnded = true;
     clearTimeout(this.#loading);
     const readyMs = this.#readyAtMs === undefined ? 0 : performance.now() - this.#readyAtMs;
     endGroup(child.pid);
+    confinement.end();
     const closed = new Promise((resolve) => child.once('close', resolve));
     await Promise.race([closed, delay(lateOutputMs, undefined, { ref: false })]);
     for (const stream of child.stdio) stream?.destroy();
@@ -139,6 +145,10 @@ export class RunnerProcess {
       this.#reason = plain(redacted(message));
     }
   }
+}
+
+function tellShared(log: Logger): void {
+  log.warn('others may not read the programs of a deployed runner, so it runs as the user of its host');
 }
 
 /** One line that the database can hold, whatever a program says. */

@@ -1,6 +1,7 @@
-/** Variables of the host of deployed runners, beside the database's. */
+/** Variables of the host of deployed runners. */
 import { z } from 'zod';
-import { secretsKeySettings } from '../../store/object-settings.ts';
+import { limits } from '../../domain/limits.ts';
+import { allowances } from './confinement.ts';
 
 const wholeNumber = (min: number, max: number, initial: number) =>
   z.coerce
@@ -10,29 +11,45 @@ const wholeNumber = (min: number, max: number, initial: number) =>
     .max(max, `must be at most ${max}`)
     .default(initial);
 
-export const runnerHostSettings = z
-  .object({
-    /** Folder of the runners' modules, which the operator fills. */
-    SDK_RUNNERS_DIR: z.string({ error: 'must name a folder' }),
-    /** Address at which deployed runners reach the platform; absent: this machine, at `PORT`. */
-    SDK_RUNNERS_URL: z
-      .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
-      .optional(),
-    PORT: wholeNumber(1, 65_535, 8080),
-    /** Processes of each runner type. */
-    SDK_RUNNERS_PROCESSES: wholeNumber(1, 100, 1),
-    /** Processes of this host, of all runner types together. */
-    SDK_RUNNERS_MAX_PROCESSES: wholeNumber(1, 1_000, 20),
-    /** JavaScript memory of one process, in megabytes. */
-    SDK_RUNNERS_MEMORY_MB: wholeNumber(32, 1_048_576, 512),
-    /** How long tasks may go on when their process is stopped; then it has ten seconds more to end. */
-    SDK_RUNNERS_GRACE_SECONDS: wholeNumber(0, 3_600, 15),
-    /** A process that holds no task and asks for none for so long, while it could, is started anew. */
-    SDK_RUNNERS_HANG_SECONDS: wholeNumber(10, 86_400, 60),
-    LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
-    /** File that the host writes when it is at work, and every ten seconds from then on. */
-    READY_FILE: z.string().optional(),
-  })
-  .extend(secretsKeySettings.shape);
+export const runnerHostSettings = z.object({
+  /** Folder of the runners' modules, which the operator fills. */
+  SDK_RUNNERS_DIR: z.string({ error: 'must name a folder' }),
+  /** With which this host calls the API, which has the same one. */
+  RUNNER_HOST_KEY: z.string().min(32, 'must hold at least 32 characters').meta({ secret: true }),
+  /** Address at which this host and its runners reach the API; absent: this machine, at `PORT`. */
+  SDK_RUNNERS_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+    .optional(),
+  PORT: wholeNumber(1, 65_535, 8080),
+  /** Processes of each runner type. */
+  SDK_RUNNERS_PROCESSES: wholeNumber(1, limits.deployedProcessesPerType, 1),
+  /** Processes of this host, of all runner types together. */
+  SDK_RUNNERS_MAX_PROCESSES: wholeNumber(1, limits.deployedProcessesPerHost, 20),
+  /** JavaScript memory of one process, in megabytes. */
+  SDK_RUNNERS_MEMORY_MB: wholeNumber(32, 1_048_576, 512),
+  /** How long tasks may go on when their process is stopped; then it has ten seconds more to end. */
+  SDK_RUNNERS_GRACE_SECONDS: wholeNumber(0, 3_600, 15),
+  /** A process that holds no task and asks for none for so long, while it could, is started anew. */
+  SDK_RUNNERS_HANG_SECONDS: wholeNumber(10, limits.deployedSilentSeconds, 60),
+  /** User, and group, of deployed runners where the host is root; one that nothing else runs as. */
+  SDK_RUNNERS_UID: wholeNumber(1, 2_147_483_647, 64_123),
+  /**
+   * What deployed runners may do beyond reading their folder, writing temporary files and using the network, by commas.
+   * Each leads out of the bounds that Node sets.
+   */
+  SDK_RUNNERS_ALLOW: z
+    .string()
+    .default('')
+    .transform((value) =>
+      value
+        .split(',')
+        .map((one) => one.trim())
+        .filter((one) => one !== ''),
+    )
+    .pipe(z.array(z.enum(allowances), { error: `must name some of ${allowances.join(', ')}, by commas` })),
+  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  /** File that the host writes when it is at work, and every ten seconds from then on. */
+  READY_FILE: z.string().optional(),
+});
 
 export type RunnerHostSettings = z.output<typeof runnerHostSettings>;

@@ -29,7 +29,7 @@ export function castText(text: string, readAs: ReadAs, formatParameter: string):
   }
 }
 
-export function tryTime(text: string, readAs: ReadAs, formatParameter: string): string {
+function tryTime(text: string, readAs: ReadAs, formatParameter: string): string {
   if (readAs === 'TIMESTAMP') return `try_strptime(${text}, ${formatParameter})::TIMESTAMP`;
   return `try_cast(${text} AS ${readAs})`;
 }

@@ -6,108 +6,76 @@
 import { z } from 'zod';
 import { parseTimestamp } from '../../../domain/timestamp.ts';
 
-export const inputFormats = ['auto', 'csv', 'tsv', 'semicolon', 'json', 'ndjson', 'parquet'] as const;
+const inputFormats = ['auto', 'csv', 'tsv', 'semicolon', 'json', 'ndjson', 'parquet'] as const;
 export type InputFormat = (typeof inputFormats)[number];
 
 const groupLimits = { groups: 200, patterns: 5000, characters: 255 };
 const name = z.string().trim().min(1).max(groupLimits.characters);
+const flag = (description: string) => z.boolean().nullish().describe(description);
 
 const groupSchema = z.looseObject({
   id: name,
-  name: name.nullish(),
-  channels: z.array(name).max(groupLimits.patterns).nullish(),
+  name: name.nullish().describe('Shown name. Default: the id.'),
+  channels: z
+    .array(name)
+    .max(groupLimits.patterns)
+    .nullish()
+    .describe('Headings that belong to the group, in any case; `*` stands for any text.'),
 });
-
-/** Reads a stored configuration; `safeParse` it and report its issues when the run is made. */
-export const tabularConfigurationSchema = z.looseObject({
-  inputFormat: z.enum(inputFormats).nullish(),
-  timeColumn: name.nullish(),
-  timeColumnIsMs: z.boolean().nullish(),
-  baseCapturedAt: z
-    .string()
-    .refine((text) => parseTimestamp(text) !== null, 'Must be an ISO 8601 timestamp.')
-    .nullish(),
-  defaultRealm: name.nullish(),
-  realmPerFile: z.boolean().nullish(),
-  groups: z.array(groupSchema).max(groupLimits.groups).nullish(),
-  defaultGroupId: name.nullish(),
-  autoDetectTimeColumn: z.boolean().nullish(),
-  emitSuggestedLayout: z.boolean().nullish(),
-  whenNoOutputs: z.enum(['fail', 'no-output']).nullish(),
-  maxAutodetectSampleRows: z.int().min(1).max(1_000_000).nullish(),
-});
-
-export type TabularConfiguration = z.infer<typeof tabularConfigurationSchema>;
 
 export const defaultSampleRows = 10_000;
 
-const text = (description: string) => ({
-  type: ['string', 'null'],
-  minLength: 1,
-  maxLength: 255,
-  description,
-});
-const flag = (description: string) => ({ type: ['boolean', 'null'], description });
-
-/** The same as JSON Schema 2020-12, as the node template declares it. */
-export const tabularConfigurationJsonSchema = {
-  $schema: 'https://json-schema.org/draft/2020-12/schema',
-  type: 'object',
-  properties: {
-    inputFormat: {
-      enum: [...inputFormats, null],
-      description:
-        'Format of the uploads. `auto` (default) tells it from their content. `csv` is delimited text, with a comma unless the file clearly uses another delimiter.',
-    },
-    timeColumn: text(
+export const tabularConfigurationSchema = z.looseObject({
+  inputFormat: z
+    .enum(inputFormats)
+    .nullish()
+    .describe(
+      'Format of the uploads. `auto` (default) tells it from their content. `csv` is delimited text, with a comma unless the file clearly uses another delimiter.',
+    ),
+  timeColumn: name
+    .nullish()
+    .describe(
       'Heading of the time column, with or without its unit, in any case. Absent: found by name and content, unless `autoDetectTimeColumn` is false.',
     ),
-    timeColumnIsMs: flag(
-      'Numbers in the time column are milliseconds (true) or seconds (false). Absent: told from the unit in the heading, else from the size of the numbers, else seconds.',
+  timeColumnIsMs: flag(
+    'Numbers in the time column are milliseconds (true) or seconds (false). Absent: told from the unit in the heading, else from the size of the numbers, else seconds.',
+  ),
+  baseCapturedAt: z
+    .string()
+    .max(64)
+    .refine((text) => parseTimestamp(text) !== null, 'Must be an ISO 8601 timestamp.')
+    .nullish()
+    .describe(
+      'ISO 8601 time that offsets in the time column count from. Without it such a recording has relative times. Numbers that are clearly an epoch time stay what they are.',
     ),
-    baseCapturedAt: {
-      type: ['string', 'null'],
-      maxLength: 64,
-      description:
-        'ISO 8601 time that offsets in the time column count from. Without it such a recording has relative times. Numbers that are clearly an epoch time stay what they are.',
-    },
-    defaultRealm: text('Realm of the channels. Default: `default`.'),
-    realmPerFile: flag("The realm is the upload's identifier, not `defaultRealm`."),
-    groups: {
-      type: ['array', 'null'],
-      maxItems: groupLimits.groups,
-      items: {
-        type: 'object',
-        required: ['id'],
-        properties: {
-          id: { type: 'string', minLength: 1, maxLength: 255 },
-          name: text('Shown name. Default: the id.'),
-          channels: {
-            type: ['array', 'null'],
-            maxItems: groupLimits.patterns,
-            items: { type: 'string', minLength: 1, maxLength: 255 },
-            description: 'Headings that belong to the group, in any case; `*` stands for any text.',
-          },
-        },
-      },
-      description:
-        'Groups of channels. A channel belongs to the first group that lists it in `channels`; else to the group whose id or name its heading begins with, followed by `.`, `/`, `:` or `_` (`engine.rpm`, `engine/rpm`; the longest such group wins); else to `defaultGroupId`. With neither groups nor `defaultGroupId`, the part of a heading before its first `.`, `/` or `:` makes the group.',
-    },
-    defaultGroupId: text('Group of channels that no group claims. Default: `default`.'),
-    autoDetectTimeColumn: flag(
-      'Find the time column when `timeColumn` is absent (default true). When there is none, rows are numbered.',
+  defaultRealm: name.nullish().describe('Realm of the channels. Default: `default`.'),
+  realmPerFile: flag("The realm is the upload's identifier, not `defaultRealm`."),
+  groups: z
+    .array(groupSchema)
+    .max(groupLimits.groups)
+    .nullish()
+    .describe(
+      'Groups of channels. A channel belongs to the first group that lists it in `channels`; else to the group whose id or name its heading begins with, followed by `.`, `/`, `:` or `_` (`engine.rpm`, `engine/rpm`; the longest such group wins); else to `defaultGroupId`. With neither groups nor `defaultGroupId`, the part of a heading before its first `.`, `/` or `:` makes the group.',
     ),
-    emitSuggestedLayout: flag('Add a suggested dashboard layout, panels by group and unit (default false).'),
-    whenNoOutputs: {
-      enum: ['fail', 'no-output', null],
-      description:
-        'What an upload without rows or channels gives: a failed run of category `validation` (default) or a run without output.',
-    },
-    maxAutodetectSampleRows: {
-      type: ['integer', 'null'],
-      minimum: 1,
-      maximum: 1_000_000,
-      description: `Rows from the start of a text file that decide its columns' types and its time column (default ${defaultSampleRows}). A later value that does not fit its column's type is an error with line and column.`,
-    },
-  },
-} as const;
+  defaultGroupId: name.nullish().describe('Group of channels that no group claims. Default: `default`.'),
+  autoDetectTimeColumn: flag(
+    'Find the time column when `timeColumn` is absent (default true). When there is none, rows are numbered.',
+  ),
+  emitSuggestedLayout: flag('Add a suggested dashboard layout, panels by group and unit (default false).'),
+  whenNoOutputs: z
+    .enum(['fail', 'no-output'])
+    .nullish()
+    .describe(
+      'What an upload without rows or channels gives: a failed run of category `validation` (default) or a run without output.',
+    ),
+  maxAutodetectSampleRows: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .nullish()
+    .describe(
+      `Rows from the start of a text file that decide its columns' types and its time column (default ${defaultSampleRows}). A later value that does not fit its column's type is an error with line and column.`,
+    ),
+});
+
+export type TabularConfiguration = z.infer<typeof tabularConfigurationSchema>;

@@ -1,11 +1,14 @@
 /** One conversion in a process of its own; started by `convert-isolated.ts`, which sends the input and waits. */
+import { endOnUnforeseen, fatalLines } from '../../../telemetry/unforeseen.ts';
 import { convertTabular } from './convert.ts';
-import type { FromConvertChild, ToConvertChild } from './convert-isolated.ts';
+import type { FromConvertChild, ToConvertChild } from './convert-messages.ts';
 import { NoTabularData, TabularError } from './errors.ts';
 
+let conversion = Promise.resolve();
+endOnUnforeseen(fatalLines('conversion'), () => conversion);
 process.on('disconnect', () => process.exit(0));
 process.once('message', (input: ToConvertChild) => {
-  void convert(input);
+  conversion = convert(input);
 });
 
 async function convert({ maxSeconds, ...input }: ToConvertChild): Promise<void> {

@@ -7,28 +7,11 @@ import { once } from 'node:events';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Conversion, ConvertInput, ConvertProgress } from './convert.ts';
-import { NoTabularData, TabularError, type TabularPlace } from './errors.ts';
-
-export type FromConvertChild =
-  | { kind: 'progress'; progress: ConvertProgress }
-  | { kind: 'done'; conversion: Conversion }
-  /** It took longer than it may. */
-  | { kind: 'late' }
-  | { kind: 'refused'; message: string; place: TabularPlace; isEmpty: boolean }
-  | { kind: 'failed'; message: string };
+import type { Conversion, ConvertInput } from './convert.ts';
+import type { FromConvertChild, IsolatedInput, ToConvertChild } from './convert-messages.ts';
+import { NoTabularData, TabularError } from './errors.ts';
 
 const childPath = fileURLToPath(new URL('./convert-child.ts', import.meta.url));
-
-export interface IsolatedInput extends ConvertInput {
-  /** Longest time; then the file is refused. */
-  readonly maxSeconds: number;
-  /** How long the process may take to break off by itself; default 10. */
-  readonly overtimeSeconds?: number;
-}
-
-/** What the process is sent. */
-export type ToConvertChild = Omit<IsolatedInput, 'signal' | 'onProgress' | 'overtimeSeconds'>;
 
 /**
  * As `convertTabular`, with the same errors; an abort ends the process at once.
@@ -102,7 +85,7 @@ function answerOf(
         reject(new Error(`The conversion failed: ${message.message}`));
     }
   });
-  child.once('error', reject);
+  child.on('error', reject);
   child.once('exit', (code, exitSignal) => {
     reject(new Error(`The conversion's process ended before it was done (${exitSignal ?? `code ${code}`}).`));
   });

@@ -9,10 +9,10 @@
  */
 import { copyFile, mkdtemp, realpath, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { limits } from '../../../domain/limits.ts';
 import { defaultSampleRows, type TabularConfiguration } from './configuration.ts';
 import { chooseReader } from './detect-format.ts';
 import { Engine } from './engine.ts';
-import { NoTabularData, TabularError } from './errors.ts';
 import { prepareInput } from './prepare-input.ts';
 import type { RecordingDescription } from './recording.ts';
 import type { TableSource } from './source.ts';
@@ -38,8 +38,10 @@ export interface ConvertInput {
   workDir: string;
   /** DuckDB's share; the process as a whole needs about 200 MB more. */
   memoryLimitBytes: number;
-  /** Bound of unpacked uploads, and of what spills from memory. Default 50 GiB. */
+  /** Bound of unpacked uploads, and of what spills from memory; default: what all conversions may take. */
   maxTempBytes?: number;
+  /** How many times its own size a packed upload may unpack to. */
+  unpackRatio?: number;
   signal?: AbortSignal;
   /** Called now and then, at most twice a second. */
   onProgress?: (progress: ConvertProgress) => void;
@@ -57,8 +59,6 @@ export interface Conversion {
   sizeBytes: number;
 }
 
-const defaultTempBytes = 50 * 1024 ** 3;
-
 /**
  * @throws NoTabularData when the file holds no rows or no channels (`whenNoOutputs` decides what follows)
  * @throws TabularError when the file is at fault (category `validation`)
@@ -69,11 +69,12 @@ export async function convertTabular(input: ConvertInput): Promise<Conversion> {
   let engine: Engine | undefined;
   const progress = startProgress(input.onProgress, () => engine?.progress ?? null);
   try {
-    const maxTempBytes = input.maxTempBytes ?? defaultTempBytes;
+    const maxTempBytes = input.maxTempBytes ?? limits.builtinTempBytes;
     const plain = await prepareInput({
       inputPath: input.inputPath,
       folder,
       maxPlainBytes: maxTempBytes,
+      unpackRatio: input.unpackRatio ?? limits.builtinUnpackRatio,
       signal: input.signal,
     });
     engine = await Engine.open({
@@ -156,5 +157,3 @@ function startProgress(
     stop: () => clearInterval(timer),
   };
 }
-
-export { NoTabularData, TabularError };

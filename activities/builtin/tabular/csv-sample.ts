@@ -4,9 +4,9 @@ import type { InputFormat } from './configuration.ts';
 import { shown, TabularError } from './errors.ts';
 import { isMissingText, isNumberText } from './text-values.ts';
 
-export type Delimiter = ',' | '\t' | ';' | '|';
+type Delimiter = ',' | '\t' | ';' | '|';
 
-export interface CsvRecord {
+interface CsvRecord {
   /** Line of the file on which the record begins, from 1. */
   line: number;
   /** Where it begins in the sampled text, in characters. */
@@ -123,12 +123,7 @@ function chooseDelimiter(body: string, isWhole: boolean, format: InputFormat): D
 }
 
 /** Records of a text by RFC 4180, blank lines left out; quotes within unquoted values are plain characters. */
-export function splitRecords(
-  text: string,
-  delimiter: string,
-  maxRecords: number,
-  isWhole: boolean,
-): CsvRecord[] {
+function splitRecords(text: string, delimiter: string, maxRecords: number, isWhole: boolean): CsvRecord[] {
   const records: CsvRecord[] = [];
   let line = 1;
   let at = 0;

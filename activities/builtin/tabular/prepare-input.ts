@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { limits } from '../../../domain/limits.ts';
 import { NoTabularData, TabularError } from './errors.ts';
 
 export interface PlainInput {
@@ -21,6 +22,8 @@ export interface PrepareSettings {
   folder: string;
   /** Most bytes that the unpacked file may have. */
   maxPlainBytes: number;
+  /** How many times its own size a packed file may unpack to. */
+  unpackRatio: number;
   signal?: AbortSignal | undefined;
 }
 
@@ -93,18 +96,23 @@ function refuseOtherArchives(first: Buffer): void {
 
 async function gunzip(settings: PrepareSettings, path: string): Promise<void> {
   let unpacked = 0;
+  const gunzip = createGunzip({ chunkSize: 1 << 18 });
   const bound = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       unpacked += chunk.length;
       if (unpacked > settings.maxPlainBytes) {
         done(new TabularError(`The file unpacks to more than ${settings.maxPlainBytes} bytes.`));
+      } else if (
+        unpacked > Math.max(gunzip.bytesWritten * settings.unpackRatio, limits.builtinUnpackFreeBytes)
+      ) {
+        done(new TabularError(`The file unpacks to more than ${settings.unpackRatio} times its size.`));
       } else done(null, chunk);
     },
   });
   try {
     await pipeline(
       createReadStream(settings.inputPath, { highWaterMark: 1 << 20 }),
-      createGunzip({ chunkSize: 1 << 18 }),
+      gunzip,
       bound,
       createWriteStream(path, { highWaterMark: 1 << 20 }),
       pipelineOptions(settings.signal),

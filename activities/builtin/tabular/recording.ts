@@ -6,7 +6,7 @@ import { z } from 'zod';
 
 const number = z.number();
 
-export const channelSchema = z.object({
+const channelSchema = z.object({
   /** Unique in the recording; what the series route is asked for. Without commas and control characters. */
   id: z.string(),
   /** The heading without its unit. */

@@ -1,7 +1,7 @@
 /** What a column of texts holds, told from a sample of its values. */
 
 /** `empty`: no value in the sample. `time` kinds stand beside these, see `time-column.ts`. */
-export type TextKind = 'number' | 'boolean' | 'text' | 'empty';
+type TextKind = 'number' | 'boolean' | 'text' | 'empty';
 
 export interface ColumnSample {
   kind: TextKind;

@@ -1,4 +1,4 @@
-/** Incremental node templates: the cap, follow-ups, and a watermark that is further than the runner thinks. */
+/** Incremental node templates: the cap, follow-ups, a watermark that is further than the runner thinks, and failures. */
 
 import type { Job } from '../job.ts';
 import type { Scenario } from '../scenario.ts';
@@ -101,4 +101,51 @@ const watermarkRegression: Scenario = {
   },
 };
 
-export const incrementalScenarios = [incrementalCap, watermarkRegression];
+const failedAfterWatermark: Scenario = {
+  name: 'failed-after-watermark',
+  title: `the run fails for good behind its first step of the watermark over ${inputCount} inputs, and is tried again`,
+  incremental: true,
+  async play(stage) {
+    const whole = stage.offer(manyOf(stage, inputCount));
+    stage.start();
+    await whole.completed();
+    if (whole.node.watermark.position === 0) stage.skip('the runner moves no watermark');
+    const job = stage.offer(manyOf(stage, inputCount));
+    const lost = stage.fault({
+      on: (call) => job.has(call) && call.route !== 'heartbeat' && job.node.watermark.position > 0,
+      fault: {
+        kind: 'meanwhile',
+        told: 'the run had failed for good just before',
+        act: (call) => {
+          const claim = job.claims.find(({ taskId }) => taskId === call.taskId);
+          if (claim !== undefined) stage.world.loseForGood(claim);
+        },
+      },
+    });
+    await job.claimed('stopped-claiming');
+    if (!(await stage.until(() => lost.hits.length > 0 && job.isDone))) await job.completed();
+    stage.world.retry(job.run);
+    await job.completed();
+    judgeResults(stage, whole, job);
+  },
+};
+
+/** Whether a run that failed on its way has all the outputs of one that did not. */
+function judgeResults(stage: Stage, whole: Job, job: Job): void {
+  const { digests, outputCount } = stage.baseline ?? {};
+  if (digests === undefined && outputCount === undefined)
+    stage.skip('the runner writes other outputs each time');
+  const left = [...job.digests];
+  const missing = whole.published.filter(({ sha256 }) => {
+    // Where bytes differ each time, the number of outputs tells.
+    const at = digests === undefined ? left.length - 1 : left.indexOf(sha256);
+    return at < 0 || left.splice(at, 1).length === 0;
+  });
+  if (missing.length === 0) return;
+  stage.found(
+    'failed-after-watermark',
+    `Of ${whole.published.length} outputs over ${inputCount} inputs ${missing.length} are missing for good when the run fails behind its first step of the watermark and is tried again.`,
+  );
+}
+
+export const incrementalScenarios = [incrementalCap, watermarkRegression, failedAfterWatermark];

@@ -68,7 +68,7 @@ export class Desk {
       uploads: new Map(),
       leaseUntilMs: now + run.node.template.leaseSeconds * 1_000,
       used: false,
-      unnamedOutputs: 0,
+      unnamedOutputs: run.unnamedFrom,
       end: undefined,
       timer: undefined,
     };
@@ -133,6 +133,11 @@ export class Desk {
   /** Answers every waiting claim with nothing, as a server does that stops. */
   dismiss(): void {
     for (const waiter of [...this.#waiters.keys()]) waiter.answer(undefined);
+  }
+
+  /** An instance ends: its waiting claim is answered with nothing. What it holds stays held. */
+  signOff(instanceId: string): void {
+    this.#instances.get(instanceId)?.waiter?.answer(undefined);
   }
 
   #giveUp(claim: Claim): void {

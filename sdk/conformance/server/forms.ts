@@ -32,7 +32,7 @@ const state = z
   .nullish();
 const statusText = text().nullish();
 const count = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
-const instanceForm = new RegExp(`^[A-Za-z0-9._:-]{1,${limits.instanceCharacters}}$`);
+export const instanceForm = new RegExp(`^[A-Za-z0-9._:-]{1,${limits.instanceCharacters}}$`);
 
 export const claimForm = z.object({
   instanceId: z.string().regex(instanceForm, 'must hold 1 to 128 characters of A-Za-z0-9._:-'),

@@ -17,6 +17,7 @@ export type RouteId =
   | 'complete'
   | 'fail'
   | 'release'
+  | 'signOff'
   | 'unknown';
 
 /** Times are those of `performance.now()`. */

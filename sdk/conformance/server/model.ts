@@ -23,7 +23,7 @@ export interface Input {
   readonly createdAt: string;
 }
 
-/** An output of the node: staged until its run completes, or published. */
+/** An output of the node: staged until the watermark moves or its run completes, then published. */
 export interface Output {
   readonly outputId: number;
   readonly outputIdentifier: string;
@@ -77,6 +77,8 @@ export interface Run {
   releaseCount: number;
   cancelRequested: boolean;
   wroteOutput: boolean;
+  /** Unnamed outputs that stand for what is consumed: later attempts count from there. */
+  unnamedFrom: number;
   outcome: RunOutcome | undefined;
 }
 

@@ -8,7 +8,7 @@ import { Refusal } from './refusal.ts';
 import type { World } from './world.ts';
 
 /** Heartbeats come three times a lease. */
-export function heartbeatIntervalSeconds(leaseSeconds: number): number {
+function heartbeatIntervalSeconds(leaseSeconds: number): number {
   return Math.max(1, Math.floor(leaseSeconds / 3));
 }
 
@@ -76,7 +76,7 @@ export function leaseExpiresAt(claim: Claim): string {
 }
 
 /** The inputs of the task, all of them, oldest first. */
-export function inputsOf(claim: Claim): readonly Input[] {
+function inputsOf(claim: Claim): readonly Input[] {
   const upper = claim.run.upperPosition ?? 0;
   return claim.run.node.inputs.filter(({ position }) => position <= upper);
 }

@@ -11,6 +11,7 @@ import {
   heartbeatForm,
   idOf,
   inputsForm,
+  instanceForm,
   instanceOf,
   outputHeaders,
   parsed,
@@ -43,7 +44,7 @@ import {
   writeOutput,
 } from './writes.ts';
 
-export interface Asked {
+interface Asked {
   readonly world: World;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
@@ -220,6 +221,14 @@ function release(asked: Asked): Reply {
   return ok(endTask(asked.world, taskId(asked), instanceOf(asked.headers), { kind: 'release', body }));
 }
 
+function signOff({ world, params }: Asked): Reply {
+  // A colon may be sent as it is or encoded; what cannot be decoded is no id.
+  const instanceId = (params.instanceId ?? '').replaceAll(/%3a/gi, ':');
+  if (!instanceForm.test(instanceId)) throw new Refusal('notFound');
+  world.desk.signOff(instanceId);
+  return { status: 204 };
+}
+
 function route(id: RouteId, method: string, path: string, body: Route['body'], reply: Route['reply']): Route {
   const pattern = path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
   return { id, method, path, pattern: new RegExp(`^/api/v2(?:\\.0)?/runner${pattern}$`), body, reply };
@@ -242,6 +251,7 @@ export const routes: readonly Route[] = [
   route('complete', 'PUT', '/tasks/{taskId}/complete', 'json', complete),
   route('fail', 'PUT', '/tasks/{taskId}/fail', 'json', fail),
   route('release', 'PUT', '/tasks/{taskId}/release', 'json', release),
+  route('signOff', 'DELETE', '/instances/{instanceId}', 'none', signOff),
 ];
 
 /** Longest bodies in bytes by kind, and the refusal for more. */

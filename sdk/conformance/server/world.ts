@@ -144,6 +144,7 @@ export class World {
       releaseCount: 0,
       cancelRequested: false,
       wroteOutput: false,
+      unnamedFrom: 0,
       outcome: undefined,
     };
     node.followUpWanted = false;
@@ -185,6 +186,20 @@ export class World {
     if (claim.end !== undefined) return;
     this.desk.end(claim, { how: 'lost', atMs: performance.now() });
     this.finish(claim.run, 'elsewhere');
+  }
+
+  /** Ends a claim and its run with it, as the third lost lease does. */
+  loseForGood(claim: Claim): void {
+    claim.run.lostCount = limits.lostLeases - 1;
+    this.desk.loseLease(claim);
+  }
+
+  /** Has a run that failed tried again, as an operator does. */
+  retry(run: Run): void {
+    run.outcome = undefined;
+    run.lostCount = 0;
+    run.attempt += 1;
+    this.desk.enqueue(run);
   }
 
   #afterLoss(run: Run): void {

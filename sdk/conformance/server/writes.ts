@@ -1,7 +1,7 @@
 /** What the holder of a task writes: outputs and the watermark (contract: Runner rules 3, 4). */
 import { createHash } from 'node:crypto';
 import type { OutputHeaders } from './forms.ts';
-import type { Claim, Node, Output } from './model.ts';
+import type { Claim, Node, Output, Watermark } from './model.ts';
 import { findInput, pendingInputs } from './reads.ts';
 import { Refusal } from './refusal.ts';
 import type { World } from './world.ts';
@@ -22,7 +22,7 @@ export function digestOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** The identifier that the caller gave, or the next one of this claim: `<runId>.<n>`. */
+/** The identifier that the caller gave, or the next one of the platform: `<runId>.<n>`. */
 export function identifierFor(claim: Claim, given: string | null): string {
   if (given !== null) return given;
   claim.unnamedOutputs += 1;
@@ -30,8 +30,8 @@ export function identifierFor(claim: Claim, given: string | null): string {
 }
 
 /**
- * Writes an output, or finds the one that has its identifier. With a watermark it is published and the watermark
- * moves at once, else it is staged until the task completes. A refused write leaves nothing behind.
+ * Writes an output, or finds the one that has its identifier. With a watermark that moves at once, else the output is
+ * staged until the watermark moves or the task completes. A refused write leaves nothing behind.
  */
 export function writeOutput(
   world: World,
@@ -58,10 +58,7 @@ export function writeOutput(
   };
   node.outputs.set(said.identifier, output);
   run.wroteOutput = true;
-  if (step !== undefined) {
-    publish(node, output);
-    node.watermark = step;
-  }
+  if (step !== undefined) advance(claim, step);
   world.changed();
   return { status: existing === undefined ? 201 : 200, output };
 }
@@ -70,18 +67,24 @@ function publish(node: Node, output: Output): void {
   output.publishedAs ??= 1 + Math.max(0, ...[...node.outputs.values()].map((each) => each.publishedAs ?? 0));
 }
 
-/** Publishes what the run has staged, in the order of writing. Returns how many outputs that were. */
-export function publishStaged(claim: Claim): number {
+/** What is consumed and what is published move together. The present watermark again publishes what is staged since. */
+function advance(claim: Claim, step: Watermark): void {
+  publishStaged(claim);
+  claim.run.node.watermark = step;
+  claim.run.unnamedFrom = claim.unnamedOutputs;
+}
+
+/** Publishes what the run has staged, in the order of writing. */
+export function publishStaged(claim: Claim): void {
   const { node, runId } = claim.run;
   const staged = [...node.outputs.values()].filter(
     (output) => output.runId === runId && output.publishedAs === null,
   );
   for (const output of staged) publish(node, output);
-  return staged.length;
 }
 
 /** Where the watermark goes by this id; it only moves forward, and only to an input of the task. */
-function judged(claim: Claim, inputId: number) {
+function judged(claim: Claim, inputId: number): Watermark {
   const input = findInput(claim, inputId);
   if (input === undefined) throw new Refusal('watermarkUnknownInput');
   if (input.position < claim.run.node.watermark.position) throw new Refusal('watermarkRegression');
@@ -95,7 +98,7 @@ export function moveWatermark(
   state: Record<string, unknown> | null | undefined,
 ): Record<string, unknown> {
   const { node } = claim.run;
-  node.watermark = judged(claim, inputId);
+  advance(claim, judged(claim, inputId));
   node.state = state ?? node.state;
   world.changed();
   return { watermark: inputId, pendingInputs: pendingInputs(claim) };

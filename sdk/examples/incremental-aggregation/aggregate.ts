@@ -1,5 +1,4 @@
 /** A running aggregate of one column. */
-import type { Table } from '../csv.ts';
 
 export interface Aggregate {
   /** Tables that went in. */
@@ -14,12 +13,20 @@ export interface Aggregate {
 
 export const nothing: Aggregate = { tables: 0, skipped: 0, count: 0, sum: 0, least: null, greatest: null };
 
-/** The aggregate with one table more; cells that are no numbers are left out. */
-export async function withTable(before: Aggregate, table: Table, column: string): Promise<Aggregate> {
-  const place = table.columns.indexOf(column);
-  if (place < 0) return { ...before, skipped: before.skipped + 1 };
+/** The aggregate with one table more, whose first row is its header; cells that are no numbers are left out. */
+export async function withTable(
+  before: Aggregate,
+  rows: AsyncGenerator<readonly string[], void, void>,
+  column: string,
+): Promise<Aggregate> {
+  const header = (await rows.next()).value ?? [];
+  const place = header.findIndex((name) => name.trim() === column);
+  if (place < 0) {
+    await rows.return();
+    return { ...before, skipped: before.skipped + 1 };
+  }
   let { count, sum, least, greatest } = before;
-  for await (const { cells } of table.rows) {
+  for await (const cells of rows) {
     const cell = (cells[place] ?? '').trim();
     const value = cell === '' ? Number.NaN : Number(cell);
     if (!Number.isFinite(value)) continue;

@@ -3,7 +3,6 @@
  * by one call, so each table goes in exactly once, wherever the process is killed.
  */
 import { defineRunner, type Input, type Task, TaskFailure } from '@simulation-data-platform/runner';
-import { readTable } from '../csv.ts';
 import { type Aggregate, nothing, present, withTable } from './aggregate.ts';
 
 interface Configuration {
@@ -55,7 +54,7 @@ async function aggregateAtWatermark(task: AggregationTask): Promise<Aggregate> {
 
 async function withInput(task: AggregationTask, before: Aggregate, input: Input): Promise<Aggregate> {
   try {
-    return await withTable(before, await readTable(input.stream()), task.configuration.column);
+    return await withTable(before, input.rows({ header: false }), task.configuration.column);
   } catch (error) {
     // One broken file must not stop all that come after it.
     if (error instanceof TaskFailure) return { ...before, skipped: before.skipped + 1 };

@@ -107,6 +107,7 @@ class Runner:
                     self._perform(claim)
         except Stopping:
             self._withdraw()
+        self._sign_off()
         log.info("stopped")
 
     def _on_signal(self, *_: Any) -> None:
@@ -152,6 +153,13 @@ class Runner:
                 self._task_of(claim).end("release", {"reason": "The runner is shutting down."})
         except (ApiError,) + NETWORK_FAULTS as error:
             log.debug("withdrawal: %s", error)
+
+    def _sign_off(self) -> None:
+        """Operators then see this instance gone at once. A platform that does not know the call ignores it."""
+        try:
+            self._client.once("DELETE", f"/instances/{self.instance_id}", silence=2.0)
+        except (ApiError,) + NETWORK_FAULTS as error:
+            log.debug("signing off: %s", error)
 
     def _task_of(self, claim: Dict[str, Any]) -> Task:
         return Task(self._client, self._limits, claim, self.instance_id)

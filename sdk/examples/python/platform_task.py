@@ -129,8 +129,9 @@ class Task:
         watermark: Optional[int] = None,
     ) -> Dict[str, Any]:
         """Writes an output of any size: one request up to the limit that whoami tells (16 MB), parts of 8 MB above.
-        With `watermark`, the id of an input, it is published at once and the watermark moves there; else it is
-        published when the task completes."""
+        With `watermark`, the id of an input, the watermark moves there at once, and this output and all that were
+        written before are published: give it to the last output of an input. Else it is published when the watermark
+        moves or the task completes."""
         if identifier is None:
             self._unnamed += 1
             # An attempt that begins where one broke off meets the outputs from there on, and none from before.
@@ -148,7 +149,8 @@ class Task:
         return output
 
     def advance(self, input_id: int, state: Optional[Dict[str, Any]] = None) -> None:
-        """Everything up to this input is consumed; durable at once, together with the node's state."""
+        """Everything up to this input is consumed; durable at once, together with the node's state. All outputs that
+        were written before are published: write what belongs to an input first."""
         body = {"inputId": input_id, **({} if state is None else {"state": state})}
         self.call("PUT", "/watermark", body)
         self._note_watermark(input_id)

@@ -21,7 +21,8 @@ def work(task: Task) -> Optional[str]:
     for item in task.inputs("since-watermark"):
         task.report("converting", item["outputIdentifier"])
         with task.open_input(item) as stream:
-            # Output and watermark move together: no table is converted twice and none is left out.
+            # Output and watermark move together: no table is converted twice and none is left out. With several outputs
+            # for a table, the last one would carry the watermark.
             task.write(
                 json_lines(task, stream),
                 # Of the run, so that a reprocess writes anew, and of the input, so that a repeat does not.

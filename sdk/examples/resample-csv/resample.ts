@@ -1,6 +1,5 @@
 /** From rows at any times to rows at a fixed rate. */
 import { TaskFailure } from '@simulation-data-platform/runner';
-import type { Row, Table } from '../csv.ts';
 
 export interface ResampleOptions {
   readonly rateHz: number;
@@ -21,22 +20,28 @@ interface Sample {
 /**
  * The resampled table as csv text: the same columns, from the first row's time to the last row's. Numbers are interpolated;
  * other cells keep the value of the row before.
- * @throws TaskFailure `validation` with the line
+ * @param rows the first is the header
+ * @throws TaskFailure `validation` with the row, the header being row 1
  */
-export async function* resample(table: Table, options: ResampleOptions): AsyncGenerator<string, void, void> {
-  const { columns, rows } = table;
+export async function* resample(
+  rows: AsyncGenerator<readonly string[], void, void>,
+  options: ResampleOptions,
+): AsyncGenerator<string, void, void> {
+  const columns = ((await rows.next()).value ?? ['']).map((name) => name.trim());
   const timeAt = options.timeColumn === undefined ? 0 : columns.indexOf(options.timeColumn);
-  if (timeAt < 0) throw new TaskFailure('validation', `line 1: there is no column '${options.timeColumn}'`);
+  if (timeAt < 0) throw new TaskFailure('validation', `row 1: there is no column '${options.timeColumn}'`);
   const clock = new Clock(options.timeUnit ?? 's');
   let text = lineOf(columns);
   let before: Sample | undefined;
   let beginSeconds = 0;
   let step = 0;
-  for await (const row of rows) {
-    const sample = { timeSeconds: clock.read(row, timeAt), cells: row.cells };
+  let row = 1;
+  for await (const cells of rows) {
+    row += 1;
+    const sample = { timeSeconds: clock.read(cells[timeAt] ?? '', row), cells };
     if (before === undefined) beginSeconds = sample.timeSeconds;
     else if (sample.timeSeconds < before.timeSeconds) {
-      throw new TaskFailure('validation', `line ${row.line}: the time goes back`);
+      throw new TaskFailure('validation', `row ${row}: the time goes back`);
     }
     for (;;) {
       // From the step's number, so that no error adds up.
@@ -80,13 +85,13 @@ class Clock {
     this.#perSecond = unit === 's' ? 1 : 1_000;
   }
 
-  read({ line, cells }: Row, timeAt: number): number {
-    const cell = (cells[timeAt] ?? '').trim();
+  read(text: string, row: number): number {
+    const cell = text.trim();
     const value = toNumber(cell);
     this.#isNumeric ??= value !== undefined;
     const seconds = this.#isNumeric ? (value ?? Number.NaN) / this.#perSecond : Date.parse(cell) / 1_000;
     if (Number.isFinite(seconds)) return seconds;
-    throw new TaskFailure('validation', `line ${line}: '${cell}' is no time`);
+    throw new TaskFailure('validation', `row ${row}: '${cell}' is no time`);
   }
 
   write(seconds: number): string {

@@ -1,6 +1,5 @@
 /** Brings csv recordings of any size to a fixed rate, row by row: memory stays flat. */
 import { defineRunner, type Input } from '@simulation-data-platform/runner';
-import { readTable } from '../csv.ts';
 import { type ResampleOptions, resample } from './resample.ts';
 
 export default defineRunner<ResampleOptions>({
@@ -10,9 +9,8 @@ export default defineRunner<ResampleOptions>({
   async run(task) {
     const convert = async (input: Input) => {
       task.progress({ phase: 'resampling', message: input.outputIdentifier });
-      const table = await readTable(input.stream());
       // Output and watermark move together, so no recording is written twice and none is left out.
-      await task.write(resample(table, task.configuration), {
+      await task.write(resample(input.rows({ header: false }), task.configuration), {
         // Of the run, so that a reprocess writes anew, and of the input, so that a repeat does not.
         identifier: `resampled-${input.outputId}-${task.runId}`,
         contentType: 'text/csv',

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { tabularConfigurationSchema } from '../../../activities/builtin/tabular/configuration.ts';
+import { tabularNode } from '../../../activities/builtin/tabular-node.ts';
 import {
-  tabularConfigurationJsonSchema,
-  tabularConfigurationSchema,
-} from '../../../activities/builtin/tabular/configuration.ts';
-import { checkConfigurationSchema, configurationValidator } from '../../../domain/configuration-schema.ts';
+  checkConfigurationSchema,
+  configurationValidator,
+} from '../../../domain/templates/configuration-schema.ts';
 
-const validate = configurationValidator(tabularConfigurationJsonSchema);
+const validate = configurationValidator(tabularNode.configurationSchema);
 const right: [string, object][] = [
   ['nothing', {}],
   ['keys of others', { dataSourceName: 'platform', other: { deep: [1] } }],
@@ -44,7 +45,7 @@ const wrong: [string, object][] = [
 
 describe('the configuration of a tabular node', () => {
   test('is declared by a schema that the platform accepts', () => {
-    expect(checkConfigurationSchema(tabularConfigurationJsonSchema, [])).toEqual([]);
+    expect(checkConfigurationSchema(tabularNode.configurationSchema, [])).toEqual([]);
   });
 
   test.each(right)('may hold %s, by the declared schema and by ours', (_, configuration) => {

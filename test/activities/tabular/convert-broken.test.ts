@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -123,6 +123,32 @@ describe('files that are no tables are refused', () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, 'a'));
     const error = await bench.fails(bomb, {}, { maxTempBytes: 10_000_000 });
     expect(error.message).toMatch(/unpacks to more than 10000000 bytes/);
+  });
+
+  test('gzip that unpacks to a thousand times its size is refused when it shows, long before the disk is full', async () => {
+    const member = gzipSync(Buffer.alloc(100_000_000));
+    // 50 MB, which would be 50 GB.
+    const bomb = Buffer.concat(Array.from({ length: Math.ceil(50_000_000 / member.length) }, () => member));
+    let mostBytes = 0;
+    const watch = setInterval(async () => {
+      const names = await readdir(bench.workDir, { recursive: true }).catch(() => []);
+      const sizes = names.map((name) => stat(join(bench.workDir, name)).catch(() => undefined));
+      const bytes = (await Promise.all(sizes)).reduce((sum, one) => sum + (one?.size ?? 0), 0);
+      mostBytes = Math.max(mostBytes, bytes);
+    }, 5);
+    const error = await bench.fails(bomb).finally(() => clearInterval(watch));
+    expect(error.message).toBe('The file unpacks to more than 500 times its size.');
+    expect(mostBytes).toBeLessThan(200_000_000);
+  });
+
+  test('but not a recording of few values, which is packed to less than a hundredth', async () => {
+    const remark = 'all systems nominal; '.repeat(20).trim();
+    const lines = Array.from({ length: 170_000 }, (_, index) => `${index},0,0,0,${remark}\n`);
+    const text = `t,a,b,c,remark\n${lines.join('')}`;
+    const packed = gzipSync(text);
+    expect(text.length).toBeGreaterThan(70_000_000);
+    expect(text.length / packed.length).toBeGreaterThan(90);
+    expect((await bench.convert(packed)).rowCount).toBe(170_000);
   });
 
   test('Parquet that repeats a value without end', async () => {

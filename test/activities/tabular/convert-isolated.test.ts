@@ -2,10 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  convertTabularIsolated,
-  type IsolatedInput,
-} from '../../../activities/builtin/tabular/convert-isolated.ts';
+import { convertTabularIsolated } from '../../../activities/builtin/tabular/convert-isolated.ts';
+import type { IsolatedInput } from '../../../activities/builtin/tabular/convert-messages.ts';
 import { NoTabularData, TabularError } from '../../../activities/builtin/tabular/errors.ts';
 import { longParquet, parquetType } from './long-parquet.ts';
 import { TabularBench } from './support.ts';

@@ -1,6 +1,6 @@
 /** Generated calls of one operation of the interface document. */
 import fc from 'fast-check';
-import { decideAccess } from '../../../domain/access.ts';
+import { decideAccess } from '../../../domain/access/access.ts';
 import { allRoutes, type Json, type Operation } from '../../support/openapi.ts';
 import { farText, hardValues, nearText } from './json-text.ts';
 import type { RawCall } from './raw-call.ts';

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { decideAccess } from '../../../domain/access.ts';
+import { decideAccess } from '../../../domain/access/access.ts';
 import { catalogue } from '../../../domain/errors.ts';
 import { allPaths, PathTree } from '../../../http/paths.ts';
 import type { Route } from '../../../http/route.ts';
@@ -137,7 +137,8 @@ function faultOf(call: GeneratedCall, answer: RawAnswer): string | null {
   } else if (!requestIdForm.test(String(headers['x-request-id'] ?? ''))) return 'no request id';
   if (headers['x-content-type-options'] !== 'nosniff') return 'no nosniff';
   if (status === 401 && headers['www-authenticate'] !== 'Bearer') return 'no challenge';
-  if (status === 429 && headers['retry-after'] === undefined) return 'no hint when to try again';
+  if ((status === 429 || status === 503) && headers['retry-after'] === undefined)
+    return 'no hint when to try again';
   if (status === 503 && (headers['retry-after'] === '1' || bytes.includes(engineIsSlow))) return null;
   if (status >= 500) return 'a failure';
   if ((status === 204 || status === 304) && bytes.length > 0) return 'a body where none belongs';

@@ -15,7 +15,7 @@ export type RawAnswer = {
   readonly bytes: Buffer;
 };
 
-const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+const agent = new Agent({ keepAlive: true, maxSockets: 16 });
 
 export function rawCall(url: string, { method, target, headers, body }: RawCall): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);

@@ -3,8 +3,8 @@
  * took it away. Those who call are others than those who are changed and deleted.
  */
 import { randomUUID } from 'node:crypto';
-import { type Role, roles } from '../../../domain/access.ts';
-import { publishDimension } from '../../../store/dimensions.ts';
+import { type Role, roles } from '../../../domain/access/access.ts';
+import { publishDimension } from '../../../store/dashboards/dimensions.ts';
 import type { TestApi } from '../../support/api.ts';
 import { type Answer, ask, makePeople, makePerson, type TestPerson } from '../../support/api.ts';
 import type { TestEnvironment } from '../../support/stack.ts';

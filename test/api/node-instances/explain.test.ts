@@ -74,7 +74,7 @@ describe('why a node is not running is told in one sentence', () => {
     await database.query(`update runner_type set runtime = 'sdk' where name = 'lonely-runner'`);
     await stage.upload(graph, 'input', 'a');
     expect((await explain(graph, 'n1')).sentence).toMatch(
-      /^Queued since .*; no runner of type lonely-runner has ever been seen\.$/,
+      /^No runner of type lonely-runner is connected; none has ever been seen\. Queued since .*Z\.$/,
     );
   });
 

@@ -1,5 +1,5 @@
 /** A queued project with input nodes, and what of its uploads is acknowledged, queued and published. */
-import type { Database } from '../../../store/database.ts';
+import type { Database } from '../../../store/connection/database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Graph, type GraphNode, makeGraph } from '../../support/graph.ts';
 

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import { sweepAbandonedObjects } from '../../../store/pending-objects.ts';
-import { sweepSupersededOutputs } from '../../../store/superseded.ts';
+import { sweepAbandonedObjects } from '../../../store/objects/pending-objects.ts';
+import { sweepSupersededOutputs } from '../../../store/outputs/versions.ts';
 import { ask, makePeople, type People } from '../../support/api.ts';
 import { uploadWorld } from './support.ts';
 

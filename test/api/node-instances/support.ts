@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { ListMultipartUploadsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { afterAll } from 'vitest';
 import { nodeInstanceRoutes } from '../../../api/node-instances/routes.ts';
-import type { Database } from '../../../store/database.ts';
+import type { Database } from '../../../store/connection/database.ts';
 import { startTestApi, tokenOf } from '../../support/api.ts';
 import { s3Client } from '../../support/bucket.ts';
 import { type Graph, makeGraph } from '../../support/graph.ts';

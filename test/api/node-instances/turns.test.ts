@@ -1,6 +1,6 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Turns } from '../../../api/node-instances/turns.ts';
+import { Turns } from '../../../api/uploads/turns.ts';
 
 test('no more at once than allowed, in order, and a busy key holds up no other', async () => {
   const turns = new Turns(3, 2);

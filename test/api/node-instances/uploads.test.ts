@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { sweepAbandonedObjects } from '../../../store/pending-objects.ts';
+import { sweepAbandonedObjects } from '../../../store/objects/pending-objects.ts';
 import { makePeople } from '../../support/api.ts';
 import { chunked, uploadWorld } from './support.ts';
 

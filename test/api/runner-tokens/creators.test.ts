@@ -1,7 +1,7 @@
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
-import { noteCreators } from '../../../store/runner-tokens.ts';
+import { noteCreators } from '../../../store/runners/runner-tokens.ts';
 import { ask, makePerson, startTestApi, type TestPerson } from '../../support/api.ts';
 import { eventually } from '../../support/eventually.ts';
 import { upload } from '../../support/graph.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatToken } from '../../../domain/token-format.ts';
+import { formatToken } from '../../../domain/access/token-format.ts';
 import { upload } from '../../support/graph.ts';
 import { runnerStage } from '../../support/runner.ts';
 import { newRunnerType, newToken, tokenStage } from './support.ts';

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { documentInfo } from '../../../api/docs/info.ts';
 import { runnerApiYaml } from '../../../api/docs/runner-api.ts';
 import { routes } from '../../../api/routes.ts';
-import { openApiDocument } from '../../../http/openapi.ts';
+import { openApiDocument } from '../../../http/openapi/openapi.ts';
 import type { Route } from '../../../http/route.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 import { formalFaults, interfaceDocument, type Json, lookUp, operationsOf } from '../../support/openapi.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
-import { Database } from '../../../store/database.ts';
+import { Database } from '../../../store/connection/database.ts';
 import { startTestApi, tokenOf } from '../../support/api.ts';
 import { eventually } from '../../support/eventually.ts';
 import { chain, claim, makeGraph, upload } from '../../support/graph.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { findDataSourceByName } from '../../../store/data-sources.ts';
-import { abortMultipart } from '../../../store/object-multipart.ts';
-import { finishTaskUpload } from '../../../store/task-uploads.ts';
+import { findDataSourceByName } from '../../../store/objects/data-sources.ts';
+import { abortMultipart } from '../../../store/objects/multipart.ts';
+import { finishTaskUpload } from '../../../store/runs/task-uploads.ts';
 import { ask } from '../../support/api.ts';
 import { testProcesses } from '../../support/processes.ts';
 import { runnerStage } from '../../support/runner.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { RunnerPresence } from '../../../api/runners/presence.ts';
-import { sweepRunnerInstances } from '../../../store/runner-instances.ts';
+import { sweepRunnerInstances } from '../../../store/runners/runner-instances.ts';
 import { eventually } from '../../support/eventually.ts';
 import { chain, claim, makeGraph, upload } from '../../support/graph.ts';
 import { runnerStage, type TestRunner } from '../../support/runner.ts';
@@ -43,6 +43,7 @@ describe('the list of runners', () => {
       firstSeenAt: expect.stringMatching(/Z$/),
       lastSeenAt: expect.stringMatching(/Z$/),
       drained: false,
+      state: 'waiting',
       task: null,
     });
     await upload(database, graph, 'input');

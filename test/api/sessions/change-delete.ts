@@ -1,7 +1,7 @@
 /** Deleting sessions. Run by change.test.ts in its world. */
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
-import { sweepAbandonedObjects } from '../../../store/pending-objects.ts';
+import { sweepAbandonedObjects } from '../../../store/objects/pending-objects.ts';
 import { s3Client } from '../../support/bucket.ts';
 import type { TestEnvironment } from '../../support/stack.ts';
 import { refused, type SessionWorld, sessionCreator } from './support.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startAuth } from '../../../auth/main.ts';
 import { authServerSettings, authSettings } from '../../../auth/settings.ts';
-import type { RunningServer } from '../../../http/server.ts';
+import type { RunningServer } from '../../../http/server/server.ts';
 import { makePerson } from '../../support/api.ts';
 import { type AuthWire, openAuthWire } from '../../support/auth-wire.ts';
 import { testEnvironment } from '../../support/stack.ts';

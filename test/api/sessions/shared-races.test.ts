@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { matchKeyText } from '../../../domain/shared-session.ts';
-import { Database } from '../../../store/database.ts';
-import { keyBusy, matchKeyLock, withMatchKey } from '../../../store/match-key.ts';
+import { matchKeyText } from '../../../domain/sessions/shared-session.ts';
+import { Database } from '../../../store/connection/database.ts';
+import { keyBusy, matchKeyLock, withMatchKey } from '../../../store/sessions/match-key.ts';
 import { ask, startTestApi, type TestApi } from '../../support/api.ts';
 import { testEnvironment } from '../../support/stack.ts';
 import { at, routesOfSessions, type SessionWorld, sessionWorld, windowStart } from './support.ts';

@@ -1,11 +1,12 @@
 /** What the tests of session routes share: a template with one input, and calls in somebody's name. */
+
+import { anonymousKey } from '../../../api/identity/participants.ts';
 import { nodeInstanceRoutes } from '../../../api/node-instances/routes.ts';
-import { anonymousKey } from '../../../api/participants.ts';
 import { projectRoutes } from '../../../api/projects/routes.ts';
 import type { ApiRoute } from '../../../api/route.ts';
 import { sessionTemplateRoutes } from '../../../api/session-templates/routes.ts';
 import { sessionRoutes } from '../../../api/sessions/routes.ts';
-import { ensurePlatformDataSource } from '../../../store/data-sources.ts';
+import { ensurePlatformDataSource } from '../../../store/objects/data-sources.ts';
 import { ask, makePeople, type People, startTestApi, type TestApi } from '../../support/api.ts';
 import type { TestEnvironment } from '../../support/stack.ts';
 import { inputNode, ship, tabularNode, templateFile } from '../../support/templates.ts';

@@ -99,6 +99,48 @@ export const outputsChapters: Chapters = {
     await runner.json('state', 'GET', `/tasks/${next}/state`);
   },
 
+  async 'what a move of the watermark publishes'(driver) {
+    const { offered, runner, taskId, ids } = await held(driver, 3, incremental);
+    const named = (identifier: string, watermark?: number) => ({
+      'x-platform-output-identifier': identifier,
+      ...(watermark === undefined ? {} : { 'x-platform-watermark': String(watermark) }),
+    });
+    const newest = (id: string) => runner.json('the newest that is published', 'GET', `/tasks/${id}/state`);
+    for (const name of ['a', 'b']) await runner.write(taskId, name, named(name));
+    await newest(taskId);
+    await runner.put(taskId, 'watermark', { inputId: ids[0] });
+    await newest(taskId);
+    await runner.write(taskId, 'late', named('late'));
+    await newest(taskId);
+    await runner.put(taskId, 'watermark', { inputId: ids[0] }, 'the same again');
+    await newest(taskId);
+    await runner.write(taskId, 'c', named('c'));
+    await runner.write(taskId, 'd', named('d'));
+    await runner.write(taskId, 'c', named('c', ids[1]), 'a resend that moves');
+    await newest(taskId);
+    await runner.write(taskId, 'e', named('e'));
+    await runner.put(taskId, 'fail', { category: 'validation', reason: 'broken' });
+    await driver.side.publish(offered, text('news'));
+    const next = await runner.take(offered);
+    await runner.json('what is left', 'GET', `/tasks/${next}/inputs`);
+    await newest(next);
+    await runner.write(next, 'd', named('d'), 'published by the run before');
+    await runner.write(next, 'e', named('e'), 'dropped by the run before');
+    await runner.put(next, 'complete', { outcome: 'no-output' });
+  },
+
+  async 'unnamed outputs before and after a move'(driver) {
+    const { offered, runner, taskId, ids } = await held(driver, 2, incremental);
+    await runner.write(taskId, 'of the first input');
+    await runner.put(taskId, 'watermark', { inputId: ids[0] });
+    await runner.write(taskId, 'of the second');
+    await driver.side.loseLease(taskId);
+    const next = await runner.take(offered);
+    await runner.write(next, 'of the second', {}, 'met again');
+    await runner.write(next, 'of the second too', { 'x-platform-watermark': String(ids[1]) });
+    await runner.put(next, 'complete', { outcome: 'completed' });
+  },
+
   async 'uploads in parts with a watermark'(driver) {
     const { runner, taskId, ids } = await held(driver, 3, incremental);
     const at = `/tasks/${taskId}/outputs/uploads`;

@@ -2,7 +2,7 @@
 import { documentInfo } from '../../../api/docs/info.ts';
 import { routes } from '../../../api/routes.ts';
 import { authRoutes } from '../../../auth/service.ts';
-import { openApiDocument } from '../../../http/openapi.ts';
+import { openApiDocument } from '../../../http/openapi/openapi.ts';
 import type { Route } from '../../../http/route.ts';
 import { code, generated, table } from './table.ts';
 
@@ -12,7 +12,7 @@ interface Operation {
   readonly tags: readonly string[];
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly responses: Json;
-  readonly 'x-also-at'?: readonly string[];
+  readonly deprecated?: boolean;
 }
 
 const kinds: Readonly<Record<string, string>> = {
@@ -29,6 +29,7 @@ export function apiPage(): string {
   const operations = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
     Object.entries(item as Json).map(([method, value]) => ({ path, method, value: value as Operation })),
   );
+  const once = operations.filter(({ value }) => value.deprecated !== true);
   const statuses = operations.map(({ value }) => Object.keys(value.responses));
   const everywhere = (statuses[0] ?? []).filter((status) => statuses.every((list) => list.includes(status)));
   const sections = (document.tags ?? []).map(({ name, description }) => {
@@ -48,7 +49,7 @@ export function apiPage(): string {
   return `${generated}
 # Routes
 
-Every route of the platform and its authentication service, ${operations.length} of them. Bodies, fields, examples and
+Every route of the platform and its authentication service, ${once.length} of them. Bodies, fields, examples and
 refusals are told by the platform itself: \`/docs\` to browse, \`/api/v2/openapi.json\` for programs, and
 \`/api/v2/runner/runner-api.v1.yaml\` ([the same file](../../sdk/runner-api.v1.yaml)) for runners alone. Beside the answers
 that are listed, every route may answer ${everywhere.join(', ')}: see [errors](errors.md).

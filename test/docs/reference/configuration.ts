@@ -11,8 +11,9 @@ import {
   ownStore as startStore,
   temporalSettings as startTemporal,
 } from '../../../local/settings.ts';
-import { objectSettings } from '../../../store/object-settings.ts';
-import { databaseSettings, reportDatabaseSettings } from '../../../store/settings.ts';
+import { databaseSettings, reportDatabaseSettings } from '../../../store/connection/settings.ts';
+import { objectSettings } from '../../../store/objects/settings.ts';
+import { stagingSettings } from '../../../store/objects/staging-settings.ts';
 import { telemetrySettings } from '../../../telemetry/settings.ts';
 import { runnerHostSettings } from '../../../worker/runner-host/settings.ts';
 import { workerSettings } from '../../../worker/settings.ts';
@@ -53,15 +54,21 @@ const parts: readonly Part[] = [
   },
   {
     title: 'Database',
-    about: 'Read by API, workers and runner host; `REPORT_DATABASE_URL` by the API alone.',
-    file: 'store/settings.ts',
+    about: 'Read by API and workers; `REPORT_DATABASE_URL` by the API alone.',
+    file: 'store/connection/settings.ts',
     schemas: [databaseSettings, reportDatabaseSettings],
   },
   {
     title: 'Object store',
     about: 'Read by API and workers.',
-    file: 'store/object-settings.ts',
+    file: 'store/objects/settings.ts',
     schemas: [objectSettings],
+  },
+  {
+    title: 'Uploads under way',
+    about: 'Read by API and workers: where bytes wait until the store has them.',
+    file: 'store/objects/staging-settings.ts',
+    schemas: [stagingSettings],
   },
   {
     title: 'Workflow engine',

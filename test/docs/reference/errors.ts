@@ -13,6 +13,7 @@ const advice: Readonly<Record<number, string>> = {
   408: 'Headers did not come within a minute, or a body came at less than 1 KB a second: repeat.',
   409: 'It conflicts with what is stored: look at it first.',
   413: 'Send less; outputs of runners above the size for one request go in parts.',
+  422: 'Make a new key for each thing that is to be made; a repeat has to be the same request.',
   415: 'Send the type that the route takes; JSON is not to be compressed, and is UTF-8.',
   416: 'Ask for a range within the bytes; `Content-Range` tells how many there are.',
   429: 'Wait as many seconds as `Retry-After` says.',

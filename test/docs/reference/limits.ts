@@ -82,12 +82,25 @@ const meanings: Partial<Record<LimitName, string>> = {
   runnerInstanceCharacters: 'longest instance id of a runner',
   runnerInstanceKeptDays: 'an instance that is not seen stays in the list for',
   runnerDrainedKeptDays: 'a drained one for',
+  runnerGoneSeconds: 'an instance that is not seen counts as gone after',
   runnerVersionCharacters: 'of what a runner tells of its version so many are kept',
+  deployedProcessesPerType: 'most processes of a runner type',
+  deployedProcessesPerHost: 'most processes of one host',
+  deployedProcessesPerReport: 'processes in one call of a host’s heartbeat',
+  deployedChangesPerCall: 'processes that one call of a host acquires or ends',
+  deployedMessageCharacters: 'why a process is in its state',
+  deployedSilentSeconds: 'longest `SDK_RUNNERS_HANG_SECONDS`',
   runnerStateBytes: 'state that a node keeps between its runs',
   inputsPageDefault: 'inputs on a page, unless `limit` says otherwise',
   inputsPageMax: 'most inputs on a page',
   incrementalInputsPerTaskDefault:
     'inputs of one incremental task, unless `INCREMENTAL_MAX_INPUTS` says otherwise',
+  builtinTempBytes:
+    'all built-in runs of a worker together take of its disk at most, unless `BUILTIN_TEMP_MB` says otherwise',
+  builtinTempReserveBytes: 'stay free on that disk, unless `BUILTIN_TEMP_RESERVE_MB` says otherwise',
+  builtinUnpackRatio:
+    'times its size a packed file may unpack to, unless `BUILTIN_UNPACK_RATIO` says otherwise',
+  builtinUnpackFreeBytes: 'may be unpacked whatever the ratio',
   builtinFileSeconds: 'one file is read and converted for at most',
   builtinSourceAnswerSeconds: 'a data source that a run needs answers within',
   builtinSourceAwaySeconds: 'one that does not is left alone for',
@@ -115,10 +128,20 @@ const meanings: Partial<Record<LimitName, string>> = {
   timeWindowSecondsDefault: 'window of a shared session in seconds, unless the request says otherwise',
   timeWindowSecondsMax: 'longest window in seconds',
   closeReasonCharacters: 'longest reason for closing',
-  sessionEventListeners: 'followers of live events at one API process',
+  sessionEventAttempts: 'most attempts, the newest, that a follower is told of at once',
   sessionEventBufferBytes:
-    'events that wait for one follower; more of them end the stream, which the follower resumes',
+    'events that wait for one follower; one that is further behind reads them again from the database',
   sessionEventKeepAliveSeconds: 'a quiet event stream says that it is alive every',
+  sessionEventListeners: 'followers of live events at one API process',
+  sessionEventListenersPerCaller: 'those of one person or offline token',
+  waitingClaims: 'claims under way at one API process',
+  waitingClaimsPerCaller: 'those of one runner token',
+  uploadsAtOnce: 'uploads under way at one API process, of people, devices and runners',
+  uploadsAtOncePerCaller: 'those of one person, offline token or runner token',
+  ingestsAtOnce: 'uploads to managed ingests under way at one API process',
+  ingestsAtOncePerAddress: 'those of one network address',
+  unavailableRetryAfterSeconds: '`Retry-After` of a 503, unless it says otherwise',
+  shareRetryAfterSeconds: '`Retry-After` of a caller whose share is used up',
 };
 
 /** Longest first, since `LevelsSeconds` ends in both. */

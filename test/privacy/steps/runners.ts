@@ -1,5 +1,7 @@
 /** Outside runners: manifests, runner tokens, tasks in all their ends, and what operators do with runs and runners. */
+
 import { randomUUID } from 'node:crypto';
+import { runnerHostPaths } from '../../../domain/runners/runner-host.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Received, Sent } from '../driver.ts';
 import { csv, type Scenario } from '../scenario.ts';
@@ -60,6 +62,7 @@ export async function driveRunners(
   await driveTask(scenario, runner, () => whileHeld(sessionId));
   await driveUploadInParts(scenario, runner, nodes);
   await driveOperators(scenario, runner, sessionId, nodes);
+  await driveRunnerHost(scenario);
   await drive.good('DELETE', `${admin}/runner-tokens/${made.body.id}`, { token });
   await drive.refused([401], 'GET', `${base}/whoami`, { token: made.body.token });
 }
@@ -198,4 +201,16 @@ async function driveOperators(
   await drive.good('DELETE', own, { token });
   await runner.call('PUT', `${task}/complete`, { json: { outcome: 'no-output' } });
   await drive.good('GET', `${base}/debug/nodes/${nodes.laps}/context`, { token });
+  await runner.call('DELETE', `/instances/${runner.instanceId}`);
+}
+
+/** What a host of deployed runners says; nothing is published for one here. */
+async function driveRunnerHost({ drive, platform }: Scenario): Promise<void> {
+  const token = platform.environment.RUNNER_HOST_KEY ?? '';
+  const hostId = randomUUID();
+  const key = { runnerType: 'laps-runner', number: 1 };
+  const call = (path: string, json: object) => drive.good('POST', path, { token, json: { hostId, ...json } });
+  await call(runnerHostPaths.reconcile, { processesPerType: 1, room: 0, silentSeconds: 10, processes: [] });
+  await call(runnerHostPaths.start, { ...key, tokenId: null });
+  await call(runnerHostPaths.end, { processes: [{ ...key, isFinal: true }] });
 }

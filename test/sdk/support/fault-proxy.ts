@@ -3,21 +3,21 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import type { AddressInfo } from 'node:net';
 import { afterAll } from 'vitest';
 
-export type Fault =
+type Fault =
   /** Breaks the connection before anything is passed on. */
   | 'refuse'
   /** Passes the request on, and breaks the connection when the platform has answered. */
   | 'no-answer'
   /** Passes on so many bytes of the request's body, then breaks both connections. */
   | { readonly requestBytes: number }
-  /** Passes on so many bytes of the answer's body, then breaks the connection. */
-  | { readonly answerBytes: number }
+  /** Passes on so many bytes of the answer's body, then breaks the connection: at once, or when `cutWhen` resolves. */
+  | { readonly answerBytes: number; readonly cutWhen?: Promise<void> }
   /** Passes the platform's answer on only then. */
   | { readonly heldUntil: Promise<void> }
   /** Answers by itself. */
   | { readonly status: number; readonly headers?: Record<string, string> };
 
-export interface Seen {
+interface Seen {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
@@ -29,6 +29,8 @@ export interface FaultProxy {
   readonly seen: readonly Seen[];
   /** How many of those whose `<method> <path>` fits the pattern. */
   count(pattern: RegExp): number;
+  /** How many of those are under way. */
+  underWay(pattern: RegExp): number;
   /** Spoils the next requests whose `<method> <path>` fits the pattern, one for each fault, in order. */
   spoil(pattern: RegExp, ...faults: Fault[]): void;
 }
@@ -36,11 +38,14 @@ export interface FaultProxy {
 /** Ends after the file's last test. */
 export async function faultProxy(platformUrl: string): Promise<FaultProxy> {
   const seen: Seen[] = [];
+  const open = new Map<ServerResponse, string>();
   const plans: { readonly pattern: RegExp; readonly faults: Fault[] }[] = [];
   const server = createServer((request, response) => {
     const { method = '', url: path = '', headers } = request;
     seen.push({ method, path, headers });
     const line = `${method} ${path}`;
+    open.set(response, line);
+    response.once('close', () => open.delete(response));
     const plan = plans.find(({ pattern, faults }) => faults.length > 0 && pattern.test(line));
     pass(platformUrl, request, response, plan?.faults.shift());
   });
@@ -53,6 +58,7 @@ export async function faultProxy(platformUrl: string): Promise<FaultProxy> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen,
     count: (pattern) => seen.filter(({ method, path }) => pattern.test(`${method} ${path}`)).length,
+    underWay: (pattern) => [...open.values()].filter((line) => pattern.test(line)).length,
     spoil: (pattern, ...faults) => void plans.push({ pattern, faults }),
   };
 }
@@ -104,21 +110,32 @@ async function passAnswer(
     answer.pipe(response);
     return;
   }
-  await cutAfter(answer, fault.answerBytes, (chunk) => response.write(chunk));
+  const isCut = await cutAfter(answer, fault.answerBytes, (chunk) => response.write(chunk));
+  if (!isCut) {
+    response.end();
+    return;
+  }
+  await fault.cutWhen;
   // What was written is to arrive first.
   response.socket?.end();
   answer.destroy();
 }
 
+/** @returns whether the stream has so many bytes */
 async function cutAfter(
   stream: IncomingMessage,
   bytes: number,
   write: (chunk: Buffer) => unknown,
-): Promise<void> {
+): Promise<boolean> {
   let left = bytes;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    write(chunk.subarray(0, left));
-    left -= chunk.length;
-    if (left <= 0) return;
+  try {
+    for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+      write(chunk.subarray(0, left));
+      left -= chunk.length;
+      if (left <= 0) return true;
+    }
+  } catch {
+    // The other side has hung up.
   }
+  return false;
 }

@@ -30,7 +30,7 @@ export interface KitStage extends RunnerStage {
   claims(graph: Graph, node: string): Promise<readonly Claim[]>;
 }
 
-export interface Claim {
+interface Claim {
   readonly taskId: string;
   readonly attempt: number;
   readonly instanceId: string;

@@ -15,7 +15,7 @@ export function curlLine(ingest: Ingest, secret: string): string {
     'curl --fail-with-body',
     ...(ingest.allowAnonymous ? [] : [`-H "X-Ingest-Secret: ${secret}"`]),
     `-H "Content-Type: ${contentType}"`,
-    `--data-binary @${ingest.ingestDataType === 'Binary' ? 'recording.bin' : fileName}`,
+    `-X POST -T ${ingest.ingestDataType === 'Binary' ? 'recording.bin' : fileName}`,
     window.location.origin + ingest.url,
   ].join(' ');
 }

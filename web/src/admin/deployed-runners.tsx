@@ -16,7 +16,7 @@ const looks: Record<Process['state'], { tone: string; label: string; icon: IconN
 };
 
 /** The runner types that the platform itself runs, with their processes. */
-export function DeployedRunners({ deployed }: { deployed: DeployedRunner[] }) {
+export function DeployedRunners({ deployed }: { deployed: readonly DeployedRunner[] }) {
   return (
     <section class="page" aria-label="Run by the platform">
       <div class="part-head">

@@ -5,17 +5,17 @@ import { useAction, useResource } from '../hooks.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { CheckField, Form, SelectField, TextField } from '../ui/form.tsx';
 
-const behaviours = [
+const behaviours: readonly { value: Ingest['creationBehaviour']; label: string }[] = [
   { value: 'NewSession', label: 'Each file makes a session' },
   { value: 'LatestSession', label: 'Files feed the latest open session' },
 ];
-const dataTypes = ['Any', 'Csv', 'Json', 'Binary'].map((value) => ({ value, label: value }));
+const dataTypes = (['Any', 'Csv', 'Json', 'Binary'] as const).map((value) => ({ value, label: value }));
 
 /** What ingests refer to. */
 export interface IngestWorld {
-  projects: { id: number; title: string }[];
-  templates: { id: number; name: string }[];
-  dataSources: { name: string }[];
+  projects: readonly { id: number; title: string }[];
+  templates: readonly { id: number; name: string }[];
+  dataSources: readonly { name: string }[];
 }
 
 /** A new ingest, or a change of one. `saved` gets the ingest with its secret when it is new. */

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { ManifestReply } from '../admin-api.ts';
+import type { DocumentIssue, RunnerManifestReply } from '../admin-api.ts';
 import { readManifest, sendManifest } from '../admin-api.ts';
 import { plural } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
@@ -58,7 +58,7 @@ export function ManifestEditor(props: {
 function Editor(props: { text: string; published: () => void; onClose: () => void }) {
   const action = useAction();
   const [text, setText] = useState(props.text);
-  const [reply, setReply] = useState<ManifestReply | null>(null);
+  const [reply, setReply] = useState<RunnerManifestReply | null>(null);
   // What was said belongs to the text that it was said about.
   useEffect(() => setReply(null), [text]);
   const submit = (publish: boolean) =>
@@ -118,7 +118,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function Verdict({ reply }: { reply: ManifestReply }) {
+function Verdict({ reply }: { reply: RunnerManifestReply }) {
   const { errors, warnings } = reply;
   return (
     <div class="verdict" role="status">
@@ -140,11 +140,7 @@ function Verdict({ reply }: { reply: ManifestReply }) {
   );
 }
 
-function Issues(props: {
-  title: string;
-  tone: 'failed' | 'waiting';
-  issues: { path: string; message: string }[];
-}) {
+function Issues(props: { title: string; tone: 'failed' | 'waiting'; issues: readonly DocumentIssue[] }) {
   return (
     <section class={`issues state-${props.tone}`}>
       <h3>{props.title}</h3>

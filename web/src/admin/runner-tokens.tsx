@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { MadeToken, RunnerToken } from '../admin-api.ts';
+import type { OfflineToken, RunnerToken, RunnerTokenRequest } from '../admin-api.ts';
 import { createRunnerToken, listFeatures, listRunnerTokens, revokeRunnerToken } from '../admin-api.ts';
 import { formatAgo, formatDateTime } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
@@ -52,7 +52,7 @@ export function RunnerTokens() {
   );
 }
 
-function TokenTable(props: { tokens: RunnerToken[]; onRevoke: (token: RunnerToken) => void }) {
+function TokenTable(props: { tokens: readonly RunnerToken[]; onRevoke: (token: RunnerToken) => void }) {
   const now = Date.now();
   return (
     <Table caption="Runner tokens" columns={['Token', 'Runner types', 'Last used', 'Expires']} actions>
@@ -142,7 +142,7 @@ function NewToken(props: { onClose: () => void; made: () => void }) {
   const [types, setTypes] = useState('');
   const [days, setDays] = useState('30');
   const [debug, setDebug] = useState(false);
-  const [made, setMade] = useState<MadeToken | null>(null);
+  const [made, setMade] = useState<OfflineToken | null>(null);
   if (made !== null) {
     return (
       <MadeSecret title="The new runner token" value={made.token} onClose={props.onClose}>
@@ -151,7 +151,7 @@ function NewToken(props: { onClose: () => void; made: () => void }) {
     );
   }
   const create = async () => {
-    const body = {
+    const body: RunnerTokenRequest = {
       runnerTypes: typesIn(types),
       scopes: debug ? ['tasks', 'debug:read'] : ['tasks'],
       ttlHours: Number(days) * 24,

@@ -1,19 +1,19 @@
-import type { TemplateNode } from '../admin-api.ts';
-import type { NodeInstance } from '../api.ts';
+import type { SessionTemplateNode } from '../admin-api.ts';
+import type { NodeInstanceProgress } from '../api.ts';
 import { SessionGraph } from '../session/graph.tsx';
 
 /** A template's graph, drawn as a session's: with kinds of nodes in the place of their states. */
 export function TemplateGraph(props: {
-  nodes: TemplateNode[];
+  nodes: readonly SessionTemplateNode[];
   selectedId: number;
   onSelect: (id: number) => void;
 }) {
   const ids = new Map(props.nodes.map(({ name, id }) => [name, id]));
-  const nodes: NodeInstance[] = props.nodes.map((node) => ({
+  const nodes: NodeInstanceProgress[] = props.nodes.map((node) => ({
     id: node.id,
     name: node.name,
     nodeTemplateId: 0,
-    nodeTemplateName: node.nodeTemplateName,
+    nodeTemplateName: node.nodeTemplateName ?? '',
     state: 'NeverBegan',
     stateCode: 0,
     statusDetails: node.nodeTemplateName ?? 'no longer registered',

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
-import type { Account } from '../admin-api.ts';
+import type { User } from '../admin-api.ts';
 import { changeAccount, createAccount, setPassword as sendPassword } from '../admin-api.ts';
 import { useAction, useAuth } from '../hooks.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { CheckField, Form, SelectField, TextField } from '../ui/form.tsx';
 
-const roles = ['Administrator', 'Instructor', 'Trainee', 'Developer'];
+const roles = ['Administrator', 'Instructor', 'Trainee', 'Developer'] as const;
 
 /** A new account, or a change of one. The platform judges what is filled in. */
-export function UserForm(props: { user: Account | null; saved: () => void; onClose: () => void }) {
+export function UserForm(props: { user: User | null; saved: () => void; onClose: () => void }) {
   const { user } = props;
   const action = useAction();
   const [fields, setFields] = useState({

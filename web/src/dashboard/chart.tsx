@@ -211,7 +211,8 @@ function alignCurves(
     times: curve?.times ?? [],
     heights: curve === undefined ? [] : heights(curve, words),
   }));
-  const shift = (times: number[]) => (originMs === 0 ? times : times.map((time) => time - originMs));
+  const shift = (times: readonly number[]) =>
+    originMs === 0 ? [...times] : times.map((time) => time - originMs);
   const first = drawn[0];
   if (first !== undefined && drawn.every((curve) => sameTimes(curve.times, first.times))) {
     return [shift(first.times), ...drawn.map((curve) => curve.heights)];
@@ -219,7 +220,7 @@ function alignCurves(
   return uPlot.join(drawn.map((curve) => [shift(curve.times), curve.heights]));
 }
 
-function sameTimes(a: number[], b: number[]): boolean {
+function sameTimes(a: readonly number[], b: readonly number[]): boolean {
   return a === b || (a.length === b.length && a.every((time, index) => time === b[index]));
 }
 

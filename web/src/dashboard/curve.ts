@@ -1,6 +1,6 @@
 /** Points as the platform sends them, made into numbers that can be drawn. Pure: tested without a browser. */
 
-import type { ChannelSeries } from '../dashboard-shapes.ts';
+import type { ChannelSeries } from '../../../client/types.ts';
 import { formatValue } from '../format.ts';
 import type { Channel } from './model.ts';
 import { nearestIndex } from './time.ts';

@@ -48,7 +48,7 @@ export function MachineChoice(props: {
   chosen: ReadonlySet<string>;
   onChosen: (ids: string[]) => void;
   /** The other dashboards of the session. */
-  others: SessionDimension[];
+  others: readonly SessionDimension[];
   /** Ids of the dashboards that are shown, this one first. */
   dashboards: string[];
   onDashboards: (ids: string[]) => void;

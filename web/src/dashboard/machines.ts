@@ -2,7 +2,7 @@
  * Several machines side by side: which there are in a dashboard, and how the panels are dealt out among them. Pure:
  * tested without a browser.
  */
-import type { ChannelSeries, Dashboard } from '../dashboard-shapes.ts';
+import type { ChannelSeries, Dashboard } from '../../../client/types.ts';
 import type { Channel, Panel } from './model.ts';
 
 export interface Machine {

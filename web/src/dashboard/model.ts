@@ -3,7 +3,7 @@
  * they share panels. Pure: tested without a browser.
  */
 
-import type { Dashboard, DashboardPanel, DashboardSource } from '../dashboard-shapes.ts';
+import type { Dashboard, DashboardSource } from '../../../client/types.ts';
 
 /** `absolute`: times of a clock. `relative`: offsets from the start of a recording. */
 export type TimeKind = 'absolute' | 'relative';
@@ -51,11 +51,11 @@ export function channelsOf(dashboard: Dashboard): Channel[] {
       id: channel.id,
       name: channel.name === '' ? channel.id : channel.name,
       unit: channel.unit ?? '',
-      realm: channel.realm ?? source.realm ?? '',
-      groupId: channel.group ?? '',
-      groupName: groups.get(channel.group ?? '') ?? channel.group ?? '',
+      realm: channel.realm,
+      groupId: channel.group,
+      groupName: groups.get(channel.group) ?? channel.group,
       sourceName: sourceName(source, index),
-      timeKind: source.time?.kind ?? 'absolute',
+      timeKind: timeKindOf(source),
       kind: kindOf(channel.type),
     }));
   });
@@ -72,17 +72,18 @@ function kindOf(type: string): Channel['kind'] {
   return type === 'number' || type === 'integer' ? 'number' : 'text';
 }
 
+const timeKindOf = ({ time }: DashboardSource): TimeKind =>
+  time.kind === 'relative' ? 'relative' : 'absolute';
+
 /** The kinds of time among the sources that have any rows; clock times first. */
 export function timeKinds(dashboard: Dashboard): TimeKind[] {
-  const kinds = new Set(
-    dashboard.sources.flatMap((source) => (source.time === null ? [] : [source.time.kind])),
-  );
+  const kinds = new Set(dashboard.sources.map(timeKindOf));
   return (['absolute', 'relative'] as const).filter((kind) => kinds.has(kind));
 }
 
 /** From the first to the last row of all sources of one kind of time; null when there are no rows. */
 export function fullSpan(dashboard: Dashboard, kind: TimeKind): TimeSpan | null {
-  const spans = dashboard.sources.flatMap((source) => (source.time?.kind === kind ? [spanOf(source)] : []));
+  const spans = dashboard.sources.flatMap((source) => (timeKindOf(source) === kind ? [spanOf(source)] : []));
   const valid = spans.filter((span) => Number.isFinite(span.fromMs) && Number.isFinite(span.toMs));
   if (valid.length === 0) return null;
   const fromMs = Math.min(...valid.map((span) => span.fromMs));
@@ -92,7 +93,7 @@ export function fullSpan(dashboard: Dashboard, kind: TimeKind): TimeSpan | null 
 }
 
 function spanOf(source: DashboardSource): TimeSpan {
-  return { fromMs: Date.parse(source.time?.from ?? ''), toMs: Date.parse(source.time?.to ?? '') };
+  return { fromMs: Date.parse(source.time.from ?? ''), toMs: Date.parse(source.time.to ?? '') };
 }
 
 /** What is shown before anybody has chosen: the suggested layout, else the first channels; texts only if all are. */
@@ -123,15 +124,16 @@ function suggestedPanels(dashboard: Dashboard, channels: Channel[]): SuggestedPa
   const panels: unknown = dashboard.layout?.panels;
   if (!Array.isArray(panels)) return [];
   const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
-  return panels.flatMap((panel: Partial<DashboardPanel> | null) => {
+  return panels.flatMap((panel: Readonly<Record<string, unknown>> | null) => {
     if (typeof panel !== 'object' || panel === null || !Array.isArray(panel.channels)) return [];
-    const named = panel.channels.flatMap((name) =>
+    const names: readonly unknown[] = panel.channels;
+    const named = names.flatMap((name) =>
       channels.filter((channel) => channel.key === name || channel.id === name || channel.name === name),
     );
     const members = [...new Set(named)];
     const keys = members.map((channel) => channel.key);
     const suggested = { title: text(panel.title) ?? text(panel.group), unit: text(panel.unit), keys };
-    const isWritten = panel.channels.some((name) => !keys.includes(name));
+    const isWritten = names.some((name) => !keys.includes(String(name)));
     return isWritten ? [suggested] : splitByMeasure(suggested, members);
   });
 }

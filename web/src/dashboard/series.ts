@@ -5,7 +5,7 @@ import { isAbort } from '../http.ts';
 import type { TimeSpan } from './model.ts';
 
 /** More than a wide screen has columns, so that a fresh range looks as sharp as it can. */
-export const maxPoints = 2000;
+const maxPoints = 2000;
 /** Channels of one request: bounds the length of its address and lets the first curves appear early. */
 const channelsPerRequest = 12;
 const requestsAtOnce = 2;
@@ -74,7 +74,7 @@ async function fetchAll(
   keys: string[],
   span: TimeSpan,
   signal: AbortSignal,
-  arrived: (series: ChannelSeries[]) => void,
+  arrived: (series: readonly ChannelSeries[]) => void,
 ): Promise<void> {
   const waiting: { dimensionId: string; batch: string[] }[] = [];
   for (const [dimensionId, own] of Map.groupBy(keys, dimensionOf)) {
@@ -93,7 +93,7 @@ async function fetchAll(
   await Promise.all(Array.from({ length: requestsAtOnce }, work));
 }
 
-function withSeries(before: ReadonlyMap<string, ChannelSeries>, series: ChannelSeries[]) {
+function withSeries(before: ReadonlyMap<string, ChannelSeries>, series: readonly ChannelSeries[]) {
   if (series.every((one) => before.get(one.channel) === one)) return before;
   const after = new Map(before);
   for (const one of series) after.set(one.channel, one);
@@ -105,7 +105,7 @@ function cacheKey(channel: string, span: TimeSpan): string {
 }
 
 /** The oldest go first: a Map keeps the order in which its entries came. */
-function keep(cache: Map<string, ChannelSeries>, series: ChannelSeries[], span: TimeSpan): void {
+function keep(cache: Map<string, ChannelSeries>, series: readonly ChannelSeries[], span: TimeSpan): void {
   for (const one of series) cache.set(cacheKey(one.channel, span), one);
   for (const key of cache.keys()) {
     if (cache.size <= keptSeries) break;

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ConfigurationEntry } from '../admin-api.ts';
+import type { ConfigurationEntry, ConfigurationRequest } from '../admin-api.ts';
 import { changeConfiguration, createConfiguration, listConfiguration } from '../admin-api.ts';
 import { formatAgo } from '../format.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
@@ -9,6 +9,8 @@ import { Icon } from '../ui/icon.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { Table } from '../ui/table.tsx';
+
+type ValueType = NonNullable<ConfigurationRequest['valueType']>;
 
 const valueTypes = ['string', 'integer', 'number', 'bool', 'JSON'];
 
@@ -56,7 +58,10 @@ export function ConfigurationPage() {
   );
 }
 
-function EntryTable(props: { entries: ConfigurationEntry[]; onEdit: (entry: ConfigurationEntry) => void }) {
+function EntryTable(props: {
+  entries: readonly ConfigurationEntry[];
+  onEdit: (entry: ConfigurationEntry) => void;
+}) {
   const now = Date.now();
   return (
     <Table caption="Configuration entries" columns={['Name', 'Type', 'Value', 'Changed']}>
@@ -89,7 +94,7 @@ function EntryForm(props: { entry: ConfigurationEntry | null; saved: () => void;
   const [value, setValue] = useState(entry?.value ?? '');
   const [description, setDescription] = useState(entry?.description ?? '');
   const save = async () => {
-    const body = { name: name.trim(), valueType: Number(valueType), value, description };
+    const body = { name: name.trim(), valueType: Number(valueType) as ValueType, value, description };
     await (entry === null ? createConfiguration(body) : changeConfiguration(entry.name, body));
     props.saved();
     props.onClose();

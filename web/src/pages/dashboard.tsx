@@ -1,4 +1,5 @@
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
+import { ApiError } from '../../../client/errors.ts';
 import type { Dashboard } from '../api.ts';
 import { readDashboard, readSession } from '../api.ts';
 import type { Clock, View } from '../dashboard/address.ts';
@@ -26,7 +27,6 @@ import { clampSpan, formatMoment, panSpan, zoomSpan } from '../dashboard/time.ts
 import { Toolbar } from '../dashboard/toolbar.tsx';
 import { formatCount } from '../format.ts';
 import { useDarkScheme, useResource, useTitle } from '../hooks.ts';
-import { ApiError } from '../http.ts';
 import { navigate, useAddress } from '../router.ts';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 import '../styles/dashboard.css';
@@ -118,7 +118,7 @@ function DashboardHead(props: { dashboard: Dashboard }) {
   );
 }
 
-function DashboardBody(props: { first: Dashboard; beside: Dashboard[]; reload: () => void }) {
+function DashboardBody(props: { first: Dashboard; beside: readonly Dashboard[]; reload: () => void }) {
   const { first, beside } = props;
   const dashboard = useMemo(() => mergeDashboards(first, beside), [first, beside]);
   const byOutput = useMemo(() => dashboardsByOutput([first, ...beside]), [first, beside]);

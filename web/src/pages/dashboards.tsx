@@ -58,7 +58,7 @@ export function DashboardsPage() {
   );
 }
 
-function DashboardTable(props: { rows: CatalogDimension[]; query: CatalogQuery; busy: boolean }) {
+function DashboardTable(props: { rows: readonly CatalogDimension[]; query: CatalogQuery; busy: boolean }) {
   const ascending = props.query.order === 'ascending';
   const when = (
     <th key="when" scope="col" aria-sort={props.query.order}>

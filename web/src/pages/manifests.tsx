@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { ManifestEditor } from '../admin/manifest-editor.tsx';
-import type { Feature } from '../admin-api.ts';
+import type { PublishedFeature } from '../admin-api.ts';
 import { listFeatures } from '../admin-api.ts';
 import { plural } from '../format.ts';
 import { useResource, useTitle } from '../hooks.ts';
@@ -52,7 +52,7 @@ export function ManifestsPage() {
   );
 }
 
-function FeatureCard({ feature, onEdit }: { feature: Feature; onEdit: () => void }) {
+function FeatureCard({ feature, onEdit }: { feature: PublishedFeature; onEdit: () => void }) {
   return (
     <li class="card">
       <div class="card-head">

@@ -101,7 +101,7 @@ function ProjectRow(props: { project: Project; template: string | null; onEdit: 
 
 function ProjectForm(props: {
   project: Project | null;
-  templates: { id: number; name: string }[];
+  templates: readonly { id: number; name: string }[];
   saved: () => void;
   onClose: () => void;
 }) {

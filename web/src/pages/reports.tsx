@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ReportCatalog, ReportDefinition } from '../api.ts';
+import type { Report, ReportCatalog } from '../api.ts';
 import { downloadReport, listReports, readReport } from '../api.ts';
 import { plural } from '../format.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
@@ -152,7 +152,7 @@ function Definition(props: { reportKey: string }) {
   return <DefinitionFacts report={report.data} />;
 }
 
-function DefinitionFacts({ report }: { report: ReportDefinition }) {
+function DefinitionFacts({ report }: { report: Report }) {
   return (
     <>
       {report.dimensionNameFilter !== '' && (

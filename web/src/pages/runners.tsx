@@ -1,6 +1,6 @@
 import { DeployedRunners } from '../admin/deployed-runners.tsx';
 import { RunnerTokens } from '../admin/runner-tokens.tsx';
-import type { Runner } from '../admin-api.ts';
+import type { RunnerInstance } from '../admin-api.ts';
 import { listRunners, setDrained } from '../admin-api.ts';
 import { formatDateTime, plural } from '../format.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
@@ -54,7 +54,7 @@ export function RunnersPage() {
   );
 }
 
-function RunnerTable(props: { runners: Runner[]; busy: boolean; changed: () => void }) {
+function RunnerTable(props: { runners: readonly RunnerInstance[]; busy: boolean; changed: () => void }) {
   const action = useAction();
   return (
     <>
@@ -75,14 +75,19 @@ function RunnerTable(props: { runners: Runner[]; busy: boolean; changed: () => v
   );
 }
 
-function RunnerRow(props: { runner: Runner; busy: boolean; onDrain: (drained: boolean) => Promise<void> }) {
+function RunnerRow(props: {
+  runner: RunnerInstance;
+  busy: boolean;
+  onDrain: (drained: boolean) => Promise<void>;
+}) {
   const { runner } = props;
   const { task } = runner;
   return (
     <tr>
       <td class="wrap-anywhere">
         <strong>{runner.instanceId}</strong>
-        {runner.drained && <span class="tag">drained</span>}
+        <span class="tag">{runner.state}</span>
+        {runner.drained && runner.state !== 'drained' && <span class="tag">drained</span>}
         <div class="faint">
           {[
             callerOf(runner),
@@ -129,7 +134,7 @@ function RunnerRow(props: { runner: Runner; busy: boolean; onDrain: (drained: bo
   );
 }
 
-function callerOf({ kind, tokenLabel, tokenHint }: Runner): string {
+function callerOf({ kind, tokenLabel, tokenHint }: RunnerInstance): string {
   if (kind === 'account') return 'by an account';
   const label = tokenLabel === null || tokenLabel === '' ? 'token' : tokenLabel;
   return tokenHint === null ? label : `${label} …${tokenHint}`;

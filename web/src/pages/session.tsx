@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { NodeInstance, Session, SessionWindow } from '../api.ts';
+import { ApiError } from '../../../client/errors.ts';
+import type { NodeInstanceProgress, Session, SessionWindowEvent } from '../api.ts';
 import { readSession } from '../api.ts';
 import { formatDateTime } from '../format.ts';
 import { useAuth, useResource, useTitle } from '../hooks.ts';
-import { ApiError } from '../http.ts';
 import { isUnderWay, stateOrder } from '../node-state.ts';
 import { useAbilities } from '../role.ts';
 import { SessionActions } from '../session/actions.tsx';
@@ -143,7 +143,7 @@ function SessionFacts({ session }: { session: Session }) {
 }
 
 /** How many nodes stand in which state, and whether that is what is now. */
-function Summary(props: { nodes: NodeInstance[]; followed: Followed }) {
+function Summary(props: { nodes: readonly NodeInstanceProgress[]; followed: Followed }) {
   const { window, connection } = props.followed;
   const counts = new Map<string, number>();
   for (const { state } of props.nodes) counts.set(state, (counts.get(state) ?? 0) + 1);
@@ -169,7 +169,7 @@ function Summary(props: { nodes: NodeInstance[]; followed: Followed }) {
 }
 
 /** `at 14 Mar 2026, 09:30: The exercise is over.` */
-function closedWords({ closedAt, closeReason }: SessionWindow): string {
+function closedWords({ closedAt, closeReason }: SessionWindowEvent): string {
   const at = closedAt === null ? '' : `at ${formatDateTime(closedAt)}`;
   return [at, closeReason ?? ''].filter((text) => text !== '').join(': ');
 }

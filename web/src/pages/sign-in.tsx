@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { User } from '../api.ts';
 import { setPassword } from '../api.ts';
-import type { SignedInUser } from '../auth.ts';
 import { endSignIn, signInWith, signOut } from '../auth.ts';
 import { useTitle } from '../hooks.ts';
-import { ApiError } from '../http.ts';
+import { textOf } from '../http.ts';
 import { Mark } from '../shell.tsx';
 import { Notice } from '../ui/notice.tsx';
 
@@ -78,7 +78,7 @@ export function SignInPage(props: { notice: string | null }) {
 }
 
 /** Asked of people whose password an administrator set: nothing else works for them before it is changed. */
-export function PasswordPage(props: { user: SignedInUser }) {
+export function PasswordPage(props: { user: User }) {
   useTitle('Choose a password');
   const [currentPassword, setCurrentPassword] = useState('');
   const [newPassword, setNewPassword] = useState('');
@@ -93,7 +93,7 @@ export function PasswordPage(props: { user: SignedInUser }) {
       await setPassword(props.user.userId, { currentPassword, newPassword });
       endSignIn('Your password is changed. Sign in with the new one.');
     } catch (error) {
-      setProblem(error instanceof ApiError ? error.message : 'The password could not be changed.');
+      setProblem(textOf(error));
     } finally {
       setBusy(false);
     }

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { TemplateGraph } from '../admin/template-graph.tsx';
-import type { SessionTemplate, TemplateNode } from '../admin-api.ts';
+import type { SessionTemplate, SessionTemplateNode } from '../admin-api.ts';
 import { importTemplate, listTemplates, readTemplate } from '../admin-api.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
 import { navigate, useAddress } from '../router.ts';
@@ -96,7 +96,7 @@ function TemplateDetails(props: { template: SessionTemplate }) {
   );
 }
 
-function GraphAndNode(props: { nodes: TemplateNode[] }) {
+function GraphAndNode(props: { nodes: readonly SessionTemplateNode[] }) {
   const [selectedId, setSelectedId] = useState<number | null>(null);
   const selected = useMemo(
     () => props.nodes.find(({ id }) => id === selectedId) ?? props.nodes[0] ?? null,

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { MadeSecret } from '../admin/made-secret.tsx';
-import type { MadeToken, OfflineToken } from '../admin-api.ts';
+import type { OfflineToken, OfflineTokenMetadata } from '../admin-api.ts';
 import { createOfflineToken, listOfflineTokens, revokeOfflineToken } from '../admin-api.ts';
 import { formatAgo, formatDateTime } from '../format.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
@@ -14,8 +14,8 @@ export function TokensPage() {
   useTitle('Tokens');
   const list = useResource('offline-tokens', listOfflineTokens);
   const action = useAction();
-  const [made, setMade] = useState<MadeToken | null>(null);
-  const [revoking, setRevoking] = useState<OfflineToken | null>(null);
+  const [made, setMade] = useState<OfflineToken | null>(null);
+  const [revoking, setRevoking] = useState<OfflineTokenMetadata | null>(null);
   const create = async () => {
     setMade(await createOfflineToken());
     list.reload();
@@ -66,9 +66,12 @@ export function TokensPage() {
   );
 }
 
-function TokenTable(props: { tokens: OfflineToken[]; onRevoke: (token: OfflineToken) => void }) {
+function TokenTable(props: {
+  tokens: readonly OfflineTokenMetadata[];
+  onRevoke: (token: OfflineTokenMetadata) => void;
+}) {
   const now = Date.now();
-  const isGood = (token: OfflineToken) => !token.revoked && Date.parse(token.expiresAt) > now;
+  const isGood = (token: OfflineTokenMetadata) => !token.revoked && Date.parse(token.expiresAt) > now;
   return (
     <Table caption="Offline tokens" columns={['Token', 'Made by', 'Last used', 'Expires']} actions>
       {props.tokens.map((token) => (

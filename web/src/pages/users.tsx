@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { UserForm } from '../admin/user-form.tsx';
-import type { Account } from '../admin-api.ts';
+import type { User } from '../admin-api.ts';
 import { deleteAccount, listAccounts } from '../admin-api.ts';
 import { plural } from '../format.ts';
 import { useAuth, useResource, useSettled, useTitle } from '../hooks.ts';
@@ -28,8 +28,8 @@ export function UsersPage() {
   const list = useResource(`${number} ${wanted}`, (signal) => listAccounts(wanted, number, signal), {
     keepWhileLoading: true,
   });
-  const [edited, setEdited] = useState<Account | 'new' | null>(null);
-  const [deleted, setDeleted] = useState<Account | null>(null);
+  const [edited, setEdited] = useState<User | 'new' | null>(null);
+  const [deleted, setDeleted] = useState<User | null>(null);
   const page = list.data;
   return (
     <div class="page">
@@ -91,10 +91,10 @@ function addressOf(search: string, page: number): string {
 }
 
 function UserTable(props: {
-  users: Account[];
+  users: readonly User[];
   busy: boolean;
-  onEdit: (user: Account) => void;
-  onDelete: (user: Account) => void;
+  onEdit: (user: User) => void;
+  onDelete: (user: User) => void;
 }) {
   const own = useAuth().signIn?.user.userId;
   return (

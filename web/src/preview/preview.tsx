@@ -29,7 +29,7 @@ const shownCharacters = 200_000;
 export function OutputPreview(props: {
   output: NodeOutput;
   name: string;
-  dimensions: SessionDimension[];
+  dimensions: readonly SessionDimension[];
   onClose: () => void;
 }) {
   const { output } = props;
@@ -47,7 +47,7 @@ export function OutputPreview(props: {
 
 async function lookInto(
   output: NodeOutput,
-  dimensions: SessionDimension[],
+  dimensions: readonly SessionDimension[],
   signal: AbortSignal,
 ): Promise<Shown> {
   const channels = channelTable(output);
@@ -79,8 +79,7 @@ function Views({ shown, output }: { shown: Shown; output: NodeOutput }) {
       </Empty>
     );
   }
-  if (typeof output.sizeBytes === 'number' && output.sizeBytes === 0)
-    return <Empty title="The output is empty" />;
+  if (output.sizeBytes === 0) return <Empty title="The output is empty" />;
   return (
     <div class="preview">
       <Tabs label="How the output is shown" tabs={views} chosen={view} onChoose={setView}>
@@ -91,8 +90,7 @@ function Views({ shown, output }: { shown: Shown; output: NodeOutput }) {
       </Tabs>
       {!shown.isWhole && (
         <p class="faint">
-          The first {formatBytes(previewBytes)}
-          {typeof output.sizeBytes === 'number' ? ` of ${formatBytes(output.sizeBytes)}` : ''} are shown.
+          The first {formatBytes(previewBytes)} of {formatBytes(output.sizeBytes)} are shown.
         </p>
       )}
     </div>

@@ -1,4 +1,4 @@
-import type { NodeOutput, SessionDimension } from '../api.ts';
+import type { ChannelSeries, NodeOutput, SessionDimension } from '../api.ts';
 import { readDashboard, readSeries } from '../api.ts';
 import { formatValue } from '../format.ts';
 import type { Curves, Table } from './read.ts';
@@ -32,13 +32,13 @@ const pointsOfCurve = 1_000;
 /** Curves of a recording that stands in one of the session's dashboards; null when none has it. */
 export async function recordingCurves(
   outputId: number,
-  dimensions: SessionDimension[],
+  dimensions: readonly SessionDimension[],
   signal: AbortSignal,
 ): Promise<Curves | null> {
   for (const { id } of dimensions) {
     const dashboard = await readDashboard(String(id), signal);
     const source = dashboard.sources.find((one) => one.outputId === outputId);
-    if (source === undefined || source.time?.from == null || source.time.to === null) continue;
+    if (source === undefined || source.time.from === null || source.time.to === null) continue;
     const channels = source.channels
       .filter(({ type }) => type === 'number' || type === 'integer')
       .slice(0, mostCurves);
@@ -52,10 +52,7 @@ export async function recordingCurves(
 }
 
 /** One list of times for all: where a curve has no point of its own, it has none. */
-function joined(
-  series: { name: string; unit: string | null; times: number[]; values: unknown[] }[],
-  isClock: boolean,
-): Curves {
+function joined(series: readonly ChannelSeries[], isClock: boolean): Curves {
   const xs = [...new Set(series.flatMap(({ times }) => times))].sort((a, b) => a - b);
   const places = new Map(xs.map((time, place) => [time, place]));
   return {

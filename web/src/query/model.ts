@@ -2,14 +2,14 @@
  * A session query as it is being written: a tree of groups and conditions with texts in their fields, and its way to
  * and from the filter that the platform takes. Pure: tested without a browser.
  */
-import type { Project, SessionTemplate } from '../admin-shapes.ts';
+import type { Project, SessionTemplate } from '../../../client/types.ts';
 import type { Field, Operator } from './fields.ts';
 import { fieldOf, isBare, operatorsOf } from './fields.ts';
 
 /** What conditions choose from. */
 export interface QueryWorld {
-  projects: Project[];
-  templates: Pick<SessionTemplate, 'id' | 'name'>[];
+  projects: readonly Project[];
+  templates: readonly Pick<SessionTemplate, 'id' | 'name'>[];
 }
 
 /** How a value of the metadata is meant; properties have types of their own. */
@@ -224,7 +224,7 @@ function textOf(value: unknown, field: Field): { valueType: ValueType; text: str
 const hasLines = (value: unknown) => typeof value === 'string' && /\n|^\s*$/.test(value);
 
 /** A time in the zone of the machine, as an input for times holds it. */
-export function localTime(iso: string): string {
+function localTime(iso: string): string {
   const time = new Date(iso);
   if (Number.isNaN(time.getTime())) return '';
   const shifted = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);

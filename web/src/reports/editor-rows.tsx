@@ -161,7 +161,11 @@ function Cell(props: { label: string; lead: string; wide?: boolean; children: Co
   );
 }
 
-function Choice(props: { value: string; options: readonly string[]; onValue: (value: string) => void }) {
+function Choice<Value extends string>(props: {
+  value: Value;
+  options: readonly Value[];
+  onValue: (value: Value) => void;
+}) {
   const options = props.options.map((value) => ({ value, label: value }));
   return <Select value={props.value} options={options} onValue={props.onValue} />;
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ReportDefinition } from '../api.ts';
+import type { Report } from '../api.ts';
 import { readReport, saveReport } from '../api.ts';
 import { useAction, useResource } from '../hooks.ts';
 import { Dialog } from '../ui/dialog.tsx';
@@ -27,14 +27,14 @@ export function ReportEditor(props: { reportKey: string | null; saved: () => voi
   );
 }
 
-function Editor(props: { report: ReportDefinition | null; saved: () => void; onClose: () => void }) {
+function Editor(props: { report: Report | null; saved: () => void; onClose: () => void }) {
   const { report } = props;
   const isNew = report === null;
   const action = useAction();
   const [draft, setDraft] = useState(() => draftOf(report));
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
   const save = async () => {
-    await saveReport(report?.key ?? null, fieldsOf(draft, isNew));
+    await saveReport(report?.key ?? null, fieldsOf(draft));
     props.saved();
     props.onClose();
   };

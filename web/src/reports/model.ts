@@ -1,5 +1,11 @@
 /** A report definition as it is being written. Pure: tested without a browser. */
-import type { ReportColumn, ReportDefinition, ReportFields, ReportFilter } from '../dashboard-shapes.ts';
+import type { NewReport, Report } from '../../../client/types.ts';
+
+type ReportColumn = Omit<Report['columns'][number], 'order'>;
+type ReportFilter = Report['filters'][number];
+type Definition = Omit<Report, 'columns' | 'configurationKey' | 'createdAt' | 'updatedAt'> & {
+  readonly columns: readonly ReportColumn[];
+};
 
 export const columnTypes = ['string', 'number', 'boolean', 'date', 'duration'] as const;
 export const sources = ['dimension', 'metadata', 'scenarioInstance', 'user', 'dashboard'] as const;
@@ -12,7 +18,7 @@ export interface DraftFilter {
   expression: string;
   /** As it stands in its input: JSON where it is any, else text. */
   value: string;
-  source: string;
+  source: ReportFilter['source'];
 }
 
 export interface Draft {
@@ -47,7 +53,7 @@ export function newFilter(): DraftFilter {
   return { id: nextId(), filterKey: '', expression: '', value: '', source: 'dimension' };
 }
 
-export function draftOf(report: ReportDefinition | null): Draft {
+export function draftOf(report: Definition | null): Draft {
   return {
     key: report?.key ?? '',
     name: report?.name ?? '',
@@ -61,10 +67,10 @@ export function draftOf(report: ReportDefinition | null): Draft {
 }
 
 /** What is sent. Keys that were left empty are made from the names, as people would. */
-export function fieldsOf(draft: Draft, isNew: boolean): ReportFields {
+export function fieldsOf(draft: Draft) {
   const fileName = draft.fileName.trim();
   return {
-    ...(isNew ? { key: draft.key.trim() === '' ? keyOf(draft.name) : draft.key.trim() } : {}),
+    key: draft.key.trim() === '' ? keyOf(draft.name) : draft.key.trim(),
     name: draft.name.trim(),
     ...(fileName === '' ? {} : { fileName }),
     dimensionNameFilter: draft.dimensionNameFilter.trim(),
@@ -81,7 +87,7 @@ export function fieldsOf(draft: Draft, isNew: boolean): ReportFields {
         value: typedValue(filter.value),
       }),
     ),
-  };
+  } satisfies NewReport;
 }
 
 /** `Flight list` becomes `flight-list`. */

@@ -1,19 +1,18 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import type { NodeInstance, SessionWindow } from '../api.ts';
-import { openSessionEvents } from '../api.ts';
-import type { ServerEvent } from '../event-parser.ts';
-import { readEvents } from '../event-stream.ts';
-import { ApiError } from '../http.ts';
+import { BackOff, pause } from '../../../client/back-off.ts';
+import { ApiError } from '../../../client/errors.ts';
+import { type SessionEvent, sessionEvents } from '../../../client/session-events.ts';
+import type { NodeInstanceProgress, SessionWindowEvent } from '../../../client/types.ts';
+import { platform } from '../http.ts';
 
 /** The platform shows every five seconds that the stream lives. */
 const silenceMs = 20_000;
-const shortestWaitMs = 1000;
-const longestWaitMs = 15_000;
+const waits = { firstMs: 1000, longestMs: 15_000 };
 
 export interface Followed {
   /** Null until the first events have come. */
-  nodes: NodeInstance[] | null;
-  window: SessionWindow | null;
+  nodes: readonly NodeInstanceProgress[] | null;
+  window: SessionWindowEvent | null;
   /** Grows with every change that was told of. */
   round: number;
   connection: 'opening' | 'live' | 'lost';
@@ -56,64 +55,63 @@ type Change = (part: (before: State) => State) => void;
 
 async function follow(sessionId: string, change: Change, signal: AbortSignal): Promise<void> {
   const told = new Told(change);
-  let waitMs = shortestWaitMs;
+  const backOff = new BackOff(waits);
   while (!signal.aborted && !told.isOver) {
     await untilShown(signal);
     const connection = connectionOf(signal);
-    let retryAfterMs = 0;
-    try {
-      const response = await openSessionEvents(sessionId, told.lastEventId, connection.signal);
+    const onOpen = () => {
       change((before) => ({ ...before, connection: 'live', error: null }));
-      waitMs = shortestWaitMs;
-      await readEvents(response, (event) => told.take(event), silenceMs);
+      backOff.reset();
+    };
+    let failure: unknown;
+    try {
+      const { lastEventId } = told;
+      const settings = { lastEventId, silenceMs, signal: connection.signal, onOpen };
+      for await (const { id, ...event } of sessionEvents(platform, sessionId, settings)) told.take(event, id);
     } catch (error) {
-      if (signal.aborted) return;
-      if (error instanceof ApiError) {
-        // Nothing that coming back would change.
-        if (error.status >= 400 && error.status < 500 && error.status !== 429) {
-          change((before) => ({ ...before, connection: 'lost', error }));
-          return;
-        }
-        retryAfterMs = (error.retryAfterSeconds ?? 0) * 1000;
-        if (told.lastEventId === null) change((before) => ({ ...before, error }));
-      }
+      failure = error;
     } finally {
       connection.close();
     }
     if (signal.aborted || told.isOver) return;
+    if (failure instanceof ApiError && isDefinite(failure)) {
+      return change((before) => ({ ...before, connection: 'lost', error: failure as ApiError }));
+    }
     if (document.hidden) continue;
-    change((before) => ({ ...before, connection: 'lost' }));
-    await pause(Math.max(waitMs, retryAfterMs), signal);
-    waitMs = Math.min(longestWaitMs, waitMs * 2);
+    const error = failure instanceof ApiError && told.lastEventId === null ? failure : null;
+    change((before) => ({ ...before, connection: 'lost', error: error ?? before.error }));
+    await pause(backOff.nextMs(failure), signal).catch(() => undefined);
   }
 }
+
+/** Nothing that coming back would change. */
+const isDefinite = ({ status }: ApiError) => status >= 400 && status < 500 && status !== 429;
 
 /** What events have told so far. Those that belong together are shown together, at the one that carries the id. */
 class Told {
   lastEventId: string | null = null;
   isOver = false;
-  readonly #nodes = new Map<number, NodeInstance>();
-  #window: SessionWindow | null = null;
+  readonly #nodes = new Map<number, NodeInstanceProgress>();
+  #window: SessionWindowEvent | null = null;
   readonly #change: Change;
 
   constructor(change: Change) {
     this.#change = change;
   }
 
-  take(event: ServerEvent): void {
+  take(event: SessionEvent, id: string | null): void {
     if (event.kind === 'deleted') {
       this.isOver = true;
       this.#change((before) => ({ ...before, deleted: true }));
       return;
     }
     if (event.kind === 'node') {
-      const node = JSON.parse(event.data) as NodeInstance;
-      this.#nodes.set(node.id, node);
+      this.#nodes.set(event.data.id, event.data);
     } else if (event.kind === 'window') {
-      this.#window = JSON.parse(event.data) as SessionWindow;
+      this.#window = event.data;
     }
-    if (event.id === null) return;
-    this.lastEventId = event.id;
+    if (id === null) return;
+    this.lastEventId = id;
     const nodes = [...this.#nodes.values()];
     const window = this.#window;
     this.#change((before) => ({ ...before, nodes, window, round: before.round + 1 }));
@@ -148,17 +146,5 @@ function untilShown(signal: AbortSignal): Promise<void> {
     };
     document.addEventListener('visibilitychange', look);
     signal.addEventListener('abort', look);
-  });
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      window.clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = window.setTimeout(end, ms);
-    signal.addEventListener('abort', end);
   });
 }

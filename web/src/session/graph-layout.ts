@@ -14,7 +14,7 @@ export interface PlacedNode {
   y: number;
 }
 
-export interface PlacedEdge {
+interface PlacedEdge {
   from: number;
   to: number;
   /** Points that the line passes, from the right side of the parent to the left side of the child. */

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { NodeInstance } from '../api.ts';
+import type { NodeInstanceProgress } from '../api.ts';
 import { stateLook } from '../node-state.ts';
 import { Icon } from '../ui/icon.tsx';
 import type { PlacedNode } from './graph-layout.ts';
@@ -13,7 +13,7 @@ const sizes = { nodeWidth: 204, nodeHeight: 64, columnGap: 48, rowGap: 20 };
  * name, state and parents; lines are drawing only. Files dropped on an input node go to `onFiles`.
  */
 export function SessionGraph(props: {
-  nodes: NodeInstance[];
+  nodes: readonly NodeInstanceProgress[];
   selectedId: number | null;
   /** Null where nodes take no files. */
   onFiles: ((nodeInstanceId: number, files: File[]) => void) | null;
@@ -97,13 +97,13 @@ export function SessionGraph(props: {
 
 interface DrawnNode {
   place: PlacedNode;
-  node: NodeInstance;
+  node: NodeInstanceProgress;
   selected: boolean;
   button: VNode;
 }
 
 function GraphNodeButton(props: {
-  node: NodeInstance;
+  node: NodeInstanceProgress;
   x: number;
   y: number;
   selected: boolean;
@@ -116,7 +116,7 @@ function GraphNodeButton(props: {
   const look = stateLook(node.state);
   const [over, setOver] = useState(false);
   const drop = props.onFiles;
-  const details = node.statusDetails !== null && node.statusDetails !== '' ? node.statusDetails : look.label;
+  const details = node.statusDetails || look.label;
   const place = props.parents.length === 0 ? 'input' : `after ${props.parents.join(', ')}`;
   return (
     <button

@@ -1,4 +1,4 @@
-import type { Lineage } from '../api.ts';
+import type { OutputLineage } from '../api.ts';
 import { readLineage } from '../api.ts';
 import { formatBytes } from '../format.ts';
 import { useResource } from '../hooks.ts';
@@ -50,7 +50,7 @@ export function LineageFacts(props: { outputId: number; onSelect: (nodeInstanceI
   );
 }
 
-function sourceOf({ source, run }: Lineage): string {
+function sourceOf({ source, run }: OutputLineage): string {
   if (source === 'upload' || run === null) return 'an upload';
   const why: Record<string, string> = {
     input: 'a run for new input',
@@ -61,7 +61,7 @@ function sourceOf({ source, run }: Lineage): string {
 }
 
 function Inputs(props: {
-  inputs: Lineage['inputs'];
+  inputs: OutputLineage['inputs'];
   isRecorded: boolean;
   onSelect: (nodeInstanceId: number) => void;
 }) {

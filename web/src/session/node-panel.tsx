@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import type { NodeInstance, SessionDimension } from '../api.ts';
+import type { NodeInstanceProgress, SessionDimension } from '../api.ts';
 import { explainNode } from '../api.ts';
 import { formatTimesIn } from '../format.ts';
 import { useResource, useSettled } from '../hooks.ts';
@@ -18,11 +18,11 @@ const settleMs = 300;
 
 /** What there is to know and to do about the chosen node. `round` grows with every change in the session. */
 export function NodePanel(props: {
-  node: NodeInstance;
+  node: NodeInstanceProgress;
   round: number;
   frozen: boolean;
   uploads: Uploads;
-  dimensions: SessionDimension[];
+  dimensions: readonly SessionDimension[];
   onSelect: (nodeInstanceId: number) => void;
 }) {
   const { node, frozen } = props;
@@ -38,7 +38,7 @@ export function NodePanel(props: {
       <Why key={`why-${node.id}`} node={node} round={round} />
       <dl class="facts">
         <dt>Node template</dt>
-        <dd>{node.nodeTemplateName ?? 'no longer registered'}</dd>
+        <dd>{node.nodeTemplateName}</dd>
         <dt>Last run</dt>
         <dd>{node.lastProcessed === null ? 'never' : <Ago at={node.lastProcessed} />}</dd>
       </dl>
@@ -56,7 +56,7 @@ export function NodePanel(props: {
 }
 
 /** Why the node stands where it stands; what its runner says while it works. */
-function Why(props: { node: NodeInstance; round: number }) {
+function Why(props: { node: NodeInstanceProgress; round: number }) {
   const { node, round } = props;
   const why = useResource(`${node.id}:${round}`, (signal) => explainNode(node.id, signal), {
     keepWhileLoading: true,

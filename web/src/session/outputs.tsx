@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
-import type { NodeInstance, NodeOutput, SessionDimension } from '../api.ts';
+import { ApiError } from '../../../client/errors.ts';
+import type { NodeInstanceProgress, NodeOutput, SessionDimension } from '../api.ts';
 import { listOutputs, readOutputData } from '../api.ts';
 import { formatBytes, plural } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
-import { ApiError } from '../http.ts';
 import { saveAnswer } from '../save.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -15,9 +15,9 @@ const shownOutputs = 20;
 
 /** The node's outputs, newest first, each with its bytes and with where it comes from. */
 export function Outputs(props: {
-  node: NodeInstance;
+  node: NodeInstanceProgress;
   /** The session's dashboards, which can draw its recordings. */
-  dimensions: SessionDimension[];
+  dimensions: readonly SessionDimension[];
   onSelect: (nodeInstanceId: number) => void;
 }) {
   const { node } = props;
@@ -61,7 +61,7 @@ export function Outputs(props: {
 }
 
 /** The platform answers 404 for a node that has no output; here that is an empty list. */
-async function outputsOrNone(nodeInstanceId: number, signal: AbortSignal): Promise<NodeOutput[]> {
+async function outputsOrNone(nodeInstanceId: number, signal: AbortSignal): Promise<readonly NodeOutput[]> {
   try {
     return await listOutputs(nodeInstanceId, signal);
   } catch (error) {
@@ -73,7 +73,7 @@ async function outputsOrNone(nodeInstanceId: number, signal: AbortSignal): Promi
 function OutputItem(props: {
   output: NodeOutput;
   newest: boolean;
-  dimensions: SessionDimension[];
+  dimensions: readonly SessionDimension[];
   onSelect: (id: number) => void;
 }) {
   const { output } = props;
@@ -81,11 +81,7 @@ function OutputItem(props: {
   const [open, setOpen] = useState(false);
   const [looking, setLooking] = useState(false);
   const name = outputName(output);
-  const facts = [
-    typeof output.sizeBytes === 'number' ? formatBytes(output.sizeBytes) : null,
-    output.contentType ?? null,
-    output.contentEncoding ?? null,
-  ];
+  const facts = [formatBytes(output.sizeBytes), output.contentType, output.contentEncoding];
   return (
     <li class="output">
       <div class="output-line">
@@ -151,7 +147,7 @@ function OutputItem(props: {
 function PreviewLoader(props: {
   output: NodeOutput;
   name: string;
-  dimensions: SessionDimension[];
+  dimensions: readonly SessionDimension[];
   onClose: () => void;
 }) {
   const View = useModule(
@@ -167,7 +163,7 @@ function PreviewLoader(props: {
 function outputName(output: NodeOutput): string {
   const fileName = output.metadata?.fileName;
   if (typeof fileName === 'string' && fileName !== '') return fileName;
-  return output.outputIdentifier ?? `output-${output.id}`;
+  return output.outputIdentifier;
 }
 
 /** The name with an ending that fits what the platform sends. */

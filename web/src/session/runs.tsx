@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { NodeInstance, NodeRun, RunAttempt } from '../api.ts';
+import type { NodeInstanceProgress, NodeRun, NodeRunAttempt } from '../api.ts';
 import { changeRun, readLastRun, reprocessNode } from '../api.ts';
 import { formatDateTime, formatDuration } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
@@ -9,7 +9,7 @@ import { Icon } from '../ui/icon.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
 
 /** The node's last run with its attempts, and what operators can do about it. */
-export function LastRun(props: { node: NodeInstance; round: number; frozen: boolean }) {
+export function LastRun(props: { node: NodeInstanceProgress; round: number; frozen: boolean }) {
   const { node, round, frozen } = props;
   const run = useResource(`${node.id}:${round}`, (signal) => readLastRun(node.id, signal), {
     keepWhileLoading: true,
@@ -33,7 +33,7 @@ export function LastRun(props: { node: NodeInstance; round: number; frozen: bool
 
 function RunActions(props: {
   run: NodeRun | null;
-  node: NodeInstance;
+  node: NodeInstanceProgress;
   canReprocess: boolean;
   changed: () => void;
 }) {
@@ -121,7 +121,7 @@ function Attempts(props: { run: NodeRun }) {
   );
 }
 
-function AttemptItem(props: { attempt: RunAttempt; run: NodeRun }) {
+function AttemptItem(props: { attempt: NodeRunAttempt; run: NodeRun }) {
   const { attempt, run } = props;
   const at = attempt.endedAt ?? attempt.startedAt;
   const took =
@@ -156,7 +156,7 @@ function AttemptItem(props: { attempt: RunAttempt; run: NodeRun }) {
   );
 }
 
-function phaseOf(attempt: RunAttempt, run: NodeRun): string {
+function phaseOf(attempt: NodeRunAttempt, run: NodeRun): string {
   if (attempt.outcome !== null) return outcomes[attempt.outcome] ?? attempt.outcome;
   if (attempt.startedAt === null) return 'not begun';
   return run.heldBy === null ? 'begun' : `held by ${run.heldBy.instanceId}, begun`;

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { type Refused, refusalOf } from '../../../client/errors.ts';
 import { uploadPath } from '../api.ts';
 import { accessToken, endSignIn, renewAccess } from '../auth.ts';
 import { messageOf } from '../http.ts';
@@ -100,16 +101,11 @@ async function sendFile(nodeInstanceId: number, file: File, watchers: Watchers):
   if (reply.status === 202) return { phase: 'queued', sentBytes: file.size };
   if (reply.status >= 200 && reply.status < 300) return { phase: 'done', sentBytes: file.size };
   if (reply.status === 0) return { phase: 'failed', problem: 'The connection broke.' };
-  return { phase: 'failed', problem: messageOf(reply.status, reply.body) };
+  return { phase: 'failed', problem: messageOf(refusalOf(reply)) };
 }
 
 /** XMLHttpRequest, because fetch still does not tell how much of a body is sent. */
-function sendBytes(
-  path: string,
-  file: File,
-  token: string | null,
-  watchers: Watchers,
-): Promise<{ status: number; body: string }> {
+function sendBytes(path: string, file: File, token: string | null, watchers: Watchers): Promise<Refused> {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
     request.open('POST', path);
@@ -119,9 +115,10 @@ function sendBytes(
     if (token !== null) request.setRequestHeader('Authorization', `Bearer ${token}`);
     request.upload.onprogress = (event) => watchers.progress({ phase: 'sending', sentBytes: event.loaded });
     request.upload.onload = () => watchers.progress({ phase: 'storing', sentBytes: file.size });
-    request.onload = () => resolve({ status: request.status, body: request.responseText });
-    request.onerror = () => resolve({ status: 0, body: '' });
-    request.onabort = () => resolve({ status: 0, body: '' });
+    const header = (name: string) => request.getResponseHeader(name);
+    request.onload = () => resolve({ status: request.status, header, text: request.responseText });
+    request.onerror = () => resolve({ status: 0, header, text: '' });
+    request.onabort = () => resolve({ status: 0, header, text: '' });
     watchers.began(request);
     request.send(file);
   });

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { NodeInstance, SessionDimension } from '../api.ts';
+import type { NodeInstanceProgress, SessionDimension } from '../api.ts';
 import { navigate, useAddress } from '../router.ts';
 import { Empty, Notice } from '../ui/notice.tsx';
 import type { Followed } from './follow.ts';
@@ -9,9 +9,9 @@ import type { Uploads } from './uploads.ts';
 
 /** The graph with the chosen node beside it, which is in the address; files may be dropped anywhere. */
 export function WorkArea(props: {
-  nodes: NodeInstance[];
+  nodes: readonly NodeInstanceProgress[];
   followed: Followed;
-  dimensions: SessionDimension[];
+  dimensions: readonly SessionDimension[];
   uploads: Uploads;
 }) {
   const { nodes, followed, uploads } = props;
@@ -74,7 +74,7 @@ function useDropsElsewhere(take: (files: File[]) => void): void {
 }
 
 /** What a person most likely came for: the failed node, else where files go in. */
-function firstChoice(nodes: NodeInstance[]): NodeInstance | null {
+function firstChoice(nodes: readonly NodeInstanceProgress[]): NodeInstanceProgress | null {
   return (
     nodes.find((node) => node.state === 'Failed') ??
     nodes.find((node) => node.parentIds.length === 0) ??

@@ -1,5 +1,5 @@
 /** What the list of sessions shows, as its address says. Pure: tested without a browser. */
-import type { SessionListQuery } from '../api-shapes.ts';
+import type { SessionListQuery } from '../api.ts';
 
 const pageSize = 25;
 

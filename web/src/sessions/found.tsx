@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { FoundSession } from '../api.ts';
+import { ApiError } from '../../../client/errors.ts';
+import type { SessionQueryRow } from '../api.ts';
 import { querySessions } from '../api.ts';
 import { plural } from '../format.ts';
 import { useResource } from '../hooks.ts';
-import { ApiError } from '../http.ts';
+import { textOf } from '../http.ts';
 import type { AskedQuery } from '../query/address.ts';
 import { readAskedQuery, writeAskedQuery } from '../query/address.ts';
 import { QueryBuilder } from '../query/builder.tsx';
@@ -70,7 +71,7 @@ function Writer(props: { asked: AskedQuery; world: QueryWorld; error: Error | nu
   useEffect(() => {
     if (!(props.error instanceof ApiError)) return;
     const { places } = writeFilter(root);
-    const placed = props.error.faults.flatMap(({ path, message }): [number, string][] => {
+    const placed = props.error.issues.flatMap(({ path, message }): [number, string][] => {
       const id = places.get(path);
       return id === undefined ? [] : [[id, message]];
     });
@@ -90,9 +91,7 @@ function Writer(props: { asked: AskedQuery; world: QueryWorld; error: Error | nu
           The query in the address is none that can be shown here. Finding sessions replaces it.
         </Notice>
       )}
-      {isFault(props.error) && !isPlaced && props.error !== null && (
-        <Notice tone="error">{props.error.message}</Notice>
-      )}
+      {isFault(props.error) && !isPlaced && <Notice tone="error">{textOf(props.error)}</Notice>}
       <QueryBuilder
         root={root}
         orderBy={orderBy}
@@ -123,7 +122,7 @@ function addressOf(asked: AskedQuery, page: number): string {
   return `/sessions?${parameters}`;
 }
 
-function shown(row: FoundSession, { projects, templates }: QueryWorld): ShownSession {
+function shown(row: SessionQueryRow, { projects, templates }: QueryWorld): ShownSession {
   return {
     ...row,
     project: projects.find(({ id }) => id === row.projectId)?.title ?? `project ${row.projectId}`,
@@ -133,6 +132,6 @@ function shown(row: FoundSession, { projects, templates }: QueryWorld): ShownSes
   };
 }
 
-export function metadataOf(row: FoundSession): Record<string, unknown> | null {
+export function metadataOf(row: SessionQueryRow): Record<string, unknown> | null {
   return row.metadataJson === null ? null : (JSON.parse(row.metadataJson) as Record<string, unknown>);
 }

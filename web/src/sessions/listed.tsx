@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { SessionListQuery, SessionRow } from '../api.ts';
+import type { SessionListQuery, SessionListRow } from '../api.ts';
 import { listSessions } from '../api.ts';
 import { plural } from '../format.ts';
 import { useResource, useSettled } from '../hooks.ts';
@@ -75,7 +75,7 @@ export function ListedSessions(props: { world: QueryWorld }) {
   );
 }
 
-function shown(row: SessionRow): ShownSession {
+function shown(row: SessionListRow): ShownSession {
   return { ...row, project: row.projectTitle, template: row.sessionTemplateName };
 }
 
@@ -83,7 +83,7 @@ function IdFilter(props: {
   label: string;
   all: string;
   value: number | null;
-  options: { id: number; name: string }[];
+  options: readonly { id: number; name: string }[];
   onValue: (id: number | null) => void;
 }) {
   const isKnown = props.value === null || props.options.some(({ id }) => id === props.value);

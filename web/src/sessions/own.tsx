@@ -1,6 +1,6 @@
+import { ApiError } from '../../../client/errors.ts';
 import { listDimensions, readSession } from '../api.ts';
 import { useAuth, useResource } from '../hooks.ts';
-import { ApiError } from '../http.ts';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 import { forgetSessions, rememberedSessions } from './remembered.ts';
 import type { ShownSession } from './table.tsx';
@@ -73,9 +73,7 @@ async function readRemembered(userId: string, ids: string[], signal: AbortSignal
     ids.map(async (id): Promise<ShownSession[]> => {
       try {
         const { name, simulationName, project, createdAt, metadata } = await readSession(id, signal);
-        return [
-          { id, name, simulationName, project: project?.title ?? '', template: null, createdAt, metadata },
-        ];
+        return [{ id, name, simulationName, project: project.title, template: null, createdAt, metadata }];
       } catch (error) {
         if (!(error instanceof ApiError && error.status === 404)) throw error;
         gone.push(id);

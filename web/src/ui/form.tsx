@@ -93,19 +93,19 @@ export function AreaField(props: {
 }
 
 /** A choice by itself; `label` is for those who do not see what stands beside it. */
-export function Select(props: {
+export function Select<Value extends string>(props: {
   label?: string;
   class?: string;
-  value: string;
-  options: readonly { value: string; label: string }[];
-  onValue: (value: string) => void;
+  value: Value;
+  options: readonly { value: Value; label: string }[];
+  onValue: (value: Value) => void;
 }) {
   return (
     <select
       class={props.class === undefined ? 'select' : `select ${props.class}`}
       aria-label={props.label}
       value={props.value}
-      onChange={(event) => props.onValue(event.currentTarget.value)}
+      onChange={(event) => props.onValue(event.currentTarget.value as Value)}
     >
       {props.options.map((option) => (
         <option key={option.value} value={option.value}>
@@ -116,12 +116,12 @@ export function Select(props: {
   );
 }
 
-export function SelectField(props: {
+export function SelectField<Value extends string>(props: {
   label: string;
   hint?: string;
-  value: string;
-  options: { value: string; label: string }[];
-  onValue: (value: string) => void;
+  value: Value;
+  options: readonly { value: Value; label: string }[];
+  onValue: (value: Value) => void;
 }) {
   return (
     // biome-ignore lint/a11y/noLabelWithoutControl: the control is the select.

@@ -1,6 +1,10 @@
-/** Runners that behave in the way that `BEHAVIOUR` names, for tasks of `TEMPLATE`. */
+/** Runners that behave in the way that `BEHAVIOUR` names, for tasks of `TEMPLATE` and `OTHER_TEMPLATE`. */
+import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defineRunner, type RunResult, type Task } from '../../../../sdk/index.ts';
+import { defineRunner, type RunResult, type Task, TaskFailure } from '../../../../sdk/index.ts';
 
 const behaviours: Readonly<Record<string, (task: Task) => Promise<RunResult>>> = {
   /** Computes for `BUSY_MS` without giving the event loop a moment. */
@@ -21,6 +25,31 @@ const behaviours: Readonly<Record<string, (task: Task) => Promise<RunResult>>> =
     console.error('waiting');
     await sleep(600_000);
   },
+  /** Reads lines with Node's own reader and fails in the middle; a task on the input `wait` works until it is told. */
+  async 'stops reading'(task) {
+    for await (const input of task.inputs()) {
+      if (input.outputIdentifier === 'wait') {
+        console.error('waiting');
+        while (!existsSync(process.env.GO_ON_FILE ?? '')) await sleep(50);
+        await task.write('completed');
+        return;
+      }
+      for await (const line of createInterface({ input: input.stream() })) {
+        throw new TaskFailure('validation', `wrong header: ${line}`);
+      }
+    }
+  },
+  /** Fails while its own readers of the input go on, and nobody waits for them. */
+  async 'leaves readers'(task) {
+    for await (const input of task.inputs()) {
+      if (input.outputIdentifier === 'wait') return await behaviours['stops reading']?.(task);
+      void input.stream().pipe(new PassThrough());
+      void pipeline(input.stream(), new PassThrough());
+      void input.bytes();
+      await sleep(100);
+      throw new TaskFailure('validation', 'wrong header');
+    }
+  },
   /** Is done soon, signal or not. */
   async soon(task) {
     console.error('waiting');
@@ -32,7 +61,7 @@ const behaviours: Readonly<Record<string, (task: Task) => Promise<RunResult>>> =
 export default defineRunner({
   name: 'behaviours',
   version: '1.2.3',
-  templates: [process.env.TEMPLATE ?? ''],
+  templates: [process.env.TEMPLATE ?? '', process.env.OTHER_TEMPLATE ?? ''].filter((name) => name !== ''),
   cancelGraceSeconds: Number(process.env.CANCEL_GRACE_SECONDS ?? 5),
   run: behaviours[process.env.BEHAVIOUR ?? '']!,
 });

@@ -1,0 +1,128 @@
+/**
+ * Room for temporary files of built-in runs: all runs that work below one folder share a budget, and the disk keeps a
+ * reserve for whatever else lives on it. The disk itself is asked, so that workers who share nothing else share this.
+ */
+import { readdir, rm, stat, statfs, utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { TabularError } from './tabular/errors.ts';
+
+export interface RoomSettings {
+  /** Of all runs together, and of each alone. */
+  readonly budgetBytes: number;
+  /** What stays free on the disk. */
+  readonly reserveBytes: number;
+}
+
+/** The disk has no room, which is no fault of the file. */
+export class NoRoomError extends Error {
+  constructor() {
+    super('The disk of the worker has no room for temporary files.');
+    this.name = 'NoRoomError';
+  }
+}
+
+/** Beginning of the names of work folders. */
+export const workFolderPrefix = 'sdp-run-';
+const lookEveryMs = 200;
+/** A folder that was not marked for so long belongs to a process that is gone: it counts no more. */
+const markedMs = 60_000;
+const keptMs = 3_600_000;
+
+/**
+ * Runs `work` while there is room, and breaks it off when there is none: of several runs the one that takes most.
+ * @param workDir an own folder beside those of other runs
+ * @throws NoRoomError, the signal's reason, what the work throws; TabularError when the file alone takes the whole budget
+ */
+export async function withRoom<T>(
+  workDir: string,
+  settings: RoomSettings,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  await removeAbandoned(dirname(workDir));
+  if ((await freeBytes(workDir)) < settings.reserveBytes) throw new NoRoomError();
+  const over = new AbortController();
+  const done = new AbortController();
+  const watching = watch(workDir, settings, over, done.signal);
+  try {
+    return await work(AbortSignal.any([signal, over.signal]));
+  } catch (error) {
+    throw over.signal.aborted && !signal.aborted ? over.signal.reason : error;
+  } finally {
+    done.abort();
+    await watching;
+  }
+}
+
+async function watch(workDir: string, settings: RoomSettings, over: AbortController, done: AbortSignal) {
+  while (!done.aborted && !over.signal.aborted) {
+    await delay(lookEveryMs, undefined, { signal: done }).catch(() => undefined);
+    // A look that fails is repeated; the folder may be on its way out.
+    const fault = await look(workDir, settings).catch(() => undefined);
+    if (fault !== undefined) over.abort(fault);
+  }
+}
+
+async function look(
+  workDir: string,
+  { budgetBytes, reserveBytes }: RoomSettings,
+): Promise<Error | undefined> {
+  const now = new Date();
+  await utimes(workDir, now, now);
+  const own = await bytesBelow(workDir);
+  if (own > budgetBytes) {
+    const megabytes = Math.floor(budgetBytes / 1024 ** 2);
+    return new TabularError(
+      `The file takes more than ${megabytes} MB of temporary disk to convert; upload it in smaller files.`,
+    );
+  }
+  const isTight = (await freeBytes(workDir)) < reserveBytes;
+  const others = await Promise.all((await othersBeside(workDir)).map(bytesBelow));
+  const isOver = own + others.reduce((sum, bytes) => sum + bytes, 0) > budgetBytes;
+  return (isTight || isOver) && own > 0 && others.every((bytes) => bytes <= own)
+    ? new NoRoomError()
+    : undefined;
+}
+
+async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+/** Folders of runs that are at work. */
+async function othersBeside(workDir: string): Promise<string[]> {
+  const folders = await workFolders(dirname(workDir));
+  return folders.flatMap(({ path, ageMs }) => (path !== workDir && ageMs < markedMs ? [path] : []));
+}
+
+/** What workers that were killed have left. */
+async function removeAbandoned(root: string): Promise<void> {
+  for (const { path, ageMs } of await workFolders(root))
+    if (ageMs > keptMs) await rm(path, { recursive: true, force: true });
+}
+
+async function workFolders(root: string): Promise<{ path: string; ageMs: number }[]> {
+  const names = (await readdir(root)).filter((name) => name.startsWith(workFolderPrefix));
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const path = join(root, name);
+      const state = await stat(path).catch(() => undefined);
+      return state === undefined ? [] : [{ path, ageMs: Date.now() - state.mtimeMs }];
+    }),
+  );
+  return found.flat();
+}
+
+/** What the files of a folder take on the disk. */
+async function bytesBelow(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const sizes = await Promise.all(
+    entries.map(async (entry) => {
+      if (!entry.isFile()) return 0;
+      const state = await stat(join(entry.parentPath, entry.name)).catch(() => undefined);
+      return state === undefined ? 0 : (state.blocks * 512) / state.nlink;
+    }),
+  );
+  return sizes.reduce((sum, bytes) => sum + bytes, 0);
+}

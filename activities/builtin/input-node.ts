@@ -1,0 +1,10 @@
+/** `input-node`: takes uploads. */
+import { z } from 'zod';
+import { builtinNode, dataSourceName } from './node.ts';
+
+export const inputNode = builtinNode({
+  name: 'input-node',
+  type: 'Input',
+  description: 'Takes uploads.',
+  configurationSchema: z.looseObject({ dataSourceName }),
+});

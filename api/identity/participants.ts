@@ -1,0 +1,177 @@
+/**
+ * From addresses to stored identifiers and back, in the caller's own name (contract: Participant identity;
+ * decisions 6). One `People` serves one request: it asks the authentication service once for each person.
+ */
+import { createHmac } from 'node:crypto';
+import { Problem } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+import {
+  anonymousPrefix,
+  isAnonymous,
+  normaliseAddress,
+  type Person,
+} from '../../domain/sessions/participant.ts';
+import type { AuthClient, Principal } from './auth-client.ts';
+
+/** What a request tells about whom to ask for, and with which key. */
+export type PeopleOptions = {
+  readonly auth: AuthClient;
+  readonly principal: Principal;
+  readonly participantKey: string;
+  readonly requestId: string;
+};
+
+/** What the caller may see of somebody. */
+export type VisiblePerson = {
+  readonly email: string;
+  readonly displayName: string;
+  readonly isActive: boolean;
+};
+
+const anonymousDigits = 32;
+const nobody = Promise.resolve(null);
+
+/** The one-way key of an address: the same address always gives the same key. */
+export function anonymousKey(address: string, participantKey: string): string {
+  const digest = createHmac('sha256', participantKey).update(normaliseAddress(address)).digest('hex');
+  return anonymousPrefix + digest.slice(0, anonymousDigits);
+}
+
+export class People {
+  private readonly options: PeopleOptions;
+  /** A request that names many people gives up here when each answer is slow. */
+  private readonly untilMs = performance.now() + limits.authQuestionsSeconds * 1000;
+  private readonly resolved = new Map<string, Promise<Person>>();
+  private readonly seen = new Map<string, Promise<VisiblePerson | null>>();
+
+  constructor(options: PeopleOptions) {
+    this.options = options;
+  }
+
+  /** The caller as a member of sessions: their identifier, and the key of the address that validation returned. */
+  get caller(): Person {
+    return { identifier: this.options.principal.userId, key: this.ownKey };
+  }
+
+  /** Accounts without an address have none to make a key from: their id serves, so that no two share one. */
+  private get ownKey(): string {
+    const { principal, participantKey } = this.options;
+    return anonymousKey(principal.email.trim() === '' ? principal.userId : principal.email, participantKey);
+  }
+
+  /**
+   * The stored form of the person with this address. Ask before any lock is taken: it may call another service.
+   * Throws 503 with `Retry-After: 1` when the authentication service cannot be asked.
+   */
+  resolve(address: string): Promise<Person> {
+    const normal = normaliseAddress(address);
+    let person = this.resolved.get(normal);
+    if (person === undefined) {
+      person = this.ask(normal);
+      this.resolved.set(normal, person);
+    }
+    return person;
+  }
+
+  private async ask(address: string): Promise<Person> {
+    const { auth, principal, participantKey, requestId } = this.options;
+    if (address === '') return this.caller;
+    const key = anonymousKey(address, participantKey);
+    // Offline tokens resolve nobody: the service refuses them.
+    if (principal.kind === 'offline') return { identifier: key, key };
+    if (address === normaliseAddress(principal.email)) return { identifier: principal.userId, key };
+    if (performance.now() > this.untilMs)
+      throw new Problem('unavailable', { headers: { 'retry-after': '1' } });
+    try {
+      const found = await auth.resolveEmail(principal.bearer, address, requestId);
+      return { identifier: found?.userId.toLowerCase() ?? key, key };
+    } catch (cause) {
+      if (!(cause instanceof Problem)) throw cause;
+      throw new Problem('unavailable', { headers: { 'retry-after': '1' }, cause });
+    }
+  }
+
+  /** What the caller may see of the person with this identifier; null for nothing, and always for offline tokens. */
+  find(identifier: string): Promise<VisiblePerson | null> {
+    // Keys tell nothing of their people, and there may be as many as rows.
+    if (isAnonymous(identifier)) return nobody;
+    let person = this.seen.get(identifier);
+    if (person === undefined) {
+      person = this.look(identifier);
+      this.seen.set(identifier, person);
+    }
+    return person;
+  }
+
+  /**
+   * Asks for many people at once, so that `find` and `show` know them. When nobody can be asked, nobody is seen: a
+   * reply that is ready but for names is better than none.
+   * @param identifiers GUIDs and anonymous keys alike
+   */
+  async foresee(identifiers: Iterable<string>): Promise<void> {
+    const { auth, principal, requestId } = this.options;
+    if (principal.kind === 'offline') return;
+    const wanted = [...new Set(identifiers)].filter(
+      (one) => guid.test(one) && one !== principal.userId && !this.seen.has(one),
+    );
+    if (wanted.length === 0) return;
+    const found = await auth.findPeople(principal.bearer, wanted, requestId).catch((error: unknown) => {
+      if (error instanceof Problem) return [];
+      throw error;
+    });
+    const people = new Map(found.map((person) => [person.userId.toLowerCase(), visible(person)]));
+    for (const one of wanted) this.seen.set(one, Promise.resolve(people.get(one.toLowerCase()) ?? null));
+  }
+
+  private async look(identifier: string): Promise<VisiblePerson | null> {
+    const { auth, principal, requestId } = this.options;
+    if (principal.kind === 'offline' || !guid.test(identifier)) return null;
+    if (identifier === principal.userId) return visible(principal);
+    if (performance.now() > this.untilMs) return null;
+    try {
+      const found = await auth.findPerson(principal.bearer, identifier, requestId);
+      return found === null ? null : visible(found);
+    } catch (error) {
+      // A reply that is ready but for a name is better than none: the identifier stands in its place.
+      if (error instanceof Problem) return null;
+      throw error;
+    }
+  }
+
+  /** The address behind an identifier where the caller may see it, else the identifier. */
+  async show(identifier: string): Promise<string> {
+    return (await this.find(identifier))?.email || identifier;
+  }
+}
+
+const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** First and last name, else username, else address. */
+function visible(person: {
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly username: string;
+  readonly email: string;
+  readonly isActive: boolean;
+}): VisiblePerson {
+  const fullName = `${person.firstName} ${person.lastName}`.trim();
+  return {
+    email: person.email,
+    displayName: fullName || person.username || person.email,
+    isActive: person.isActive,
+  };
+}
+
+/** The `People` of one request. */
+export function peopleOf(context: {
+  readonly services: { readonly auth: AuthClient; readonly settings: { readonly PARTICIPANT_KEY: string } };
+  readonly principal: Principal;
+  readonly requestId: string;
+}): People {
+  return new People({
+    auth: context.services.auth,
+    principal: context.principal,
+    participantKey: context.services.settings.PARTICIPANT_KEY,
+    requestId: context.requestId,
+  });
+}

@@ -1,0 +1,50 @@
+/**
+ * Whose sessions a Trainee reads: decided here for every route, by the table of domain/access/session-access.ts, before its
+ * handler runs. What a Trainee may not see answers as what is not there.
+ */
+
+import { sessionRules } from '../domain/access/session-access.ts';
+import { Problem } from '../domain/errors.ts';
+import type { GuardOptions, Handled } from '../http/guard.ts';
+import type { Route } from '../http/route.ts';
+import { sessionOf } from '../store/sessions/session-of.ts';
+import { isSessionMember } from '../store/sessions/sessions.ts';
+import type { Principal } from './identity/auth-client.ts';
+import { peopleOf } from './identity/participants.ts';
+import type { RunnerPrincipal } from './runner-tokens/principal.ts';
+import type { OpenServices } from './services.ts';
+
+type Around = NonNullable<GuardOptions<unknown>['around']>;
+type Needed = Pick<OpenServices, 'auth' | 'database' | 'settings'>;
+
+/** Refuses before `next` begins. Runner tokens reach runner routes alone, which no Trainee's token does. */
+export function withinOwnSessions(services: Needed, next: Around): Around {
+  return async function guarded(route, handled, run) {
+    const principal = handled.principal as Principal | RunnerPrincipal | null;
+    const isTrainee = principal?.role === 'Trainee' && principal.kind !== 'runner';
+    if (isTrainee && !(await isAdmitted(services, route, handled, principal))) {
+      throw new Problem(route.refusals?.params ?? 'notFound');
+    }
+    return await next(route, handled, run);
+  };
+}
+
+async function isAdmitted(
+  services: Needed,
+  route: Route,
+  { params, call }: Handled,
+  principal: Principal,
+): Promise<boolean> {
+  const rule = sessionRules[route.id];
+  const isEverybodys = services.settings.TRAINEE_DATA === 'all';
+  // A route that the table does not know shows a Trainee nothing.
+  if (rule === undefined) return isEverybodys;
+  if ('notHere' in rule || (isEverybodys && rule.always !== true)) return true;
+  if (rule.withHeader !== undefined && call.headers[rule.withHeader] === undefined) return true;
+  const id = (params as Readonly<Record<string, string | number>>)[rule.from];
+  if (id === undefined) return false;
+  const sessionId = await sessionOf(services.database, rule.of, id);
+  if (sessionId === undefined) return false;
+  const { caller } = peopleOf({ services, principal, requestId: call.requestId });
+  return await isSessionMember(services.database, sessionId, caller);
+}

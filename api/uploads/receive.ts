@@ -1,0 +1,145 @@
+/** From a request's bytes to an object that waits to be published: for uploads and outputs of runners. */
+import { Problem, type ProblemKey } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+import {
+  type HeaderValues,
+  type OutputHeaders,
+  readContentEncoding,
+  readOutputHeaders,
+  readSentDigests,
+  type SentDigests,
+} from '../../domain/outputs/output-headers.ts';
+import { safeMediaType } from '../../http/headers.ts';
+import type { UploadBody } from '../../http/route.ts';
+import { noteKeyedBody } from '../../store/connection/idempotency.ts';
+import type { DataSourceRow } from '../../store/objects/data-sources.ts';
+import {
+  newOutputKey,
+  ObjectTooLarge,
+  type PutResult,
+  SourceBroken,
+} from '../../store/objects/object-store.ts';
+import { PendingNodeGone } from '../../store/objects/pending-objects.ts';
+import { StagingFull } from '../../store/objects/staging-area.ts';
+import { type UploadKind, uploadEnded } from '../../telemetry/metrics.ts';
+import type { Services } from '../services.ts';
+
+/** An object in its store with a pending row: `pending.release` it once published, or `pending.discard` it. */
+export interface ReceivedObject extends OutputHeaders {
+  readonly objectKey: string;
+  readonly dataSourceId: number;
+  readonly contentType: string | null;
+  readonly contentEncoding: 'gzip' | null;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+  readonly etag: string;
+}
+
+/** What a request's headers say of the bytes that follow. */
+export interface SaidOfBytes extends OutputHeaders {
+  readonly contentType: string | null;
+  readonly contentEncoding: 'gzip' | null;
+  readonly sent: SentDigests;
+}
+
+/** @throws Problem for what is not as documented */
+export function readSaidOfBytes(headers: HeaderValues): SaidOfBytes {
+  const contentType = headers['content-type'];
+  return {
+    ...readOutputHeaders(headers),
+    contentEncoding: readContentEncoding(headers['content-encoding']),
+    sent: readSentDigests(headers),
+    contentType: contentType === undefined ? null : safeMediaType(contentType),
+  };
+}
+
+export interface ReceiveOptions {
+  /** As what its bytes and its time are counted. */
+  readonly kind: UploadKind;
+  readonly dataSource: DataSourceRow;
+  readonly said: SaidOfBytes;
+  readonly body: UploadBody;
+  readonly maxBytes: number;
+  /** The node to which a caller uploads; outputs of tasks have none. */
+  readonly nodeInstanceId?: number;
+  /** The refusal for more; default `bodyTooLarge`. */
+  readonly tooLarge?: ProblemKey;
+  /** Aborted when the caller hangs up. */
+  readonly signal: AbortSignal;
+  /** Called for each chunk that came. */
+  readonly onBytes?: (count: number) => void;
+}
+
+/**
+ * Stores a request's bytes. No database connection is held while they flow.
+ * @throws Problem for what the caller did wrong (size, checksum, too slow); anything else is a failure of storage or
+ *   database. No object is left then.
+ */
+export async function receiveObject(
+  services: Pick<Services, 'objects' | 'pending'>,
+  options: ReceiveOptions,
+): Promise<ReceivedObject> {
+  const { body, dataSource } = options;
+  const { sent, contentEncoding, ...said } = options.said;
+  const tooLarge = options.tooLarge ?? 'bodyTooLarge';
+  if (body.declaredBytes !== null && body.declaredBytes > options.maxBytes) throw new Problem(tooLarge);
+  const startedAtMs = performance.now();
+  const seconds = () => (performance.now() - startedAtMs) / 1000;
+  const store = services.objects.of(dataSource);
+  const objectKey = newOutputKey();
+  await beginObject(services.pending, objectKey, options);
+  let stored: PutResult;
+  try {
+    stored = await store.put(objectKey, body.open(), {
+      declaredBytes: body.declaredBytes,
+      maxBytes: options.maxBytes,
+      withMd5: sent.md5 !== null,
+      signal: options.signal,
+      ...(options.onBytes === undefined ? {} : { onBytes: options.onBytes }),
+    });
+    if (sent.sha256 !== null && sent.sha256 !== stored.sha256) throw new Problem('checksumMismatch');
+    if (sent.md5 !== null && sent.md5 !== stored.md5) throw new Problem('checksumMismatch');
+    noteKeyedBody(stored);
+  } catch (error) {
+    uploadEnded(options.kind, seconds(), null);
+    await services.pending.discard(objectKey, dataSource);
+    throw asRefusal(error, tooLarge, options.signal);
+  }
+  uploadEnded(options.kind, seconds(), stored.sizeBytes);
+  return {
+    ...said,
+    objectKey,
+    dataSourceId: dataSource.id,
+    // Nothing cannot be unpacked.
+    contentEncoding: stored.sizeBytes === 0 ? null : contentEncoding,
+    sizeBytes: stored.sizeBytes,
+    sha256: stored.sha256,
+    etag: stored.sha256,
+  };
+}
+
+async function beginObject(pending: Services['pending'], objectKey: string, options: ReceiveOptions) {
+  try {
+    await pending.begin(objectKey, options.dataSource.id, options.nodeInstanceId);
+  } catch (error) {
+    if (error instanceof PendingNodeGone) throw new Problem('nodeInstanceNotFound');
+    throw error;
+  }
+}
+
+function asRefusal(error: unknown, tooLarge: ProblemKey, signal: AbortSignal): unknown {
+  if (error instanceof ObjectTooLarge) return new Problem(tooLarge);
+  if (error instanceof StagingFull) return stagingProblem(error);
+  if (error instanceof SourceBroken || signal.aborted) {
+    const cause = (error as Error).cause;
+    // Too slow, and told so already; or gone, so that nobody reads this.
+    return cause instanceof Problem ? cause : new Problem('malformedRequest', { cause: error });
+  }
+  return error;
+}
+
+/** Nothing has failed: this process has more under way than it may keep, and the caller is to come again. */
+export function stagingProblem(cause: StagingFull): Problem {
+  const headers = { 'retry-after': String(limits.stagingRetryAfterSeconds) };
+  return new Problem('unavailable', { headers, cause });
+}

@@ -1,0 +1,57 @@
+/** From a stored object to an output, or to a place in the queue: for uploads and managed ingest alike. */
+import { Problem } from '../../domain/errors.ts';
+import { isMadeAlready } from '../../store/connection/idempotency.ts';
+import type { DataSourceRow } from '../../store/objects/data-sources.ts';
+import type { PublishResult } from '../../store/outputs/publish.ts';
+import { mustTellOfQueued, type QueueResult } from '../../store/outputs/queued-uploads.ts';
+import type { Services } from '../services.ts';
+import type { ReceivedObject } from './receive.ts';
+
+type Result = PublishResult | QueueResult;
+export type TakenIn = Exclude<Result, { readonly outcome: 'frozen' | 'node-missing' }>;
+
+/**
+ * Does the transaction that makes something refer to a received object, and tells what it changed; the object goes when
+ * the transaction fails or refuses.
+ * @throws Problem `sessionFrozen`, `nodeInstanceNotFound`; what `work` throws
+ */
+export async function takeIn(
+  services: Services,
+  dataSource: DataSourceRow,
+  received: ReceivedObject,
+  work: () => Promise<Result>,
+): Promise<TakenIn> {
+  let result: Result;
+  try {
+    result = await work();
+  } catch (error) {
+    await services.pending.discard(received.objectKey, dataSource);
+    throw error;
+  }
+  if ('output' in result) {
+    if (isMadeAlready() || result.outcome === 'repeated')
+      await services.pending.discard(received.objectKey, dataSource);
+    else services.pending.release(received.objectKey);
+    return result;
+  }
+  if (result.outcome === 'waiting' || (result.outcome === 'queued' && isMadeAlready())) {
+    await services.pending.discard(received.objectKey, dataSource);
+    return result;
+  }
+  if (result.outcome === 'queued') {
+    services.pending.release(received.objectKey);
+    await tellOfQueued(services, result);
+    return result;
+  }
+  await services.pending.discard(received.objectKey, dataSource);
+  throw new Problem(result.outcome === 'frozen' ? 'sessionFrozen' : 'nodeInstanceNotFound');
+}
+
+/** It stands in the queue whatever happens here: the healer finds what nobody was told of. */
+async function tellOfQueued(
+  services: Services,
+  queued: { readonly projectId: number; readonly id: number },
+): Promise<void> {
+  const mustTell = await mustTellOfQueued(services.database, queued).catch(() => true);
+  if (mustTell) services.workflows.tellQueue(queued.projectId);
+}

@@ -1,0 +1,115 @@
+/** This service's idempotency keys (domain/access/idempotency.ts): the transaction that makes something marks its call's key. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHmac } from 'node:crypto';
+import {
+  type KeyHold,
+  type KeyLedger,
+  type KeyState,
+  type KeyStatements,
+  keyStatements,
+  keySweepBatch,
+} from '../domain/access/idempotency.ts';
+import { Problem } from '../domain/errors.ts';
+import type { GuardOptions } from '../http/guard.ts';
+import { answerOnce, type KeyKeeper } from '../http/idempotency.ts';
+import type { AuthDatabase, Runner, Statement } from './database.ts';
+import type { AuthCaller } from './route.ts';
+
+const texts = keyStatements('auth.idempotency_key');
+const named = (name: keyof KeyStatements): Statement => ({
+  name: `idempotency_${name}`,
+  text: texts[name],
+});
+const holds = new AsyncLocalStorage<KeyHold>();
+const lockTimeout = '55P03';
+const acquireTries = 3;
+
+/**
+ * The work of the transaction in which a call makes what it is to make: under an idempotency key it is done once, and a
+ * repeat whose first answer got lost gets its result.
+ */
+export function once<T>(work: (tx: Runner) => Promise<T>): (tx: Runner) => Promise<T> {
+  const hold = holds.getStore();
+  if (hold === undefined) return work;
+  const { made, caller, keyDigest, holder, isSecret } = hold;
+  if (made !== null) return async () => made.result as T;
+  return async (tx) => {
+    const result = await work(tx);
+    const sealed = isSecret ? null : hold.sealResult(result);
+    const marked = await tx.query(named('made'), [caller, keyDigest, holder, sealed, null, null]);
+    if (marked.length === 0) throw new Problem('idempotencyKeyBusy', { headers: { 'retry-after': '1' } });
+    return result;
+  };
+}
+
+/** Calls of this service take far less time than a lease, which is therefore not renewed. */
+class AuthKeys implements KeyLedger {
+  readonly #database: AuthDatabase;
+
+  constructor(database: AuthDatabase) {
+    this.#database = database;
+  }
+
+  async acquire({ caller, keyDigest, requestDigest, holder }: KeyHold): Promise<KeyState | undefined> {
+    try {
+      for (let tries = 1; tries <= acquireTries; tries++) {
+        const values = [caller, keyDigest, requestDigest, holder];
+        const [state] = await this.#database.query<KeyState>(named('acquire'), values);
+        if (state !== undefined) return state;
+      }
+      return undefined;
+    } catch (error) {
+      if ((error as { code?: string }).code === lockTimeout) return undefined;
+      throw error;
+    }
+  }
+
+  within<T>(hold: KeyHold, work: () => Promise<T>): Promise<T> {
+    return holds.run(hold, work);
+  }
+
+  async keep({ caller, keyDigest, holder }: KeyHold, reply: Uint8Array): Promise<void> {
+    await this.#try('keep', [caller, keyDigest, holder, reply, null, null]);
+  }
+
+  async release({ caller, keyDigest, holder }: KeyHold): Promise<void> {
+    await this.#try('release', [caller, keyDigest, holder]);
+  }
+
+  /** What is made is made: where this fails the lease ends by itself. */
+  async #try(name: keyof KeyStatements, values: readonly unknown[]): Promise<void> {
+    await this.#database.query(named(name), values).catch(() => undefined);
+  }
+}
+
+export function authKeyKeeper(database: AuthDatabase, tokenKey: string): KeyKeeper {
+  return {
+    ledger: new AuthKeys(database),
+    keyFrom: (text) => createHmac('sha256', tokenKey).update(`idempotent reply\0${text}`).digest(),
+  };
+}
+
+export function answeringOnce(keeper: KeyKeeper): NonNullable<GuardOptions<unknown>['around']> {
+  return async function answered(route, { call, principal, params, json }, run) {
+    const header = call.headers['idempotency-key'];
+    if (header === undefined || principal === null || route.idempotent === undefined) return await run();
+    const { kind, user } = principal as AuthCaller;
+    const keyed = {
+      routeId: route.id,
+      caller: `${kind}:${user.id}`,
+      header,
+      isSecret: route.idempotent === 'secret',
+      params,
+      query: call.query,
+      headers: call.headers,
+      json,
+      upload: null,
+    };
+    return await answerOnce(keeper, keyed, run);
+  };
+}
+
+/** Removes keys whose day is over. */
+export async function sweepKeys(database: AuthDatabase): Promise<void> {
+  while ((await database.query(named('sweep'), [])).length === keySweepBatch);
+}

@@ -1,0 +1,171 @@
+/** Calls of the platform's routes by `fetch`, in a browser or in Node, with requests and replies as the interface types them. */
+import { NetworkError, refusalOf } from './errors.ts';
+import type { Routes } from './types.ts';
+
+export type RouteName = keyof Routes;
+export type Reply<Name extends RouteName> = Routes[Name]['reply'];
+export type Query<Name extends RouteName> = Routes[Name] extends { query?: infer Fields }
+  ? NonNullable<Fields>
+  : never;
+
+type Parameter<Name extends string> = Name extends `${string}{${infer Own}}${infer Rest}`
+  ? Own | Parameter<Rest>
+  : never;
+type Parameters<Name extends string> = [Parameter<Name>] extends [never]
+  ? unknown
+  : { readonly params: Readonly<Record<Parameter<Name>, string | number>> };
+type QueryPart<Name extends RouteName> = Pick<Routes[Name], Extract<keyof Routes[Name], 'query'>>;
+type BodyPart<Name extends RouteName> = Pick<Routes[Name], Extract<keyof Routes[Name], 'body'>>;
+
+interface CallOptions {
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A JSON document as it stands in a file, in the place of a body. */
+interface Document {
+  readonly document: string;
+}
+
+/** What a call is made with: parameters of the path, query, body, headers, signal. */
+type Options<Name extends RouteName> = CallOptions &
+  Parameters<Name> &
+  QueryPart<Name> &
+  (BodyPart<Name> | Document);
+type Arguments<Name extends RouteName> =
+  object extends Options<Name> ? [options?: Options<Name>] : [options: Options<Name>];
+
+interface AnyOptions extends CallOptions {
+  readonly params?: Readonly<Record<string, string | number>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+  readonly document?: string;
+}
+
+/** Whose token is sent. */
+export interface Bearer {
+  /** The token as it is now; null or undefined sends none. */
+  token(): string | null | undefined | Promise<string | null>;
+  /** Tries to get another one after a 401; true when there is one. */
+  renew?(): Promise<boolean>;
+}
+
+export interface ClientSettings {
+  /** Base address, for example `http://127.0.0.1:8080`; empty in a page that the platform serves. */
+  readonly address: string;
+  readonly bearer: Bearer;
+  /** Of every request. */
+  readonly init?: RequestInit;
+  /** Called when the token was refused, and no other was to be had. */
+  readonly onUnauthorized?: () => void;
+  /** Longest duration of a call, its reply included; without it a call may take any time. */
+  readonly deadlineMs?: number;
+}
+
+export class ApiClient {
+  readonly address: string;
+  readonly #settings: ClientSettings;
+
+  constructor(settings: ClientSettings) {
+    this.address = settings.address.replace(/\/+$/, '');
+    this.#settings = settings;
+  }
+
+  /**
+   * A call with its reply read as JSON. The form of the reply is the interface's promise; it is not checked again.
+   * @throws ApiError for every answer outside 200 to 299, and for one that is no JSON; NetworkError when none came
+   */
+  async call<Name extends RouteName>(name: Name, ...args: Arguments<Name>): Promise<Reply<Name>> {
+    const { deadlineMs } = this.#settings;
+    const options: AnyOptions = {
+      ...(deadlineMs === undefined ? {} : { signal: AbortSignal.timeout(deadlineMs) }),
+      ...args[0],
+    };
+    const response = await this.#open(name, options);
+    const text = await this.#text(response, options.signal);
+    if (text === '') return undefined as Reply<Name>;
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw refusalOf({ ...partsOf(response), text });
+    }
+  }
+
+  /**
+   * A call whose reply the caller reads: bytes, events, or headers alone.
+   * @throws ApiError for every answer outside 200 to 299; NetworkError when none came
+   */
+  open<Name extends RouteName>(name: Name, ...args: Arguments<Name>): Promise<Response> {
+    return this.#open(name, args[0] ?? {});
+  }
+
+  /** The headers that every request has. */
+  async authorization(): Promise<Record<string, string>> {
+    const token = await this.#settings.bearer.token();
+    return token === null || token === undefined ? {} : { authorization: `Bearer ${token}` };
+  }
+
+  /** Gets another token after a 401; true when there is one. */
+  async renew(): Promise<boolean> {
+    return (await this.#settings.bearer.renew?.()) === true;
+  }
+
+  async #open(name: string, options: AnyOptions): Promise<Response> {
+    let response = await this.#fetch(name, options);
+    if (response.status === 401 && (await this.renew())) {
+      await response.body?.cancel();
+      response = await this.#fetch(name, options);
+    }
+    if (response.ok) return response;
+    if (response.status === 401) this.#settings.onUnauthorized?.();
+    throw refusalOf({ ...partsOf(response), text: await response.text().catch(() => '') });
+  }
+
+  async #fetch(name: string, { headers, signal, body, document, ...place }: AnyOptions): Promise<Response> {
+    const [method, path = ''] = name.split(' ');
+    const text = document ?? (body === undefined ? undefined : JSON.stringify(body));
+    const { init } = this.#settings;
+    const authorization = await this.authorization();
+    try {
+      return await fetch(this.address + filled(path, place), {
+        ...init,
+        method: method!,
+        headers: {
+          ...(init?.headers as Record<string, string> | undefined),
+          ...authorization,
+          ...(text === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(text === undefined ? {} : { body: text }),
+        ...(signal === undefined ? {} : { signal }),
+      });
+    } catch (cause) {
+      throwIfAborted(signal);
+      throw new NetworkError(`${this.address || 'The platform'} does not answer.`, { cause });
+    }
+  }
+
+  async #text(response: Response, signal: AbortSignal | undefined): Promise<string> {
+    try {
+      return await response.text();
+    } catch (cause) {
+      throwIfAborted(signal);
+      throw new NetworkError(`The connection to ${this.address || 'the platform'} broke.`, { cause });
+    }
+  }
+}
+
+/** The path of a route with its parameters and query. Fields of the query that are undefined are left out. */
+export function filled(path: string, { params = {}, query = {} }: Pick<AnyOptions, 'params' | 'query'>) {
+  const place = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(params[name])));
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  if (given.length === 0) return place;
+  return `${place}?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;
+}
+
+/** A deadline is a fault of the connection, and no wish of the caller. */
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted && signal.reason?.name !== 'TimeoutError') throw signal.reason;
+}
+
+const partsOf = ({ status, headers }: Response) => ({ status, header: (name: string) => headers.get(name) });

@@ -1,0 +1,66 @@
+/** How long to wait before a call is made again. */
+import { ApiError, NetworkError } from './errors.ts';
+
+export interface BackOffSettings {
+  /** The first wait. */
+  readonly firstMs: number;
+  /** Waits double up to here. */
+  readonly longestMs: number;
+  /** A server that asks for more gets it up to here. Default: an hour. */
+  readonly longestRetryAfterMs?: number;
+}
+
+/** Waits that double up to a bound, each shortened by chance by up to a half. */
+export class BackOff {
+  readonly #settings: BackOffSettings;
+  #failures = 0;
+
+  constructor(settings: BackOffSettings) {
+    this.#settings = settings;
+  }
+
+  /** Failures since the last success. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  reset(): void {
+    this.#failures = 0;
+  }
+
+  /** The next wait in milliseconds; not below what the server asked for. */
+  nextMs(error: unknown): number {
+    const { firstMs, longestMs, longestRetryAfterMs = 3_600_000 } = this.#settings;
+    const fullMs = Math.min(longestMs, firstMs * 2 ** Math.min(this.#failures, 20));
+    this.#failures += 1;
+    const askedMs = error instanceof ApiError ? Math.min(error.retryAfterMs ?? 0, longestRetryAfterMs) : 0;
+    return Math.max(askedMs, fullMs * (0.5 + Math.random() / 2));
+  }
+
+  /** Waits; rejects with the signal's reason when that comes first. */
+  async wait(error: unknown, signal?: AbortSignal): Promise<void> {
+    await pause(this.nextMs(error), signal);
+  }
+}
+
+/** Resolves after a time; rejects with the signal's reason when that comes first. */
+export function pause(timeMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, timeMs);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+/** Whether the same call may go well the next time: no answer, too many calls, a server in trouble. */
+export function isTransient(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return error instanceof NetworkError;
+  return error.status >= 500 || error.status === 408 || error.status === 429;
+}

@@ -1,0 +1,104 @@
+/** What can go wrong with a call of the platform. */
+
+/** One fault of a document that was sent, at its JSON path. */
+export interface Issue {
+  readonly path: string;
+  readonly message: string;
+}
+
+export interface Refusal {
+  readonly status: number;
+  readonly code?: string;
+  readonly message: string;
+  readonly requestId?: string | null;
+  readonly retryAfterMs?: number | null;
+  readonly issues?: readonly Issue[];
+  readonly body?: unknown;
+}
+
+/** Why the platform refused a call, or why the call failed for good. */
+export class ApiError extends Error {
+  /** HTTP status. */
+  readonly status: number;
+  /** Stable code of the runner routes, for example `watermark_regression`; `''` when the reply carried none. */
+  readonly code: string;
+  /** `X-Request-Id` of the reply: what the platform's logs know the call by. */
+  readonly requestId: string | null;
+  /** The reply's `Retry-After` in milliseconds. */
+  readonly retryAfterMs: number | null;
+  /** Faults of the document that was sent, place by place. */
+  readonly issues: readonly Issue[];
+  /** The whole reply where it was JSON, else undefined. */
+  readonly body: unknown;
+
+  constructor(fields: Refusal) {
+    super(fields.message);
+    this.name = 'ApiError';
+    this.status = fields.status;
+    this.code = fields.code ?? '';
+    this.requestId = fields.requestId ?? null;
+    this.retryAfterMs = fields.retryAfterMs ?? null;
+    this.issues = fields.issues ?? [];
+    this.body = fields.body;
+  }
+}
+
+/** No whole answer came: refused, broken or silent connections. */
+export class NetworkError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'NetworkError';
+  }
+}
+
+/** An answer outside 200 to 299, read. */
+export interface Refused {
+  readonly status: number;
+  /** A header by its lower-case name. */
+  readonly header: (name: string) => string | null | undefined;
+  readonly text: string;
+}
+
+/**
+ * The error of a refusal, in the platform's own words where the body has them. A gateway or a balancer may have answered
+ * in the platform's place: then there is no code, and the message names the status.
+ */
+export function refusalOf({ status, header, text }: Refused): ApiError {
+  const body = parseJson(text);
+  const { code, message, errors } = (typeof body === 'object' && body !== null ? body : {}) as {
+    readonly code?: unknown;
+    readonly message?: unknown;
+    readonly errors?: unknown;
+  };
+  return new ApiError({
+    status,
+    code: typeof code === 'string' ? code : '',
+    message: typeof message === 'string' ? message : `The platform answered ${status}.`,
+    requestId: header('x-request-id') ?? null,
+    retryAfterMs: readRetryAfter(header('retry-after'), Date.now()),
+    issues: Array.isArray(errors) ? errors.filter(isIssue) : [],
+    body,
+  });
+}
+
+/** `Retry-After` in seconds or as a date, in milliseconds; null for none. */
+export function readRetryAfter(value: string | null | undefined, nowMs: number): number | null {
+  if (value === null || value === undefined) return null;
+  if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? null : Math.max(0, date - nowMs);
+}
+
+/** The value; undefined for an empty text, and for one that is no JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isIssue(value: unknown): value is Issue {
+  const { path, message } = (value ?? {}) as Partial<Issue>;
+  return typeof path === 'string' && typeof message === 'string';
+}

@@ -1,0 +1,16 @@
+/** What one process does at once, in all and for one caller, so that no caller can take all of it. */
+import { limits } from '../limits.ts';
+
+export type ShareBounds = { readonly inAll: number; readonly perCaller: number };
+export type ShareName = 'sessionEvents' | 'claims' | 'uploads' | 'ingests';
+
+export const shareBounds: Readonly<Record<ShareName, ShareBounds>> = {
+  sessionEvents: {
+    inAll: limits.sessionEventListeners,
+    perCaller: limits.sessionEventListenersPerCaller,
+  },
+  claims: { inAll: limits.waitingClaims, perCaller: limits.waitingClaimsPerCaller },
+  uploads: { inAll: limits.uploadsAtOnce, perCaller: limits.uploadsAtOncePerCaller },
+  // Without an account: a caller is a network address.
+  ingests: { inAll: limits.ingestsAtOnce, perCaller: limits.ingestsAtOncePerAddress },
+};

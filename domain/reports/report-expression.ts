@@ -1,0 +1,254 @@
+/**
+ * Expressions of reports, in CEL. They cannot run for long: no loop inside a loop, within a loop nothing but its own
+ * variable (others may be compared with it), patterns that are literals and do not backtrack, nothing that repeats a text
+ * or names a value, few nodes; so the cost of one is at most its nodes times the size of its row.
+ */
+import { type ASTNode, Environment } from '@marcbachmann/cel-js';
+import { type LinearPattern, PatternError, readPattern } from '../templates/linear-pattern.ts';
+import { type Cell, type ColumnType, type ReportRow, reportSources } from './report.ts';
+import { plainPath } from './report-path.ts';
+
+const maxCharacters = 2_000;
+const maxPatternStates = 100;
+const environment = new Environment({
+  unlistedVariablesAreDyn: true,
+  homogeneousAggregateLiterals: false,
+  enableOptionalTypes: true,
+  limits: { maxAstNodes: 200, maxDepth: 30, maxListElements: 50, maxMapEntries: 50, maxCallArguments: 10 },
+});
+for (const source of reportSources) environment.registerVariable(source, 'map');
+/** Takes the place of `matches`, whose engine backtracks. */
+const linearMatches = 'linearMatches';
+environment.registerFunction(`string.${linearMatches}(string): bool`, (text: string, pattern: string) =>
+  patternOf(pattern).test(text),
+);
+
+const patterns = new Map<string, LinearPattern>();
+const keptPatterns = 100;
+
+function patternOf(text: string): LinearPattern {
+  let pattern = patterns.get(text);
+  if (pattern === undefined) {
+    if (patterns.size >= keptPatterns) patterns.clear();
+    pattern = readPattern(text, maxPatternStates);
+    patterns.set(text, pattern);
+  }
+  return pattern;
+}
+
+/** Evaluates over one row; undefined for a missing value and for whatever fails. */
+export type Evaluate = (row: ReportRow) => unknown;
+
+export type Compiled =
+  | { readonly ok: true; readonly evaluate: Evaluate }
+  | { readonly ok: false; readonly reason: string; readonly position: number };
+
+/** @param source what names stand for by themselves: `name` is `user.name` in a column of the source `user` */
+export function compileExpression(expression: string, source: keyof ReportRow): Compiled {
+  if (expression.length > maxCharacters) {
+    return { ok: false, reason: `longer than ${maxCharacters} characters`, position: maxCharacters };
+  }
+  try {
+    const parsed = environment.parse(expression);
+    const costly = boundCost(parsed.ast);
+    if (costly !== undefined) return { ok: false, ...costly };
+    const check = parsed.check();
+    if (!check.valid) return refused(check.error);
+    const byEngine: Evaluate = (row) => {
+      try {
+        return parsed({ ...row[source], ...row });
+      } catch {
+        return undefined;
+      }
+    };
+    return { ok: true, evaluate: plainPath(parsed.ast) ?? byEngine };
+  } catch (error) {
+    return refused(error);
+  }
+}
+
+function refused(error: unknown): Compiled {
+  const { message, range } = error as { message?: string; range?: { start: number } };
+  const [reason] = (message ?? 'not an expression').split('\n');
+  return { ok: false, reason: reason ?? '', position: range?.start ?? 0 };
+}
+
+const loops = new Set(['map', 'filter', 'all', 'exists', 'exists_one']);
+
+interface Node {
+  readonly op: string;
+  readonly args: unknown;
+  readonly start: number;
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
+}
+
+interface Pending {
+  readonly value: unknown;
+  /** True also for what a loop goes over: loops are not strung together either. */
+  readonly inLoop: boolean;
+  /** The variable of the loop in whose body it stands. */
+  readonly variable: string | null;
+}
+
+type Fault = { readonly reason: string; readonly position: number };
+
+/** Finds what could cost much; calls of `matches` become calls of ours. */
+function boundCost(root: ASTNode): Fault | undefined {
+  const pending: Pending[] = [{ value: root, inLoop: false, variable: null }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { value, inLoop, variable } = next;
+    if (Array.isArray(value)) {
+      for (const item of value) pending.push({ ...next, value: item });
+      continue;
+    }
+    if (!isNode(value)) continue;
+    const call = callOf(value);
+    const isLoop = typeof call[0] === 'string' && loops.has(call[0]);
+    const reason =
+      isLoop && inLoop ? 'a loop inside a loop' : (callFault(call) ?? nameFault(value, variable));
+    if (reason !== undefined) return { reason, position: value.start };
+    if (call[0] === 'matches') call[0] = linearMatches;
+    if (isLoop) {
+      const [, over, body] = call;
+      const [declared] = Array.isArray(body) ? (body as unknown[]) : [];
+      const own = isNode(declared) && typeof declared.args === 'string' ? declared.args : '';
+      pending.push(
+        { value: over, inLoop: true, variable: null },
+        { value: body, inLoop: true, variable: own },
+      );
+    } else for (const operand of costlyOperands(value, variable)) pending.push({ ...next, value: operand });
+  }
+  return undefined;
+}
+
+const callOf = ({ op, args }: Node) => (op === 'rcall' || op === 'call' ? (args as unknown[]) : []);
+
+function callFault(call: readonly unknown[]): string | undefined {
+  switch (call[0]) {
+    case 'matches':
+      return patternFault(call);
+    case 'bind':
+      return 'cel.bind is not available';
+    case 'join':
+      return isLiteral(lastArgument(call)) ? undefined : 'what join puts between must be a literal';
+    default:
+      return undefined;
+  }
+}
+
+const lastArgument = (call: readonly unknown[]): unknown => {
+  const parameters = call.at(-1);
+  return Array.isArray(parameters) ? parameters.at(-1) : undefined;
+};
+const isLiteral = (value: unknown) => value === undefined || (isNode(value) && value.op === 'value');
+
+/** A list of a thousand times a text of thousands is much: a loop reads what it goes over. */
+function nameFault({ op, args }: Node, variable: string | null): string | undefined {
+  return op !== 'id' || variable === null || args === variable
+    ? undefined
+    : `inside a loop '${String(args)}' can only be compared with '${variable}'`;
+}
+
+const comparisons = new Set(['==', '!=', '<', '<=', '>', '>=']);
+
+/** The operands of a node, without one from outside the loop that is compared with something of the loop. */
+function costlyOperands({ op, args }: Node, variable: string | null): readonly unknown[] {
+  if (!Array.isArray(args)) return [args];
+  if (variable === null || !comparisons.has(op)) return args;
+  const ofLoop = args.filter((operand) => rootOf(operand) === variable);
+  return ofLoop.length > 0 ? args.filter((operand) => rootOf(operand) === undefined) : args;
+}
+
+/** The name at the beginning of `a.b.c`; undefined for anything else. */
+function rootOf(value: unknown): string | undefined {
+  let at = value;
+  while (isNode(at) && at.op === '.' && Array.isArray(at.args)) [at] = at.args as unknown[];
+  return isNode(at) && at.op === 'id' && typeof at.args === 'string' ? at.args : undefined;
+}
+
+function patternFault(call: readonly unknown[]): string | undefined {
+  const pattern = lastArgument(call);
+  if (!isNode(pattern) || pattern.op !== 'value' || typeof pattern.args !== 'string') {
+    return 'the pattern of matches must be a literal';
+  }
+  try {
+    patternOf(pattern.args);
+    return undefined;
+  } catch (error) {
+    if (error instanceof PatternError) return error.message;
+    throw error;
+  }
+}
+
+/** Plain data as expressions see it: whole numbers are CEL integers. */
+export function celValue(value: unknown): unknown {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
+  if (Array.isArray(value)) return value.map(celValue);
+  if (value instanceof Date || typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, celValue(item)]));
+}
+
+/** Whether a filter's expression equals its value, by the JSON type of the value. */
+export function equalsValue(result: unknown, value: string | number | boolean | null): boolean {
+  if (value === null) return result === undefined || result === null;
+  if (typeof value === 'number')
+    return (typeof result === 'bigint' || typeof result === 'number') && Number(result) === value;
+  if (typeof value === 'boolean') return result === value;
+  return result !== undefined && result !== null && textOf(result) === value;
+}
+
+const empty: Cell = { type: 'empty' };
+
+/** A result as the cell of its column; what does not fit the column's type is text. */
+export function cellOf(result: unknown, type: ColumnType): Cell {
+  if (result === undefined || result === null || result === '') return empty;
+  const fitting = fit(result, type);
+  if (fitting !== undefined) return fitting;
+  const value = textOf(result);
+  return value === '' ? empty : { type: 'string', value };
+}
+
+function fit(result: unknown, type: ColumnType): Cell | undefined {
+  switch (type) {
+    case 'number': {
+      const value = typeof result === 'string' && result.trim() === '' ? Number.NaN : Number(result);
+      const isNumber = typeof result === 'bigint' || typeof result === 'number' || typeof result === 'string';
+      return isNumber && Number.isFinite(value) ? { type, value } : undefined;
+    }
+    case 'boolean':
+      return typeof result === 'boolean' ? { type, value: result } : undefined;
+    case 'date': {
+      const value =
+        result instanceof Date ? result : typeof result === 'string' ? new Date(result) : undefined;
+      return value && !Number.isNaN(value.getTime()) ? { type, value } : undefined;
+    }
+    case 'duration': {
+      const value = secondsOf(result);
+      return value === undefined ? undefined : { type, value };
+    }
+    case 'string':
+      return undefined;
+  }
+}
+
+function secondsOf(result: unknown): number | undefined {
+  if (typeof result === 'bigint' || typeof result === 'number') return Number(result);
+  const { seconds, nanos } = result as {
+    readonly seconds?: bigint | number;
+    readonly nanos?: bigint | number;
+  };
+  return seconds === undefined ? undefined : Number(seconds) + Number(nanos ?? 0) / 1e9;
+}
+
+function textOf(result: unknown): string {
+  if (result instanceof Date) return result.toISOString();
+  if (typeof result !== 'object' || result === null) return String(result);
+  const seconds = secondsOf(result);
+  if (seconds !== undefined) return `${seconds}s`;
+  return JSON.stringify(result, (_name, value: unknown) =>
+    typeof value === 'bigint' ? Number(value) : value,
+  );
+}

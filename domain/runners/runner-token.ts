@@ -1,0 +1,89 @@
+/**
+ * Runner tokens: who may make which, and how far one reaches at the moment (contract: Authentication 7, Runner
+ * administration; decisions 3 and 9).
+ */
+import type { Role, RunnerScope } from '../access/access.ts';
+import { limits } from '../limits.ts';
+import { quoteRunnerName } from './manifest-fields.ts';
+
+export const runnerScopes = ['tasks', 'debug:read'] as const satisfies readonly RunnerScope[];
+
+/** Who runs the processes of a runner type: the platform's workers, the platform's host of deployed runners, anybody. */
+export type RunnerRuntime = 'system' | 'sdk' | 'external';
+
+/** Whether tokens of somebody with this role reach runner types of this runtime. */
+export function reachesRuntime(role: Role, runtime: RunnerRuntime): boolean {
+  if (runtime === 'system') return false;
+  if (role === 'Administrator') return true;
+  return role === 'Developer' && runtime === 'external';
+}
+
+/** The longest life of a token, in hours, by its creator's role. */
+function longestTokenHours(role: Role): number {
+  return role === 'Administrator'
+    ? limits.runnerTokenAdministratorMaxHours
+    : limits.runnerTokenDeveloperMaxHours;
+}
+
+export interface TokenRequest {
+  readonly runnerTypes: readonly string[];
+  readonly ttlHours: number;
+}
+
+/** Why a token may not be made: `invalid` is the caller's 400, `forbidden` the role's 403. */
+export type TokenRefusal = { readonly why: 'invalid' | 'forbidden'; readonly message: string };
+
+/** @param runtimes of the registered ones among the runner types */
+export function refuseTokenRequest(
+  role: Role,
+  request: TokenRequest,
+  runtimes: ReadonlyMap<string, RunnerRuntime>,
+): TokenRefusal | null {
+  for (const name of request.runnerTypes) {
+    const runtime = runtimes.get(name);
+    if (runtime === undefined) return invalid(`The runner type ${quoteRunnerName(name)} is not registered.`);
+    if (runtime === 'system') return invalid(`The runner type '${name}' is the platform's own.`);
+    if (!reachesRuntime(role, runtime)) {
+      const message = `The role of this account does not allow tokens for the deployed runner type '${name}'.`;
+      return { why: 'forbidden', message };
+    }
+  }
+  const longestHours = longestTokenHours(role);
+  if (request.ttlHours > longestHours) return invalid(`ttlHours must be between 1 and ${longestHours}.`);
+  return null;
+}
+
+const invalid = (message: string): TokenRefusal => ({ why: 'invalid', message });
+
+/** A token as it stands in the platform's own table, with what is known of its creator. */
+export interface TokenFacts {
+  readonly revokedAt: Date | null;
+  readonly expiresAt: Date;
+  /** Null: the platform itself. */
+  readonly createdBy: string | null;
+  /** Null: inactive or deleted, or not known yet. */
+  readonly creatorRole: Role | null;
+  /** When the authentication service was last asked about the creator; null: never. */
+  readonly creatorCheckedAt: Date | null;
+  /** The database's clock. */
+  readonly now: Date;
+}
+
+/**
+ * `over`: for good. `unsure`: nobody has heard of the creator for too long, so that the token counts for nothing until
+ * somebody has. `good`: it reaches as far as the creator's present role.
+ */
+export type TokenStanding =
+  | { readonly kind: 'over' }
+  | { readonly kind: 'unsure' }
+  | { readonly kind: 'good'; readonly role: Role };
+
+export function standingOf(token: TokenFacts): TokenStanding {
+  if (token.revokedAt !== null || token.expiresAt <= token.now) return { kind: 'over' };
+  if (token.createdBy === null) return { kind: 'good', role: 'Administrator' };
+  const { creatorCheckedAt: checkedAt, creatorRole: role } = token;
+  if (checkedAt === null) return { kind: 'unsure' };
+  const ageSeconds = (token.now.getTime() - checkedAt.getTime()) / 1_000;
+  if (ageSeconds > limits.runnerCreatorTrustSeconds) return { kind: 'unsure' };
+  return role === null ? { kind: 'over' } : { kind: 'good', role };
+}

@@ -1,0 +1,266 @@
+/**
+ * The filter of a session query (contract: Session query model; decisions 13): read, checked and typed. What a filter
+ * means is said here once; `store/search/session-query.ts` says it in SQL, and a test says it in plain code.
+ *
+ * - Properties compare by their own type; text letter by letter, in any case as written. `ne` is what `eq` is not, so
+ *   it also matches a property that is null.
+ * - Metadata are matched as shown. A segment of the path that is a whole number is a place in a list, or a key.
+ * - `eq`, `ne` and `in` take text, numbers, truth values and null, each equal to its own kind alone; null also
+ *   matches what is missing. `ne` is what `eq` is not.
+ * - `gt`, `gte`, `lt`, `lte` take numbers, which compare with numbers, or text, which compares with text by code points.
+ * - `contains` finds part of a text, or an element of a list that equals the value; `startsWith`, `endsWith` text alone.
+ * - `exists` takes true (the default) or false; what is there and null exists.
+ * - An address, where people stand, matches the person's identifier and key: see `isPersonPlace`.
+ */
+import { jsonPath, quote } from '../issue.ts';
+import { limits } from '../limits.ts';
+import { isEmail, isJsonObject, isStorableText, type JsonObject } from '../text.ts';
+import { parseTimestamp } from '../timestamp.ts';
+
+const equality = ['eq', 'ne'] as const;
+const order = ['gt', 'gte', 'lt', 'lte'] as const;
+const textual = ['contains', 'startsWith', 'endsWith'] as const;
+
+type Operator =
+  | (typeof equality)[number]
+  | (typeof order)[number]
+  | (typeof textual)[number]
+  | 'in'
+  | 'exists';
+
+const metadataOperators: readonly Operator[] = [...equality, ...order, ...textual, 'in', 'exists'];
+const ofIds: readonly Operator[] = equality;
+const ofTexts: readonly Operator[] = [...equality, ...textual];
+const ofOrdered: readonly Operator[] = [...equality, ...order];
+
+/** The contract's table. Only what can be absent can be compared with null. */
+export const sessionProperties = {
+  id: { type: 'uuid', nullable: false, operators: ofIds },
+  name: { type: 'string', nullable: false, operators: ofTexts },
+  email: { type: 'string', nullable: false, operators: ofTexts },
+  projectId: { type: 'int', nullable: false, operators: ofOrdered },
+  sessionTemplateId: { type: 'int', nullable: false, operators: ofOrdered },
+  simulationName: { type: 'string', nullable: true, operators: ofTexts },
+  logoUrl: { type: 'string', nullable: true, operators: ofTexts },
+  userId: { type: 'uuid', nullable: true, operators: ofIds },
+  createdAt: { type: 'timestamp', nullable: true, operators: ofOrdered },
+} as const;
+export type SessionProperty = keyof typeof sessionProperties;
+type PropertyType = (typeof sessionProperties)[SessionProperty]['type'];
+
+export type Scalar = string | number | boolean | null;
+
+export type Place =
+  | { readonly kind: 'property'; readonly property: SessionProperty }
+  | { readonly kind: 'metadata'; readonly keys: readonly string[] };
+
+export type PropertyLeaf = {
+  readonly kind: 'property';
+  readonly property: SessionProperty;
+  readonly op: Operator;
+  readonly value: string | number | Date | null;
+};
+export type MetadataLeaf = {
+  readonly kind: 'metadata';
+  readonly keys: readonly string[];
+  readonly op: Exclude<Operator, 'in' | 'exists'>;
+  readonly value: Scalar;
+};
+export type MetadataListLeaf = {
+  readonly kind: 'metadata';
+  readonly keys: readonly string[];
+  readonly op: 'in';
+  readonly values: readonly Scalar[];
+};
+type MetadataExistsLeaf = {
+  readonly kind: 'metadata';
+  readonly keys: readonly string[];
+  readonly op: 'exists';
+  readonly wanted: boolean;
+};
+export type FilterLeaf = PropertyLeaf | MetadataLeaf | MetadataListLeaf | MetadataExistsLeaf;
+export type FilterNode = FilterLeaf | { readonly kind: 'and' | 'or'; readonly nodes: readonly FilterNode[] };
+
+/** A fault of a query: the JSON path of the offending node, and a sentence about it. */
+export class QueryFault extends Error {
+  readonly path: string;
+
+  constructor(path: string, message: string) {
+    super(message);
+    this.name = 'QueryFault';
+    this.path = path;
+  }
+}
+
+type Steps = readonly (string | number)[];
+
+const fault = (steps: Steps, message: string) => new QueryFault(jsonPath(...steps), message);
+
+/** Reads a filter. @throws QueryFault */
+export function readFilter(value: unknown, steps: Steps): FilterNode {
+  return readNode(value, steps, 1, { leaves: 0 });
+}
+
+function readNode(value: unknown, steps: Steps, level: number, count: { leaves: number }): FilterNode {
+  if (!isJsonObject(value)) throw fault(steps, 'A filter node must be an object.');
+  if (level > limits.queryFilterLevels) {
+    throw fault(steps, `A filter holds at most ${limits.queryFilterLevels} levels.`);
+  }
+  const kinds = (['and', 'or', 'path'] as const).filter((key) => Object.hasOwn(value, key));
+  const [kind] = kinds;
+  if (kind === undefined || kinds.length > 1) {
+    throw fault(steps, 'A filter node must be either {path, op, value}, {and} or {or}.');
+  }
+  const children = kind === 'path' ? undefined : value[kind];
+  if (children !== undefined && !Array.isArray(children))
+    throw fault(steps, `${kind} must be a list of nodes.`);
+  // A list without nodes counts as a leaf, so that the number of nodes is bounded too.
+  if (children === undefined || children.length === 0) count.leaves += 1;
+  if (count.leaves > limits.queryFilterLeaves) {
+    throw fault(steps, `A filter holds at most ${limits.queryFilterLeaves} conditions.`);
+  }
+  if (kind === 'path') return readLeaf(value, steps);
+  const nodes = (children ?? []).map((child: unknown, index: number) =>
+    readNode(child, [...steps, kind, index], level + 1, count),
+  );
+  return { kind, nodes };
+}
+
+function readLeaf(node: JsonObject, steps: Steps): FilterLeaf {
+  const place = readPlace(node.path, steps);
+  const known = place.kind === 'metadata' ? metadataOperators : sessionProperties[place.property].operators;
+  const op = known.find((one) => one === node.op);
+  if (op === undefined) {
+    const named = metadataOperators.find((one) => one === node.op);
+    const given = named === undefined ? 'this operator' : `the operator ${quote(named)}`;
+    throw fault(steps, `The path does not take ${given}; it takes ${known.join(', ')}.`);
+  }
+  const value = Object.hasOwn(node, 'value') ? node.value : undefined;
+  return place.kind === 'metadata'
+    ? readMetadataLeaf(place.keys, op, value, steps)
+    : { ...place, op, value: readPropertyValue(place.property, op, value, steps) };
+}
+
+/** A session property, or a path into the metadata. @throws QueryFault */
+export function readPlace(path: unknown, steps: Steps): Place {
+  if (typeof path !== 'string' || path.length > limits.queryPathCharacters || !isStorableText(path)) {
+    throw fault(steps, `path must be text of at most ${limits.queryPathCharacters} characters.`);
+  }
+  if (Object.hasOwn(sessionProperties, path)) return { kind: 'property', property: path as SessionProperty };
+  const keys = path.split('.');
+  if (keys.includes('') || keys.length > limits.freeJsonDepthLevels) {
+    throw fault(
+      steps,
+      `path must hold 1 to ${limits.freeJsonDepthLevels} names with single dots between them.`,
+    );
+  }
+  return { kind: 'metadata', keys };
+}
+
+function readPropertyValue(
+  property: SessionProperty,
+  op: Operator,
+  value: unknown,
+  steps: Steps,
+): string | number | Date | null {
+  const { type, nullable } = sessionProperties[property];
+  if (value === null && nullable && (op === 'eq' || op === 'ne')) return null;
+  const read = readers[type](value);
+  if (read === undefined) throw fault(steps, `value must be ${typeNames[type]}.`);
+  return read;
+}
+
+const typeNames: Readonly<Record<PropertyType, string>> = {
+  uuid: 'a UUID',
+  string: 'text',
+  int: 'a whole number',
+  timestamp: 'an ISO 8601 timestamp',
+};
+const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const readers: Readonly<Record<PropertyType, (value: unknown) => string | number | Date | undefined>> = {
+  uuid: (value) => (typeof value === 'string' && uuidShape.test(value) ? value.toLowerCase() : undefined),
+  string: (value) => (typeof value === 'string' && isStorableText(value) ? value : undefined),
+  int: (value) => (Number.isSafeInteger(value) ? (value as number) : undefined),
+  timestamp: (value) => (typeof value === 'string' ? (parseTimestamp(value) ?? undefined) : undefined),
+};
+
+function readMetadataLeaf(keys: readonly string[], op: Operator, value: unknown, steps: Steps): FilterLeaf {
+  if (op === 'exists') {
+    if (value !== undefined && typeof value !== 'boolean') throw fault(steps, 'value must be true or false.');
+    return { kind: 'metadata', keys, op, wanted: value ?? true };
+  }
+  if (op === 'in') {
+    if (!Array.isArray(value) || value.length > limits.queryListValues || !value.every(isScalar)) {
+      throw fault(
+        steps,
+        `value must be a list of at most ${limits.queryListValues} texts, numbers, truth values or nulls.`,
+      );
+    }
+    return { kind: 'metadata', keys, op, values: value };
+  }
+  if (!isScalar(value)) throw fault(steps, 'value must be text, a number, a truth value or null.');
+  if (isOneOf(order, op) && typeof value !== 'number' && typeof value !== 'string') {
+    throw fault(steps, 'value must be a number or text.');
+  }
+  if ((op === 'startsWith' || op === 'endsWith') && typeof value !== 'string') {
+    throw fault(steps, 'value must be text.');
+  }
+  if (op === 'contains' && value === null)
+    throw fault(steps, 'value must be text, a number or a truth value.');
+  return { kind: 'metadata', keys, op, value };
+}
+
+function isScalar(value: unknown): value is Scalar {
+  if (typeof value === 'string') return isStorableText(value);
+  return value === null || typeof value === 'boolean' || typeof value === 'number';
+}
+
+const isOneOf = (list: readonly Operator[], op: Operator) => list.includes(op);
+
+/** What the metadata hold of people (decisions 5). */
+const peopleKeys = ['openedBy', 'closedBy', 'participants'];
+
+/** Whether an address as a value of this leaf means the person: for equality with people, and in lists of them. */
+export function isPersonPlace(leaf: FilterLeaf): boolean {
+  if (leaf.kind === 'property') return leaf.property === 'email' && isOneOf(equality, leaf.op);
+  return (
+    peopleKeys.includes(leaf.keys[0] ?? '') &&
+    (isOneOf(equality, leaf.op) || leaf.op === 'in' || leaf.op === 'contains')
+  );
+}
+
+/** Every address in a filter that means a person, as written. */
+export function addressesIn(node: FilterNode): Set<string> {
+  const found = new Set<string>();
+  collectAddresses(node, found);
+  return found;
+}
+
+function collectAddresses(node: FilterNode, found: Set<string>): void {
+  if ('nodes' in node) {
+    for (const child of node.nodes) collectAddresses(child, found);
+    return;
+  }
+  if (!isPersonPlace(node)) return;
+  for (const value of valuesOf(node)) if (isAddress(value)) found.add(value);
+}
+
+function valuesOf(leaf: FilterLeaf): readonly unknown[] {
+  if (leaf.op === 'exists') return [];
+  return 'values' in leaf ? leaf.values : 'value' in leaf ? [leaf.value] : [];
+}
+
+/** Text that is the address of a person. */
+export function isAddress(value: unknown): value is string {
+  return typeof value === 'string' && isEmail(value.trim());
+}
+
+/** The keys whose value is the list of people itself: there `contains` finds a person among its elements. */
+export function isListOfPeople(keys: readonly string[]): boolean {
+  return keys.length === 1 && keys[0] === 'participants';
+}
+
+/** A segment of a path that can be a place in a list. */
+export function isListIndex(key: string): boolean {
+  return /^(0|[1-9]\d{0,8})$/.test(key);
+}

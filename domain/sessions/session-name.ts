@@ -1,0 +1,10 @@
+/** The name of a session that nobody named (decisions 5). */
+import { formatTimestamp } from '../timestamp.ts';
+
+const longestTemplatePart = 220;
+
+/** The template's name and the time. */
+export function defaultSessionName(templateName: string, now: Date): string {
+  const name = [...templateName].slice(0, longestTemplatePart).join('');
+  return `${name} ${formatTimestamp(now)}`.trim();
+}

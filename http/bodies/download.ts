@@ -1,0 +1,182 @@
+/** Serving stored bytes: ranges, conditional requests, gzip, and headers that keep a browser from running them. */
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import parseRange from 'range-parser';
+import { z } from 'zod';
+import { Problem } from '../../domain/errors.ts';
+import { safeMediaType } from '../headers.ts';
+
+/** Both ends inclusive, as in HTTP and S3. */
+export type ByteRange = { readonly start: number; readonly end: number };
+
+export type Download = {
+  /** The request's headers, by lower-case name. */
+  readonly requestHeaders: Readonly<Record<string, string | undefined>>;
+  readonly sizeBytes: number;
+  /** Without quotes (a SHA-256, or the store's own tag); null for none. */
+  readonly etag: string | null;
+  /** As stored; anything that is no media type is sent as application/octet-stream. */
+  readonly contentType: string | null;
+  /** `gzip` when the stored bytes are compressed. */
+  readonly contentEncoding: string | null;
+  /** Suggested name of the file; characters that do not belong in one are replaced. */
+  readonly fileName?: string;
+  /** Opens the stored bytes, all of them or one range. */
+  readonly open: (range: ByteRange | null) => Promise<Readable>;
+};
+
+export type DownloadReply =
+  | {
+      readonly status: 200;
+      readonly stream: () => Promise<Readable>;
+      readonly headers: Record<string, string>;
+    }
+  | {
+      readonly status: 206;
+      readonly stream: () => Promise<Readable>;
+      readonly headers: Record<string, string>;
+    }
+  | { readonly status: 304; readonly headers: Record<string, string> };
+
+const header = (description: string, example: string) => z.string().optional().meta({ description, example });
+
+/** Headers that a route which serves bytes goes by, for the reference; `serveBytes` reads them itself. */
+export const downloadHeaders = z.object({
+  range: header('One range of bytes. Several, or what is no range, get all bytes.', 'bytes=0-1023'),
+  'if-range': header('The range only when the bytes still have this tag, else all bytes.', '"2a584f50"'),
+  'if-none-match': header(
+    'Tags of bytes that the caller has: 304 when they are still the same.',
+    '"2a584f50"',
+  ),
+  'accept-encoding': header('Whether bytes that are stored as gzip may go out as they are.', 'gzip'),
+});
+
+const tagHeaders = {
+  etag: 'Tag of these bytes: their SHA-256 as stored, else the tag of the store.',
+  'cache-control': 'Whether and how the bytes may be kept.',
+} as const;
+const byteHeaders = {
+  ...tagHeaders,
+  'accept-ranges': '`bytes` where ranges are served.',
+  'content-disposition': 'A name for the file.',
+  'content-encoding': '`gzip` where the bytes go out compressed.',
+} as const;
+
+/** Responses of a route that serves bytes; spread into `responses`. Its `errors` need `rangeNotSatisfiable`. */
+export const downloadResponses = {
+  200: { description: 'The bytes.', media: 'application/octet-stream', headers: byteHeaders },
+  206: {
+    description: 'One range of the bytes.',
+    media: 'application/octet-stream',
+    headers: { ...byteHeaders, 'content-range': 'Which bytes these are, and of how many.' },
+  },
+  304: { description: 'The caller has these bytes already.', headers: tagHeaders },
+} as const;
+
+/**
+ * The reply for stored bytes. Gzip goes out as it is to callers that accept it (ranges count in the stored bytes);
+ * for others it is decoded, without ranges. Several ranges or a malformed one: all bytes. Throws
+ * `rangeNotSatisfiable` with `Content-Range` when the one range lies outside. For HEAD nothing is opened.
+ */
+export function serveBytes(download: Download): DownloadReply {
+  const { requestHeaders, sizeBytes } = download;
+  const packed = download.contentEncoding === 'gzip';
+  const decode = packed && !acceptsGzip(requestHeaders['accept-encoding']);
+  const tag = download.etag === null ? null : `${decode ? 'W/' : ''}"${download.etag}"`;
+  const headers = safeHeaders(download, tag, packed && !decode);
+  if (packed) headers.vary = 'Accept-Encoding';
+  if (tag !== null && matchesTag(requestHeaders['if-none-match'], tag)) return { status: 304, headers };
+  if (decode) {
+    return { status: 200, headers, stream: async () => gunzip(await download.open(null)) };
+  }
+  headers['accept-ranges'] = 'bytes';
+  const range = wantedRange(requestHeaders, sizeBytes, tag);
+  if (range === null) {
+    return {
+      status: 200,
+      headers: { ...headers, 'content-length': String(sizeBytes) },
+      stream: () => download.open(null),
+    };
+  }
+  return {
+    status: 206,
+    headers: {
+      ...headers,
+      'content-length': String(range.end - range.start + 1),
+      'content-range': `bytes ${range.start}-${range.end}/${sizeBytes}`,
+    },
+    stream: () => download.open(range),
+  };
+}
+
+/** The one range asked for, or null for all bytes. */
+function wantedRange(
+  headers: Readonly<Record<string, string | undefined>>,
+  sizeBytes: number,
+  tag: string | null,
+): ByteRange | null {
+  const header = headers.range;
+  if (header === undefined) return null;
+  const condition = headers['if-range']?.trim();
+  if (condition !== undefined && condition !== tag) return null;
+  const bounds = /^bytes=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header);
+  const [, first = '', last = ''] = bounds ?? [];
+  if (bounds === null || (first === '' && last === '')) return null;
+  if (first !== '' && last !== '' && Number(first) > Number(last)) return null;
+  // A suffix that is longer than the whole means the whole (RFC 9110, 14.1.2); the parser refuses it.
+  if (first === '' && Number(last) > sizeBytes)
+    return sizeBytes === 0 ? null : { start: 0, end: sizeBytes - 1 };
+  const result = parseRange(sizeBytes, header.toLowerCase());
+  if (result === -2) return null;
+  const range = result === -1 ? undefined : result[0];
+  if (range === undefined) {
+    throw new Problem('rangeNotSatisfiable', { headers: { 'content-range': `bytes */${sizeBytes}` } });
+  }
+  return { start: range.start, end: range.end };
+}
+
+function safeHeaders(download: Download, tag: string | null, packed: boolean): Record<string, string> {
+  const name = (download.fileName ?? 'data').normalize('NFC').slice(0, 200);
+  const plain = name.replaceAll(/[^\w.() -]/g, '_');
+  return {
+    'content-type': safeMediaType(download.contentType),
+    'content-disposition': `attachment; filename="${plain}"; filename*=UTF-8''${encodeName(name)}`,
+    'content-security-policy': "sandbox; default-src 'none'",
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'private, no-cache',
+    ...(tag === null ? {} : { etag: tag }),
+    ...(packed ? { 'content-encoding': 'gzip' } : {}),
+  };
+}
+
+function encodeName(name: string): string {
+  return encodeURIComponent(name.toWellFormed()).replaceAll(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+/** Without the header a caller gets plain bytes: many say nothing and decode nothing. */
+export function acceptsGzip(header: string | undefined): boolean {
+  let any = false;
+  for (const part of (header ?? '').toLowerCase().split(',')) {
+    const [coding, ...parameters] = part.split(';').map((text) => text.trim());
+    const wanted = !parameters.some((text) => /^q=0(\.0*)?$/.test(text));
+    if (coding === 'gzip' || coding === 'x-gzip') return wanted;
+    if (coding === '*') any = wanted;
+  }
+  return any;
+}
+
+/** Weak comparison, as If-None-Match asks. */
+function matchesTag(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false;
+  const bare = (text: string) => text.trim().replace(/^W\//, '');
+  return header.trim() === '*' || header.split(',').some((text) => bare(text) === bare(tag));
+}
+
+function gunzip(stream: Readable): Readable {
+  // The reply's own pipeline reports the failure; this one only ties the two streams together.
+  return pipeline(stream, createGunzip(), () => undefined);
+}

@@ -1,0 +1,59 @@
+/** The bytes of a request, handed out only when a handler wants them, and cut when they hardly come (decisions 8). */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Problem } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+
+export type SlowLimits = { readonly bytesPerSecond: number; readonly windowSeconds: number };
+
+const slowUpload: SlowLimits = {
+  bytesPerSecond: limits.slowUploadBytesPerSecond,
+  windowSeconds: limits.slowUploadSeconds,
+};
+
+const expectsContinue = new WeakSet<IncomingMessage>();
+
+/** Remembers that this caller waits for `100 Continue`, which is sent only when the body is opened. */
+export function rememberContinue(request: IncomingMessage): void {
+  expectsContinue.add(request);
+}
+
+/**
+ * Opens a request's bytes. `onSlow` runs, once, when fewer than `bytesPerSecond` arrived on average during a whole
+ * window in which we were ready for more; time in which our own side did not read does not count. After it the
+ * stream is destroyed with a 408 problem.
+ */
+export function openBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  onSlow: (problem: Problem) => Promise<unknown>,
+  slow: SlowLimits = slowUpload,
+): IncomingMessage {
+  if (expectsContinue.delete(request)) response.writeContinue();
+  if (request.complete) return request;
+  const smallestBytes = slow.bytesPerSecond * slow.windowSeconds;
+  let windowStart = performance.now();
+  let bytesAtStart = request.socket.bytesRead;
+  const restart = () => {
+    windowStart = performance.now();
+    bytesAtStart = request.socket.bytesRead;
+  };
+  const timer = setInterval(
+    () => {
+      if (request.complete || request.destroyed) clearInterval(timer);
+      // Bytes lie unread: whoever is slow, it is not the caller.
+      else if (request.readableLength > 0) restart();
+      else if (performance.now() - windowStart >= slow.windowSeconds * 1000) {
+        if (request.socket.bytesRead - bytesAtStart >= smallestBytes) restart();
+        else {
+          clearInterval(timer);
+          const problem = new Problem('requestTimeout');
+          void onSlow(problem).finally(() => request.destroy(problem));
+        }
+      }
+    },
+    Math.min(1000, (slow.windowSeconds * 1000) / 4),
+  ).unref();
+  request.once('close', () => clearInterval(timer));
+  request.once('end', () => clearInterval(timer));
+  return request;
+}

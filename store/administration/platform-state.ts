@@ -1,0 +1,57 @@
+/** What operators watch over all sessions, in one look for `/metrics`. */
+import type { Database } from '../connection/database.ts';
+
+export interface PlatformState {
+  /** Node templates with tasks that could be claimed now, those with the most first. */
+  readonly queues: ReadonlyArray<{
+    readonly template: string;
+    readonly tasks: number;
+    /** How long the task that is claimed next could have been claimed. */
+    readonly oldestSeconds: number;
+  }>;
+  /** Sessions whose last change their workflow has not looked at, and for how long the longest. */
+  readonly sessionsWanted: number;
+  readonly wantedOldestSeconds: number;
+  /** Uploads of projects with queued ingestion that are not published yet. */
+  readonly uploadsQueued: number;
+  readonly uploadsOldestSeconds: number;
+}
+
+const maxTemplates = 200;
+/** Within the limit of whoever waits for the scrape, so that no look goes on for nobody. */
+const limitMs = 1_500;
+
+/** Each part goes by an index: of queued runs by template and rank, of wanted sessions, of queued uploads by id. */
+const stateStatement = `
+  with queue as materialized (
+    select r.template_name as template, count(*) as tasks from node_run r
+     where r.state = 'queued' and not r.frozen group by r.template_name order by count(*) desc limit ${maxTemplates}
+  ), queues as (
+    select q.template, q.tasks, greatest(0, extract(epoch from clock_timestamp() - head.available_at))::float8 as oldest
+      from queue q cross join lateral (
+        select a.available_at from node_run r join node_attempt a on a.run_id = r.id and a.number = r.attempt
+         where r.state = 'queued' and not r.frozen and r.template_name = q.template
+         order by r.fair_rank limit 1) head
+  ), wanted as (
+    select count(*) as sessions, min(wanted_at) as since from session where wanted_at is not null
+  ), uploads as (
+    select count(*) as uploads, (select u.queued_at from queued_upload u order by u.id limit 1) as since
+      from queued_upload
+  )
+  select coalesce((
+           select json_agg(json_build_object('template', template, 'tasks', tasks, 'oldestSeconds', oldest))
+             from queues), '[]') as queues,
+         wanted.sessions as "sessionsWanted",
+         greatest(0, coalesce(extract(epoch from clock_timestamp() - wanted.since), 0))::float8 as "wantedOldestSeconds",
+         uploads.uploads as "uploadsQueued",
+         greatest(0, coalesce(extract(epoch from clock_timestamp() - uploads.since), 0))::float8 as "uploadsOldestSeconds"
+    from wanted, uploads`;
+
+/** One look; fails when the database takes longer than one and a half seconds. */
+export async function readPlatformState(database: Database): Promise<PlatformState> {
+  return database.transaction(async (tx) => {
+    void tx.ahead(`set local statement_timeout = ${limitMs}`);
+    const [state] = await tx.query<PlatformState>(stateStatement);
+    return state!;
+  });
+}

@@ -1,0 +1,182 @@
+/**
+ * What a project's `retentionDays` lets go. The dry run and the real one ask the same statements; the real one asks again
+ * for each session under its locks, so that what came meanwhile is seen.
+ *
+ * A session goes when nothing has happened in it for so long: it was made, closed, its window ended, its outputs were
+ * written and its runs queued and ended before. It stays while it is frozen, backs a system dashboard, a task of it is
+ * held, an upload to it is queued or under way. Of a session that stays, outputs go that are as old, but for the newest of
+ * each node, and what an open run or a later node still has to read.
+ */
+
+import type { Database, Queryable, Tx } from '../connection/database.ts';
+import { forgetSources } from '../dashboards/dimensions.ts';
+import { lockSession } from '../runs/session-lock.ts';
+import { deleteLockedSession } from '../sessions/delete-session.ts';
+import { auditOwnAction } from './audit-scope.ts';
+
+/** An upload that was silent for longer is abandoned: see pending-objects.ts. */
+const uploadSilentFor = "interval '1 hour'";
+const cutoff = 'clock_timestamp() - make_interval(days => p.retention_days)';
+
+/** Of a session `s` in a project `p`. */
+const isExpiredSession = `
+  p.retention_days is not null and s.frozen_at is null and s.created_at < ${cutoff}
+  and coalesce(s.closed_at, s.created_at) < ${cutoff} and coalesce(s.window_end_at, s.created_at) < ${cutoff}
+  and not exists (select from static_instance i where i.session_id = s.id)
+  and not exists (
+    select from node_instance n where n.session_id = s.id and (
+      exists (select from node_output o where o.node_instance_id = n.id and o.created_at >= ${cutoff})
+      or exists (select from queued_upload q where q.node_instance_id = n.id)
+      or exists (select from pending_object w
+                  where w.node_instance_id = n.id and w.beat_at > clock_timestamp() - ${uploadSilentFor})
+      or exists (select from node_run r where r.node_instance_id = n.id
+                  and (r.state = 'held' or r.created_at >= ${cutoff} or r.ended_at >= ${cutoff}))))`;
+
+/** Of an output `o` of a node `n` of a session `s` in a project `p`. */
+const isExpiredOutput = `
+  p.retention_days is not null and s.frozen_at is null and o.position is not null and o.created_at < ${cutoff}
+  and o.id is distinct from n.newest_output_id
+  and not exists (select from node_output l where l.id = n.newest_output_id and l.run_id = o.run_id)
+  and not exists (
+    select from node_instance c where c.id = any (n.child_ids) and (
+      c.consumed_position < o.position
+      or exists (select from node_run r where r.node_instance_id = c.id and r.state <> 'done')))`;
+
+export interface ExpiredSession {
+  readonly sessionId: string;
+  readonly projectId: number;
+  readonly createdAt: Date;
+  readonly outputs: number;
+  readonly bytes: number;
+}
+
+export interface ExpiredOutputs {
+  readonly sessionId: string;
+  readonly projectId: number;
+  readonly outputs: number;
+  readonly bytes: number;
+}
+
+/** Sessions that go now, by id. @param after the last of the page before */
+export async function listExpiredSessions(
+  database: Queryable,
+  after: string | null,
+  limit: number,
+): Promise<ExpiredSession[]> {
+  return database.query<ExpiredSession & Record<string, unknown>>(
+    `select s.id as "sessionId", s.project_id as "projectId", s.created_at as "createdAt",
+            coalesce(t.outputs, 0) as outputs, coalesce(t.bytes, 0)::float8 as bytes
+       from (select s.id, s.project_id, s.created_at from session s join project p on p.id = s.project_id
+              where ($1::uuid is null or s.id > $1) and ${isExpiredSession} order by s.id limit $2) s
+       left join lateral (
+         select count(*)::int as outputs, sum(o.size_bytes) as bytes
+           from node_instance n join node_output o on o.node_instance_id = n.id where n.session_id = s.id) t on true
+      order by s.id`,
+    [after, limit],
+  );
+}
+
+/** Sessions that stay, with how much of each goes now, by id. @param after the last of the page before */
+export async function listExpiredOutputs(
+  database: Queryable,
+  after: string | null,
+  limit: number,
+): Promise<ExpiredOutputs[]> {
+  return database.query<ExpiredOutputs & Record<string, unknown>>(
+    `select s.id as "sessionId", s.project_id as "projectId", count(*)::int as outputs,
+            sum(o.size_bytes)::float8 as bytes
+       from session s join project p on p.id = s.project_id join node_instance n on n.session_id = s.id
+       join node_output o on o.node_instance_id = n.id
+      where ($1::uuid is null or s.id > $1) and ${isExpiredOutput} and not (${isExpiredSession})
+      group by s.id, s.project_id order by s.id limit $2`,
+    [after, limit],
+  );
+}
+
+export interface Removed {
+  readonly sessions: number;
+  readonly outputs: number;
+  readonly bytes: number;
+}
+const nothing: Removed = { sessions: 0, outputs: 0, bytes: 0 };
+
+/** Deletes a session if it still is one that goes; what it holds is counted under its locks. */
+export async function deleteExpiredSession(
+  database: Database,
+  runId: number,
+  sessionId: string,
+): Promise<Removed> {
+  return database.transaction(async (tx) => {
+    if ((await lockSession(tx, 'session', sessionId)) === undefined) return nothing;
+    // Whoever is about to write to a node, or to begin an upload to it, is waited for, and then seen.
+    await tx.query('select 1 from node_instance where session_id = $1 order by id for update', [sessionId]);
+    const [session] = await tx.query<{ outputs: number; bytes: number }>(
+      `select count(o.id)::int as outputs, coalesce(sum(o.size_bytes), 0)::float8 as bytes
+         from session s join project p on p.id = s.project_id left join node_instance n on n.session_id = s.id
+         left join node_output o on o.node_instance_id = n.id
+        where s.id = $1 and ${isExpiredSession} group by s.id`,
+      [sessionId],
+    );
+    if (session === undefined) return nothing;
+    await deleteLockedSession(tx, sessionId);
+    await auditOwnAction(tx, {
+      action: 'retentionDeletedSession',
+      objectType: 'session',
+      objectId: sessionId,
+      sessionId,
+    });
+    return await counted(tx, runId, { sessions: 1, ...session });
+  });
+}
+
+/** Deletes one batch of a session's outputs that go. Call it again while it deletes something. */
+export async function deleteExpiredOutputs(
+  database: Database,
+  runId: number,
+  sessionId: string,
+  limit: number,
+): Promise<Removed> {
+  return database.transaction(async (tx) => {
+    // Publications, reprocesses and plans of this session wait, or have been seen.
+    if ((await lockSession(tx, 'session', sessionId)) === undefined) return nothing;
+    const gone = await tx.query<{ id: number; bytes: number }>(
+      `with going as (
+         select o.id, o.data_source_id, o.object_key, o.size_bytes
+           from session s join project p on p.id = s.project_id join node_instance n on n.session_id = s.id
+           join node_output o on o.node_instance_id = n.id
+          where s.id = $1 and ${isExpiredOutput} order by o.id limit $2 for update of o
+       ), versions as (
+         select v.data_source_id, v.object_key from node_output_superseded v join going g on g.id = v.output_id
+       ), queued as (
+         insert into object_deletion (data_source_id, object_key)
+         select data_source_id, object_key from going union select data_source_id, object_key from versions
+       )
+       delete from node_output o using going g where o.id = g.id returning o.id, g.size_bytes as bytes`,
+      [sessionId, limit],
+    );
+    if (gone.length === 0) return nothing;
+    await forgetSources(
+      tx,
+      sessionId,
+      gone.map(({ id }) => id),
+    );
+    await auditOwnAction(tx, {
+      action: 'retentionDeletedOutputs',
+      objectType: 'session',
+      objectId: sessionId,
+      sessionId,
+    });
+    const bytes = gone.reduce((sum, output) => sum + output.bytes, 0);
+    return await counted(tx, runId, { sessions: 0, outputs: gone.length, bytes });
+  });
+}
+
+/** What a run has done stands in its row together with what it did. */
+async function counted(tx: Tx, runId: number, removed: Removed): Promise<Removed> {
+  await tx.query(
+    `update retention_run set sessions = sessions + $2, outputs = outputs + $3, bytes = bytes + $4::bigint
+      where id = $1`,
+    [runId, removed.sessions, removed.outputs, removed.bytes],
+  );
+  return removed;
+}

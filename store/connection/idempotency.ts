@@ -1,0 +1,166 @@
+/** The platform's idempotency keys (domain/access/idempotency.ts): the transaction that makes something marks its call's key. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  type KeyHold,
+  type KeyLedger,
+  type KeyState,
+  keyStatements,
+  keySweepBatch,
+} from '../../domain/access/idempotency.ts';
+import { Problem } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+import { dropAudit, unaudited } from '../administration/audit-scope.ts';
+import type { Database, Queryable, Tx } from './database.ts';
+import { failpoint } from './failpoint.ts';
+
+const statements = keyStatements('idempotency_key');
+const holds = new AsyncLocalStorage<KeyHold>();
+const lockTimeout = '55P03';
+const acquireTries = 3;
+const renewEveryMs = (limits.idempotencyKeyLeaseSeconds * 1_000) / 3;
+
+/**
+ * The work of the transaction in which a call makes what it is to make. Under an idempotency key it is done once: its
+ * result is committed with the key, and a repeat whose first answer got lost gets that result without doing the work.
+ * @param isMade false for a result that made nothing, which is a refusal
+ */
+export function once<W extends Tx, T>(
+  work: (tx: W) => Promise<T>,
+  isMade: (result: T) => boolean = () => true,
+): (tx: W) => Promise<T> {
+  const hold = holds.getStore();
+  if (hold === undefined) return work;
+  const { made } = hold;
+  if (made !== null) {
+    dropAudit();
+    return async () => made.result as T;
+  }
+  return async (tx) => {
+    const result = await work(tx);
+    if (isMade(result)) await markMade(tx, hold, result);
+    return result;
+  };
+}
+
+async function markMade(tx: Tx, hold: KeyHold, result: unknown): Promise<void> {
+  const { caller, keyDigest, holder, body, isSecret } = hold;
+  const marked = await tx.query(statements.made, [
+    caller,
+    keyDigest,
+    holder,
+    isSecret ? null : hold.sealResult(result),
+    body?.sha256 ?? null,
+    body?.sizeBytes ?? null,
+  ]);
+  // This process stood still for longer than its lease, and another request is at work under the key.
+  if (marked.length === 0) throw new Problem('idempotencyKeyBusy', { headers: { 'retry-after': '1' } });
+}
+
+/** Whether this call's key has made something already, so that what would refuse to make it again is no matter. */
+export function isMadeAlready(): boolean {
+  return (holds.getStore()?.made ?? null) !== null;
+}
+
+/**
+ * Says what a streamed body was, before anything is made of it.
+ * @throws Problem `idempotencyKeyReused` for another body than that under the same key
+ */
+export function noteKeyedBody({
+  sha256,
+  sizeBytes,
+}: {
+  readonly sha256: string;
+  readonly sizeBytes: number;
+}) {
+  const hold = holds.getStore();
+  if (hold === undefined) return;
+  if (hold.body !== null && hold.body.sha256 !== sha256) throw new Problem('idempotencyKeyReused');
+  hold.body = { sha256, sizeBytes };
+}
+
+/** The keys of one process, whose leases it renews while their requests are under way. */
+export class IdempotencyKeys implements KeyLedger {
+  readonly #database: Database;
+  readonly #held = new Set<KeyHold>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async acquire(hold: KeyHold): Promise<KeyState | undefined> {
+    const { caller, keyDigest, requestDigest, holder } = hold;
+    for (let tries = 1; tries <= acquireTries; tries++) {
+      const state = await this.#ask(statements.acquire, [caller, keyDigest, requestDigest, holder]);
+      // None: another request has acquired the key after this statement began.
+      if (state === undefined) continue;
+      if (state.isHeld) this.#begin(hold);
+      if (state.reply !== null) dropAudit();
+      return state;
+    }
+    return undefined;
+  }
+
+  async #ask(statement: string, values: readonly unknown[]): Promise<KeyState | undefined> {
+    try {
+      const [state] = await unaudited(() => this.#database.query<KeyState>(statement, values));
+      return state;
+    } catch (error) {
+      if ((error as { code?: string }).code === lockTimeout) return undefined;
+      throw error;
+    }
+  }
+
+  within<T>(hold: KeyHold, work: () => Promise<T>): Promise<T> {
+    return holds.run(hold, work);
+  }
+
+  async keep(hold: KeyHold, reply: Uint8Array): Promise<void> {
+    await failpoint('key-made');
+    const { caller, keyDigest, holder, body } = hold;
+    const values = [caller, keyDigest, holder, reply, body?.sha256 ?? null, body?.sizeBytes ?? null];
+    await this.#end(hold, statements.keep, values);
+  }
+
+  async release(hold: KeyHold): Promise<void> {
+    await this.#end(hold, statements.release, [hold.caller, hold.keyDigest, hold.holder]);
+  }
+
+  /** What is made is made: where this fails the lease ends by itself, and a repeat makes the reply anew. */
+  async #end(hold: KeyHold, statement: string, values: readonly unknown[]): Promise<void> {
+    this.#held.delete(hold);
+    if (this.#held.size === 0) this.close();
+    await unaudited(() => this.#database.query(statement, values)).catch(() => undefined);
+  }
+
+  #begin(hold: KeyHold): void {
+    this.#held.add(hold);
+    this.#timer ??= unaudited(() => setInterval(() => void this.#renew(), renewEveryMs).unref());
+  }
+
+  async #renew(): Promise<void> {
+    const held = [...this.#held];
+    await this.#database
+      .query(statements.renew, [
+        held.map(({ caller }) => caller),
+        held.map(({ keyDigest }) => keyDigest),
+        held.map(({ holder }) => holder),
+      ])
+      // The next one is in time still.
+      .catch(() => undefined);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+/** Removes keys whose day is over. @returns their number */
+export async function sweepIdempotencyKeys(database: Queryable): Promise<number> {
+  for (let removed = 0; ; ) {
+    const batch = (await database.query(statements.sweep)).length;
+    removed += batch;
+    if (batch < keySweepBatch) return removed;
+  }
+}

@@ -1,0 +1,81 @@
+/** The connection that report downloads read by where operators gave them one of their own: `REPORT_DATABASE_URL`. */
+import { isDeepStrictEqual } from 'node:util';
+import pg from 'pg';
+import { isDatabaseAway } from '../../domain/network/database-fault.ts';
+import { SettingsError } from '../../domain/settings.ts';
+import { watchPool } from '../../telemetry/metrics.ts';
+import { idsOfDimensions, readDimensions } from '../dashboards/dimension-catalog.ts';
+import { findReport } from '../dashboards/reports.ts';
+import type { Queryable, Reader, Row } from './database.ts';
+import { PreparingClient } from './postgres-client.ts';
+
+/** A report asks for one batch after the other and holds no connection while its rows are written. */
+const poolSize = 4;
+/** So many reports at once wait for each other, which is better than one that breaks off. */
+const waitMs = 30_000;
+/** Whatever the role may do, these sessions only read. */
+const options =
+  '-c default_transaction_read_only=on -c work_mem=16MB -c lock_timeout=2000 -c statement_timeout=60000';
+/** Tells one platform's database from another's, and is the same in a copy that follows it. */
+const firstMigration = 'select name, executed_at from platform_migration order by id limit 1';
+/** Class 53: the server has no connection left. Nothing of what an operator wrote is wrong then. */
+const isServerFull = (error: unknown) => /^53/.test((error as { readonly code?: string }).code ?? '');
+
+export class ReportReader implements Reader {
+  readonly #pool: pg.Pool;
+  readonly #unwatch: () => void;
+
+  /** Makes no connection before the first query. @param databaseUrl `postgres://user:password@host:port/database` */
+  constructor(databaseUrl: string) {
+    const pool = new pg.Pool({
+      connectionString: databaseUrl,
+      max: poolSize,
+      connectionTimeoutMillis: waitMs,
+      idleTimeoutMillis: 60_000,
+      application_name: 'reports',
+      options,
+      // pg's types of `Client` in a pool's options are of its own class.
+      Client: PreparingClient,
+    } as pg.PoolConfig);
+    // A connection that the server drops while idle must not end the process; the pool makes a new one.
+    pool.on('error', () => undefined);
+    pool.on('connect', (client) => client.on('error', () => undefined));
+    this.#pool = pool;
+    this.#unwatch = watchPool('reports', pool);
+  }
+
+  async query<R = Row>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
+    return (await this.#pool.query(statement, parameters as unknown[])).rows as R[];
+  }
+
+  async queryAnew<R = Row>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
+    // Without a name, and as an object, it passes the client that prepares.
+    return (await this.#pool.query({ text: statement, values: parameters as unknown[] })).rows as R[];
+  }
+
+  /**
+   * Whether a report could be read, and of the same platform, to be asked before the process works. Returns why that
+   * cannot be told now, when a database is merely away: reports fail until it is back.
+   * @throws SettingsError, with the sentence for the operator
+   */
+  async check(platform: Queryable): Promise<Error | undefined> {
+    try {
+      const [ours, theirs] = await Promise.all([platform.query(firstMigration), this.query(firstMigration)]);
+      if (!isDeepStrictEqual(ours, theirs))
+        throw new Error('it is the database of another platform than DATABASE_URL');
+      const nothing = { order: 'ascending', offset: 0, limit: 0 } as const;
+      await findReport(this, undefined);
+      await idsOfDimensions(this, {}, nothing);
+      await readDimensions(this, [0]);
+      return undefined;
+    } catch (error) {
+      if (isDatabaseAway(error) || isServerFull(error)) return error as Error;
+      throw new SettingsError([`REPORT_DATABASE_URL: reports cannot be read: ${(error as Error).message}.`]);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#unwatch();
+    await this.#pool.end();
+  }
+}

@@ -1,0 +1,21 @@
+/** Variables of the database's clients. */
+import { z } from 'zod';
+import { databaseAddress } from '../../settings/database-address.ts';
+
+export const databaseSettings = z.object({
+  DATABASE_URL: databaseAddress("The platform's own database"),
+  /** Connections of one process at the most. */
+  DATABASE_POOL_SIZE: z.coerce
+    .number('must be a whole number from 2 to 200')
+    .int('must be a whole number from 2 to 200')
+    .min(2, 'must be a whole number from 2 to 200')
+    .max(200, 'must be a whole number from 2 to 200')
+    .default(16),
+});
+const reportDatabase = databaseAddress(
+  'What report downloads read by, as a user who only reads; by default `DATABASE_URL`',
+);
+
+export const reportDatabaseSettings = z.object({
+  REPORT_DATABASE_URL: reportDatabase.optional().meta(reportDatabase.meta() ?? {}),
+});

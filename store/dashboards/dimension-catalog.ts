@@ -1,0 +1,159 @@
+/** Dimensions of all sessions, as the catalog lists them and reports go through them (contract: Dimension catalog rules). */
+import type { Person } from '../../domain/sessions/participant.ts';
+import type { Queryable, Reader } from '../connection/database.ts';
+
+export interface CatalogFilter {
+  /** Dimensions that have a scenario with a window, none of which overlaps from ... to, are left out. */
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+  /** Only those of which this person is a member. */
+  readonly member?: Person | undefined;
+  /** And of which the person with this identifier is a member. */
+  readonly userId?: string | undefined;
+  /** Case-insensitive part of the dimension's name. */
+  readonly nameContains?: string | undefined;
+}
+
+type CatalogOrder = 'ascending' | 'descending';
+
+export interface CatalogScenario {
+  readonly id: string;
+  readonly simulationId: string;
+  readonly scenarioName: string;
+  readonly from: Date | null;
+  readonly to: Date | null;
+  readonly createdAt: Date;
+}
+
+export interface CatalogDimension {
+  readonly id: number;
+  readonly name: string;
+  readonly dashboardName: string;
+  readonly dashboardVersion: string;
+  readonly createdAt: Date;
+  readonly sessionId: string;
+  readonly sessionName: string;
+  readonly simulationName: string | null;
+  readonly sessionCreatedAt: Date;
+  readonly sessionTemplateName: string;
+  readonly projectId: number;
+  readonly projectTitle: string;
+  /** With identifiers for people. */
+  readonly metadata: Record<string, unknown> | null;
+  /** The newest last. */
+  readonly scenarios: readonly CatalogScenario[];
+  /** Identifiers of the session's creator and participants. */
+  readonly members: readonly string[];
+}
+
+/** $1 from, $2 to, $3 member's identifier, $4 and key, $5 user id, $6 part of the name */
+const condition = `
+  ($6::text is null or strpos(lower(d.name), lower($6)) > 0)
+  and ($3::text is null or ${isMember('$3', '$4')})
+  and ($5::text is null or ${isMember('$5', '$5')})
+  and (($1::timestamptz is null and $2::timestamptz is null)
+       or not exists (select from scenario_instance i where i.session_id = d.session_id
+                        and (i.from_at is not null or i.to_at is not null))
+       or exists (select from scenario_instance i where i.session_id = d.session_id
+                    and (i.from_at is not null or i.to_at is not null)
+                    and ($2::timestamptz is null or i.from_at is null or i.from_at <= $2)
+                    and ($1::timestamptz is null or i.to_at is null or i.to_at >= $1)))`;
+
+function isMember(identifier: string, key: string): string {
+  return `(s.user_id::text = ${identifier} or s.email_identifier in (${identifier}, ${key}) or s.email_key = ${key}
+    or exists (select from session_user_entry u where u.session_id = s.id and u.identifier in (${identifier}, ${key}))
+    or exists (select from session_participant p
+                where p.session_id = s.id and (p.identifier = ${identifier} or p.key = ${key})))`;
+}
+
+const from = `
+  from dimension d join session s on s.id = d.session_id
+  left join lateral (
+    select i.from_at from scenario_instance i where i.session_id = d.session_id
+     order by i.created_at desc, i.id desc limit 1) newest on true`;
+
+const orders: Record<CatalogOrder, string> = {
+  ascending: 'newest.from_at asc nulls last, d.created_at asc, d.id asc',
+  descending: 'newest.from_at desc nulls last, d.created_at desc, d.id desc',
+};
+
+const valuesOf = ({ from, to, member, userId, nameContains }: CatalogFilter) => [
+  from ?? null,
+  to ?? null,
+  member?.identifier ?? null,
+  member?.key ?? null,
+  userId ?? null,
+  nameContains ?? null,
+];
+
+type Page = { readonly order: CatalogOrder; readonly offset: number; readonly limit: number };
+
+/** Ids of one page, by the start of the newest scenario, then creation. */
+export async function idsOfDimensions(
+  database: Reader,
+  filter: CatalogFilter,
+  { order, offset, limit }: Page,
+): Promise<readonly number[]> {
+  const rows = await database.queryAnew<{ id: number }>(
+    `select d.id ${from} where ${condition} order by ${orders[order]} limit $7 offset $8`,
+    [...valuesOf(filter), limit, offset],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** The ids of one page, and how many there are. */
+export async function pageOfDimensions(
+  database: Reader,
+  filter: CatalogFilter,
+  page: Page,
+): Promise<{ readonly ids: readonly number[]; readonly totalCount: number }> {
+  const [ids, [total]] = await Promise.all([
+    idsOfDimensions(database, filter, page),
+    database.queryAnew<{ count: number }>(
+      `select count(*) as count from dimension d join session s on s.id = d.session_id where ${condition}`,
+      valuesOf(filter),
+    ),
+  ]);
+  return { ids, totalCount: total?.count ?? 0 };
+}
+
+/** The dimensions with these ids that are still there, in the order of the ids. */
+export async function readDimensions(
+  database: Queryable,
+  ids: readonly number[],
+): Promise<readonly CatalogDimension[]> {
+  if (ids.length === 0) return [];
+  const rows = await database.query<CatalogDimension & { scenarios: readonly WrittenScenario[] }>(
+    `select d.id, d.name, d.dashboard_name as "dashboardName", d.dashboard_version as "dashboardVersion",
+            d.created_at as "createdAt", s.id as "sessionId", s.name as "sessionName",
+            s.simulation_name as "simulationName", s.created_at as "sessionCreatedAt", t.name as "sessionTemplateName",
+            s.project_id as "projectId", p.title as "projectTitle", session_shown_metadata(s) as metadata,
+            coalesce((
+              select json_agg(json_build_object('id', i.id, 'simulationId', i.simulation_id,
+                       'scenarioName', i.scenario_name, 'from', i.from_at, 'to', i.to_at, 'createdAt', i.created_at)
+                       order by i.created_at, i.id)
+                from scenario_instance i where i.session_id = s.id), '[]') as scenarios,
+            array(select u.identifier from session_user_entry u where u.session_id = s.id order by u.id) as members
+       from unnest($1::bigint[]) with ordinality as wanted (id, place)
+       join dimension d on d.id = wanted.id join session s on s.id = d.session_id
+       join project p on p.id = s.project_id join session_template t on t.id = s.session_template_id
+      order by wanted.place`,
+    [ids],
+  );
+  return rows.map((row) => ({ ...row, scenarios: row.scenarios.map(scenarioOf) }));
+}
+
+interface WrittenScenario extends Omit<CatalogScenario, 'from' | 'to' | 'createdAt'> {
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly createdAt: string;
+}
+
+function scenarioOf(written: WrittenScenario): CatalogScenario {
+  return {
+    ...written,
+    from: written.from === null ? null : new Date(written.from),
+    to: written.to === null ? null : new Date(written.to),
+    createdAt: new Date(written.createdAt),
+  };
+}

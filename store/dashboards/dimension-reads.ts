@@ -1,0 +1,37 @@
+/** Reading dimensions: a dashboard with its session and newest scenario (contract: Dashboard support). */
+import type { Queryable } from '../connection/database.ts';
+import type { DimensionSource } from './dimensions.ts';
+
+export interface DimensionRow {
+  readonly id: number;
+  readonly name: string;
+  readonly sessionId: string;
+  readonly sessionName: string;
+  readonly dashboardName: string;
+  readonly dashboardVersion: string;
+  readonly sources: readonly DimensionSource[];
+  readonly layout: unknown;
+  readonly createdAt: Date;
+  /** Of the session's newest scenario; null without one. */
+  readonly scenarioName: string | null;
+  readonly from: Date | null;
+  readonly to: Date | null;
+}
+
+/** A dimension with its session's name and newest scenario. */
+export async function findDimension(database: Queryable, id: number): Promise<DimensionRow | undefined> {
+  const [row] = await database.query<DimensionRow>(
+    `select d.id, d.name, d.session_id as "sessionId", s.name as "sessionName", d.dashboard_name as "dashboardName",
+            d.dashboard_version as "dashboardVersion", d.sources, d.layout, d.created_at as "createdAt",
+            i.scenario_name as "scenarioName", i.from_at as "from", i.to_at as "to"
+       from dimension d
+       join session s on s.id = d.session_id
+       left join lateral (
+         select scenario_name, from_at, to_at from scenario_instance
+          where session_id = d.session_id order by created_at desc, id desc limit 1
+       ) i on true
+      where d.id = $1`,
+    [id],
+  );
+  return row;
+}

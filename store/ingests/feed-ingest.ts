@@ -1,0 +1,102 @@
+/** An upload to a managed ingest finds its session, or makes one, and becomes an output of its input node (decisions 8). */
+import type { Database, Queryable, Tx } from '../connection/database.ts';
+import { failpoint } from '../connection/failpoint.ts';
+import { once } from '../connection/idempotency.ts';
+import { type PublishResult, publishUpload, publishUploadWithin } from '../outputs/publish.ts';
+import type { UploadedObject } from '../outputs/publish-output.ts';
+import { type QueueResult, queueUpload, queueUploadWithin } from '../outputs/queued-uploads.ts';
+import { lockSession } from '../runs/session-lock.ts';
+import { insertSession } from '../sessions/sessions.ts';
+import { claimFile, settleFile } from './ingested-files.ts';
+import type { IngestRow } from './ingests.ts';
+
+export type IngestUpload = Omit<UploadedObject, 'nodeInstanceId'>;
+
+/** `node-missing`: the project, the template or its node is gone. */
+export type FeedResult = PublishResult | QueueResult;
+
+/** Sessions may be frozen or deleted between finding and feeding them. */
+const maxTries = 5;
+
+/**
+ * Feeds an upload whose bytes stand in storage. A session that is made for it is made in the transaction that publishes
+ * or queues it, so that none stays without its upload.
+ * @param sessionName of a session that is made
+ * @throws PendingObjectGone; AlreadyIngested for an identified file that has made its session before
+ */
+export async function feedIngest(
+  database: Database,
+  ingest: IngestRow,
+  upload: IngestUpload,
+  sessionName: string,
+): Promise<FeedResult> {
+  for (let tries = 1; ; tries++) {
+    const known =
+      ingest.creationBehaviour === 'LatestSession' ? await latestNode(database, ingest) : undefined;
+    if (known === undefined) {
+      await failpoint('upload-stored');
+      const result = await database.transaction(
+        once((tx) => feedNewSession(tx, ingest, upload, sessionName), isFed),
+      );
+      if (result === 'somebody-made-one') continue;
+      await failpoint('ingest-fed');
+      return result;
+    } else {
+      const target = { ...upload, nodeInstanceId: known };
+      const result = ingest.queuedIngestion
+        ? await queueUpload(database, target)
+        : await publishUpload(database, target);
+      const isGone = result.outcome === 'frozen' || result.outcome === 'node-missing';
+      if (!isGone || tries >= maxTries) return result;
+    }
+  }
+}
+
+const isFed = (result: FeedResult | 'somebody-made-one') =>
+  typeof result === 'object' && ('output' in result || 'projectId' in result);
+
+async function feedNewSession(
+  tx: Tx,
+  ingest: IngestRow,
+  upload: IngestUpload,
+  sessionName: string,
+): Promise<FeedResult | 'somebody-made-one'> {
+  if (ingest.creationBehaviour === 'LatestSession') {
+    // One request at a time makes a session; the others then find it.
+    await tx.query('select 1 from ingest where id = $1 for no key update', [ingest.id]);
+    if ((await latestNode(tx, ingest)) !== undefined) return 'somebody-made-one';
+  }
+  const claimed = await claimFile(tx, ingest, upload);
+  const made = await insertSession(tx, {
+    name: sessionName,
+    simulationName: null,
+    sessionTemplateId: ingest.sessionTemplateId,
+    projectId: ingest.projectId,
+    participant: ingest.creator,
+    userId: ingest.creator.identifier,
+    logoUrl: '',
+    metadata: null,
+  });
+  if (made.outcome !== 'created') return { outcome: 'node-missing' };
+  if (claimed !== null) await settleFile(tx, ingest, claimed, made.sessionId);
+  const [node] = await tx.query<{ id: number }>(
+    'select id from node_instance where session_id = $1 and name = $2',
+    [made.sessionId, ingest.inputNode],
+  );
+  if (!node) throw new Error(`Template ${ingest.sessionTemplateId} has no node for ingest ${ingest.id}.`);
+  const target = { ...upload, nodeInstanceId: node.id };
+  if (ingest.queuedIngestion) return queueUploadWithin(tx, target);
+  const session = await lockSession(tx, 'session', made.sessionId);
+  return publishUploadWithin(tx, session!, target);
+}
+
+/** The input node of the newest session of the ingest's project and template that is neither frozen nor closed. */
+async function latestNode(database: Queryable, ingest: IngestRow): Promise<number | undefined> {
+  const [node] = await database.query<{ id: number }>(
+    `select n.id from session s join node_instance n on n.session_id = s.id and n.name = $3
+      where s.project_id = $1 and s.session_template_id = $2 and s.frozen_at is null and s.closed_at is null
+      order by s.created_at desc, s.id desc limit 1`,
+    [ingest.projectId, ingest.sessionTemplateId, ingest.inputNode],
+  );
+  return node?.id;
+}

@@ -1,0 +1,105 @@
+/**
+ * What managed ingests that make a session for each upload have made: an identified file that comes again, with the same
+ * bytes, type, encoding and metadata, belongs to the session that the first one made.
+ */
+import { createHash } from 'node:crypto';
+import type { Queryable, Tx } from '../connection/database.ts';
+import type { UploadedObject } from '../outputs/publish-output.ts';
+import type { IngestRow } from './ingests.ts';
+
+export type IngestedFile = Pick<
+  UploadedObject,
+  'outputIdentifier' | 'contentType' | 'contentEncoding' | 'sha256' | 'metadata'
+>;
+
+/** Where a file went. */
+export interface IngestedPlace {
+  readonly projectId: number;
+  readonly sessionId: string;
+  readonly nodeInstanceId: number;
+  /** Null while the file waits in its project's queue. */
+  readonly outputId: number | null;
+}
+
+/** Thrown where a file would make a second session. */
+export class AlreadyIngested extends Error {
+  readonly place: IngestedPlace;
+
+  constructor(place: IngestedPlace) {
+    super(`The file stands in session ${place.sessionId}.`);
+    this.name = 'AlreadyIngested';
+    this.place = place;
+  }
+}
+
+/** Null for a file that another upload may be like without being it: it has no identifier, or the ingest feeds sessions. */
+export function fileDigest(ingest: IngestRow, file: IngestedFile): Buffer | null {
+  const { outputIdentifier, contentType, contentEncoding, sha256, metadata } = file;
+  if (ingest.creationBehaviour !== 'NewSession' || outputIdentifier === null || sha256 === null) return null;
+  const said = [outputIdentifier, sha256, contentType, contentEncoding, metadata && ordered(metadata)];
+  return createHash('sha256').update(JSON.stringify(said)).digest();
+}
+
+function ordered(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(ordered);
+  return Object.entries(value)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, item]) => [name, ordered(item)]);
+}
+
+/** Where this file went before; undefined when it is new. */
+export async function findIngested(
+  database: Queryable,
+  ingest: IngestRow,
+  digest: Buffer,
+  outputIdentifier: string,
+): Promise<IngestedPlace | undefined> {
+  const [row] = await database.query<IngestedPlace>(
+    `select s.project_id as "projectId", s.id as "sessionId", p.node_instance_id as "nodeInstanceId", p.output_id as "outputId"
+       from ingest_upload u
+       join session s on s.id = u.session_id
+       join lateral (
+         select o.node_instance_id, o.id as output_id from node_output o
+          where o.session_id = s.id and o.output_identifier = $3 and o.position is not null
+         union all
+         select q.node_instance_id, null from queued_upload q
+          where q.session_id = s.id and q.output_identifier = $3
+         order by output_id nulls last limit 1) p on true
+      where u.ingest_id = $1 and u.file_digest = $2`,
+    [ingest.id, digest, outputIdentifier],
+  );
+  return row;
+}
+
+/**
+ * Claims a file for the session that this transaction makes; the same file in another transaction waits for its end.
+ * @throws AlreadyIngested
+ */
+export async function claimFile(tx: Tx, ingest: IngestRow, file: IngestedFile): Promise<Buffer | null> {
+  const digest = fileDigest(ingest, file);
+  if (digest === null) return null;
+  const claimed = await tx.query(
+    'insert into ingest_upload (ingest_id, file_digest) values ($1, $2) on conflict do nothing returning 1',
+    [ingest.id, digest],
+  );
+  if (claimed.length > 0) return digest;
+  const place = await findIngested(tx, ingest, digest, file.outputIdentifier ?? '');
+  // Its session has other nodes by now, and nothing of the file is left.
+  if (place === undefined) return digest;
+  throw new AlreadyIngested(place);
+}
+
+/** Says which session the claimed file made. */
+export async function settleFile(
+  tx: Tx,
+  ingest: IngestRow,
+  digest: Buffer,
+  sessionId: string,
+): Promise<void> {
+  await tx.query('update ingest_upload set session_id = $3 where ingest_id = $1 and file_digest = $2', [
+    ingest.id,
+    digest,
+    sessionId,
+  ]);
+}

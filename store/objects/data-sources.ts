@@ -1,0 +1,230 @@
+/** Data sources: the S3-compatible stores that hold the bytes of outputs (decisions 4). */
+import type { Database, Queryable } from '../connection/database.ts';
+import { once } from '../connection/idempotency.ts';
+import type { SecretBox } from './secrets.ts';
+
+/** The data source that always exists; its place and keys come from the environment. */
+export const platformDataSourceName = 'platform';
+/** The data source that the start on one machine registers. */
+const defaultDataSourceName = 'default';
+const secretPurpose = 'data-source secret access key';
+
+export interface DataSourceRow {
+  readonly id: number;
+  readonly name: string;
+  /** `s3` for every store that can hold outputs. */
+  readonly kind: string;
+  readonly endpoint: string;
+  readonly region: string;
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly forcePathStyle: boolean;
+  readonly accessKeyId: string | null;
+  /** Text of `SecretBox`; never leaves the store. */
+  readonly secretCiphertext: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** Where an S3-compatible store is, and how to sign in. */
+export interface S3Access {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly forcePathStyle: boolean;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** Signs in as this process may by itself (a role of the machine, ...), without keys: the platform's own store alone. */
+  readonly usesOwnIdentity?: boolean;
+}
+
+const columnNames = {
+  id: 'id',
+  name: 'name',
+  kind: 'kind',
+  endpoint: 'endpoint',
+  region: 'region',
+  bucket: 'bucket',
+  prefix: 'prefix',
+  forcePathStyle: 'force_path_style',
+  accessKeyId: 'access_key_id',
+  secretCiphertext: 'secret_ciphertext',
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+} as const satisfies Record<keyof DataSourceRow, string>;
+
+/** The select list of a {@link DataSourceRow} for joins: `table` as named in the statement, `before` put before each name. */
+export function dataSourceColumns(table: string, before = ''): string {
+  return Object.entries(columnNames)
+    .map(([field, column]) => `${table}.${column} as "${before}${field}"`)
+    .join(', ');
+}
+
+const columns = dataSourceColumns('d');
+
+/** Undefined when no data source has this name. */
+export async function findDataSourceByName(
+  database: Queryable,
+  name: string,
+): Promise<DataSourceRow | undefined> {
+  const [row] = await database.query<DataSourceRow>(
+    `select ${columns} from data_source d where d.name = $1`,
+    [name],
+  );
+  return row;
+}
+
+/** Undefined when there is none with this id. */
+export async function findDataSource(database: Queryable, id: number): Promise<DataSourceRow | undefined> {
+  const [row] = await database.query<DataSourceRow>(`select ${columns} from data_source d where d.id = $1`, [
+    id,
+  ]);
+  return row;
+}
+
+/** All data sources by name. */
+export async function listDataSources(database: Queryable): Promise<DataSourceRow[]> {
+  return database.query<DataSourceRow>(`select ${columns} from data_source d order by d.name`);
+}
+
+export type DataSourceWrite =
+  | { readonly outcome: 'saved'; readonly dataSource: DataSourceRow }
+  | { readonly outcome: 'missing' | 'name-taken' };
+
+/** Registers a data source; the secret is stored encrypted. */
+export async function createDataSource(
+  database: Database,
+  secrets: SecretBox,
+  name: string,
+  access: S3Access,
+): Promise<DataSourceWrite> {
+  return database.transaction(
+    once(
+      async (tx): Promise<DataSourceWrite> => {
+        const [row] = await tx.query<DataSourceRow>(
+          `insert into data_source as d
+                  (name, kind, endpoint, region, bucket, prefix, force_path_style, access_key_id, secret_ciphertext)
+           values ($1, 's3', $2, $3, $4, $5, $6, $7, $8)
+           on conflict (name) do nothing returning ${columns}`,
+          [name, ...placeOf(access, secrets)],
+        );
+        return row === undefined ? { outcome: 'name-taken' } : { outcome: 'saved', dataSource: row };
+      },
+      ({ outcome }) => outcome === 'saved',
+    ),
+  );
+}
+
+/** Changes the data source of this name; outputs that it holds are looked for at the new place from now on. */
+export async function updateDataSource(
+  database: Queryable,
+  secrets: SecretBox,
+  name: string,
+  access: S3Access,
+): Promise<DataSourceWrite> {
+  const [row] = await database.query<DataSourceRow>(
+    `update data_source d
+        set endpoint = $2, region = $3, bucket = $4, prefix = $5, force_path_style = $6, access_key_id = $7,
+            secret_ciphertext = $8, updated_at = clock_timestamp()
+      where d.name = $1 returning ${columns}`,
+    [name, ...placeOf(access, secrets)],
+  );
+  return row === undefined ? { outcome: 'missing' } : { outcome: 'saved', dataSource: row };
+}
+
+function placeOf(access: S3Access, secrets: SecretBox): unknown[] {
+  return [
+    access.endpoint,
+    access.region,
+    access.bucket,
+    access.prefix,
+    access.forcePathStyle,
+    access.accessKeyId,
+    secrets.encrypt(access.secretAccessKey, secretPurpose),
+  ];
+}
+
+/** `in-use`: outputs, or bytes on their way in or out, are in it. */
+export async function deleteDataSource(
+  database: Queryable,
+  name: string,
+): Promise<'deleted' | 'missing' | 'in-use'> {
+  try {
+    const gone = await database.query('delete from data_source where name = $1 returning 1', [name]);
+    return gone.length === 0 ? 'missing' : 'deleted';
+  } catch (error) {
+    if ((error as { code?: string }).code === foreignKeyViolation) return 'in-use';
+    throw error;
+  }
+}
+
+const foreignKeyViolation = '23503';
+
+/**
+ * Registers the data source `default` at the platform's own store, for installations that want one; or follows that
+ * store to its new address. One that an operator has moved elsewhere, which other keys tell, stays as it is.
+ */
+export async function ensureDefaultDataSource(
+  database: Queryable,
+  secrets: SecretBox,
+  access: S3Access,
+): Promise<void> {
+  await database.query(
+    `insert into data_source as d
+            (name, kind, endpoint, region, bucket, prefix, force_path_style, access_key_id, secret_ciphertext)
+     values ($1, 's3', $2, $3, $4, $5, $6, $7, $8)
+     on conflict (name) do update
+        set endpoint = excluded.endpoint, secret_ciphertext = excluded.secret_ciphertext,
+            updated_at = clock_timestamp()
+      where d.access_key_id = excluded.access_key_id and d.endpoint <> excluded.endpoint`,
+    [defaultDataSourceName, ...placeOf(access, secrets)],
+  );
+}
+
+/**
+ * Makes sure that the data source `platform` exists and shows where the environment places it. Its keys are not
+ * stored. Call it once at the start of a process.
+ */
+export async function ensurePlatformDataSource(
+  database: Queryable,
+  access: Omit<S3Access, 'accessKeyId' | 'secretAccessKey'>,
+): Promise<DataSourceRow> {
+  await database.query(
+    `insert into data_source as d (name, kind, endpoint, region, bucket, prefix, force_path_style)
+     values ($1, 's3', $2, $3, $4, $5, $6)
+     on conflict (name) do update
+        set kind = 's3', endpoint = excluded.endpoint, region = excluded.region, bucket = excluded.bucket,
+            prefix = excluded.prefix, force_path_style = excluded.force_path_style, updated_at = clock_timestamp()
+      where (d.kind, d.endpoint, d.region, d.bucket, d.prefix, d.force_path_style)
+            is distinct from ('s3', excluded.endpoint, excluded.region, excluded.bucket, excluded.prefix,
+                              excluded.force_path_style)`,
+    [
+      platformDataSourceName,
+      access.endpoint,
+      access.region,
+      access.bucket,
+      access.prefix,
+      access.forcePathStyle,
+    ],
+  );
+  return (await findDataSourceByName(database, platformDataSourceName))!;
+}
+
+/**
+ * How to reach a data source's store. `platform` is what the environment says, whatever its row shows.
+ * @throws SecretUnreadable
+ */
+export function accessOf(row: DataSourceRow, platform: S3Access, secrets: SecretBox): S3Access {
+  if (row.name === platformDataSourceName) return platform;
+  return {
+    endpoint: row.endpoint,
+    region: row.region,
+    bucket: row.bucket,
+    prefix: row.prefix,
+    forcePathStyle: row.forcePathStyle,
+    accessKeyId: row.accessKeyId ?? '',
+    secretAccessKey:
+      row.secretCiphertext === null ? '' : secrets.decrypt(row.secretCiphertext, secretPurpose),
+  };
+}

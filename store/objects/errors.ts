@@ -1,0 +1,70 @@
+/** What went wrong at an object store, and whether to ask it again. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** `missing`: the object is not there. `failed`: the store refused or could not be reached. */
+export class ObjectStoreError extends Error {
+  readonly kind: 'missing' | 'failed';
+  /** The store's HTTP status; null when it did not answer. */
+  readonly httpStatus: number | null;
+
+  constructor(kind: 'missing' | 'failed', httpStatus: number | null, cause: unknown) {
+    super(kind === 'missing' ? 'The object is not there.' : 'The object store failed.', { cause });
+    this.name = 'ObjectStoreError';
+    this.kind = kind;
+    this.httpStatus = httpStatus;
+  }
+}
+
+export function httpStatusOf(error: unknown): number | null {
+  const status = (error as { $metadata?: { httpStatusCode?: number } } | null)?.$metadata?.httpStatusCode;
+  return typeof status === 'number' && status >= 100 ? status : null;
+}
+
+export function toObjectStoreError(error: unknown): ObjectStoreError {
+  if (error instanceof ObjectStoreError) return error;
+  const status = httpStatusOf(error);
+  const name = (error as Error | null)?.name;
+  const isMissing =
+    name === 'NoSuchKey' || name === 'NotFound' || (status === 404 && name !== 'NoSuchBucket');
+  return new ObjectStoreError(isMissing ? 'missing' : 'failed', status, error);
+}
+
+/** No answer, too many requests, or a fault of the store's own. */
+function isWorthAnotherTry(error: unknown): boolean {
+  const status = httpStatusOf(error);
+  return status === null || status === 408 || status === 429 || status >= 500;
+}
+
+const networkCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ERR_STREAM_PREMATURE_CLOSE',
+]);
+
+/** Whether an error of a read or write tells that the store was not there, and not that it refused something. */
+export function isStoreAway(error: unknown): boolean {
+  if (error instanceof ObjectStoreError) return error.kind === 'failed' && isWorthAnotherTry(error.cause);
+  // Bytes that were under way when the connection broke.
+  return networkCodes.has((error as { readonly code?: string } | null)?.code ?? '');
+}
+
+const maxTries = 4;
+const firstPauseMs = 100;
+
+/** Tries up to four times within about two seconds; not after `signal` aborted. */
+export async function withTries<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (signal.aborted || tries === maxTries || !isWorthAnotherTry(error)) throw error;
+      await sleep(firstPauseMs * 2 ** tries * (0.5 + Math.random() / 2), undefined, { signal });
+    }
+  }
+}

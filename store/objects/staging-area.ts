@@ -1,0 +1,231 @@
+/**
+ * Room for bytes between their arrival and their storage: a fixed number of memory blocks, and a file in a configured
+ * folder for what does not fit, bounded too. Who needs more waits until others have sent theirs.
+ *
+ * Parts grow while they are filled and give nothing back before they are full, so growth must never fill the room with
+ * parts of which none can be finished: as much stays free as the neediest of them lacks, and one at a time may have it.
+ */
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { limits } from '../../domain/limits.ts';
+
+export const blockBytes = 64 * 1024;
+const diskFullPauseMs = 250;
+
+/** No room came in time, or there will never be enough. */
+export class StagingFull extends Error {
+  constructor(cause?: unknown) {
+    super('There is no room to stage more bytes.', cause === undefined ? undefined : { cause });
+    this.name = 'StagingFull';
+  }
+}
+
+export interface StagingOptions {
+  /** Folder of the file; default: the system's for temporary files. */
+  readonly folder?: string;
+  /** Most bytes of the file. */
+  readonly maxBytes?: number;
+  /** How long a part waits for room. */
+  readonly waitSeconds?: number;
+}
+
+/** Something that is being filled. */
+export interface Growing {
+  /** Blocks that it may still need, at the most. */
+  readonly missingBlocks: number;
+  /** Aborted when nobody wants it any more. */
+  readonly signal: AbortSignal;
+}
+
+/** A full block: in memory, or the number of its place in the file. */
+export type Piece = Buffer | number;
+
+interface Waiter {
+  readonly part: Growing;
+  readonly grant: (piece: Piece) => void;
+}
+
+export class StagingArea {
+  readonly #options: Required<StagingOptions>;
+  readonly #freeMemory: Buffer[] = [];
+  #unmadeMemory = limits.stagingMemoryBytes / blockBytes;
+  #file: Promise<FileHandle> | undefined;
+  #freePlaces: number[] = [];
+  #madePlaces = 0;
+  readonly #maxPlaces: number;
+  readonly #growing = new Set<Growing>();
+  /** The one that may have what is kept free. */
+  #favoured: Growing | undefined;
+  #waiters: Waiter[] = [];
+
+  constructor(options: StagingOptions = {}) {
+    this.#options = {
+      folder: tmpdir(),
+      maxBytes: limits.stagingBytesDefault,
+      waitSeconds: limits.stagingWaitSeconds,
+      ...options,
+    };
+    this.#maxPlaces = Math.floor(this.#options.maxBytes / blockBytes);
+  }
+
+  /** A memory block for a part, where there is one to be had at once. */
+  takeMemory(part: Growing): Buffer | undefined {
+    this.#growing.add(part);
+    if (this.#freeMemory.length + this.#unmadeMemory === 0) return undefined;
+    return this.#waiters.length === 0 && this.#mayTake(part) ? this.#memory() : undefined;
+  }
+
+  /**
+   * Keeps a full block of a part. @throws StagingFull, the signal's reason, what the file system throws
+   */
+  async store(part: Growing, block: Buffer): Promise<Piece> {
+    this.#growing.add(part);
+    const untilMs = performance.now() + this.#options.waitSeconds * 1000;
+    for (;;) {
+      const piece = await this.#acquire(part, untilMs);
+      if (typeof piece !== 'number') {
+        block.copy(piece);
+        return piece;
+      }
+      try {
+        await this.#write(block, piece);
+        return piece;
+      } catch (error) {
+        this.release(piece, true);
+        if (!isDiskFull(error)) throw error;
+        // Others fill the disk too, so its end is not where it was reckoned.
+        if (performance.now() > untilMs) throw new StagingFull(error);
+        await sleep(diskFullPauseMs, undefined, { signal: part.signal });
+      }
+    }
+  }
+
+  async read(piece: Piece): Promise<Buffer> {
+    if (typeof piece !== 'number') return piece;
+    const file = await this.#opened();
+    const block = Buffer.allocUnsafe(blockBytes);
+    for (let at = 0; at < blockBytes; ) {
+      const { bytesRead } = await file.read(block, at, blockBytes - at, piece * blockBytes + at);
+      if (bytesRead === 0) throw new Error('A staged part is shorter than it was.');
+      at += bytesRead;
+    }
+    return block;
+  }
+
+  /** @param isReusable false for memory that a connection may still be sending from: it is left to the collector */
+  release(piece: Piece, isReusable: boolean): void {
+    if (typeof piece === 'number') this.#releasePlace(piece);
+    else if (isReusable) this.#freeMemory.push(piece);
+    else this.#unmadeMemory += 1;
+    this.#serve();
+  }
+
+  /** The part will not grow any more. */
+  leave(part: Growing): void {
+    this.#growing.delete(part);
+    if (this.#favoured === part) this.#favoured = undefined;
+    this.#serve();
+  }
+
+  get #freeBlocks(): number {
+    const places = this.#freePlaces.length + this.#maxPlaces - this.#madePlaces;
+    return this.#freeMemory.length + this.#unmadeMemory + places;
+  }
+
+  #mayTake(part: Growing): boolean {
+    const free = this.#freeBlocks;
+    if (free === 0) return false;
+    if (part === this.#favoured) return true;
+    let neediest = 0;
+    for (const one of this.#growing) neediest = Math.max(neediest, one.missingBlocks);
+    if (free > neediest) return true;
+    if (this.#favoured !== undefined || free < part.missingBlocks) return false;
+    this.#favoured = part;
+    return true;
+  }
+
+  #memory(): Buffer | undefined {
+    const block = this.#freeMemory.pop();
+    if (block !== undefined || this.#unmadeMemory === 0) return block;
+    this.#unmadeMemory -= 1;
+    return Buffer.allocUnsafeSlow(blockBytes);
+  }
+
+  #take(): Piece {
+    const place = () => this.#freePlaces.pop() ?? this.#madePlaces++;
+    return this.#memory() ?? place();
+  }
+
+  async #acquire(part: Growing, untilMs: number): Promise<Piece> {
+    if ((this.#waiters.length === 0 || part === this.#favoured) && this.#mayTake(part)) return this.#take();
+    const all = this.#maxPlaces + limits.stagingMemoryBytes / blockBytes;
+    if (part.missingBlocks > all) throw new StagingFull();
+    part.signal.throwIfAborted();
+    return await new Promise<Piece>((resolve, reject) => {
+      const end = (settle: () => void) => {
+        clearTimeout(timer);
+        part.signal.removeEventListener('abort', onAbort);
+        this.#waiters = this.#waiters.filter((one) => one !== waiter);
+        settle();
+      };
+      const waiter: Waiter = { part, grant: (piece) => end(() => resolve(piece)) };
+      const onAbort = () => end(() => reject(part.signal.reason));
+      const timer = setTimeout(() => end(() => reject(new StagingFull())), untilMs - performance.now());
+      part.signal.addEventListener('abort', onAbort, { once: true });
+      this.#waiters.push(waiter);
+    });
+  }
+
+  /** Gives what is free to those who wait, in their order, the favoured one before all. */
+  #serve(): void {
+    for (;;) {
+      const next = this.#waiters.find(({ part }) => part === this.#favoured) ?? this.#waiters[0];
+      if (next === undefined || !this.#mayTake(next.part)) return;
+      next.grant(this.#take());
+    }
+  }
+
+  #opened(): Promise<FileHandle> {
+    this.#file ??= openUnnamed(this.#options.folder).catch((error) => {
+      this.#file = undefined;
+      throw error;
+    });
+    return this.#file;
+  }
+
+  async #write(block: Buffer, place: number): Promise<void> {
+    const file = await this.#opened();
+    for (let at = 0; at < block.length; ) {
+      // A disk that is nearly full takes less than it is given, without an error.
+      const { bytesWritten } = await file.write(block, at, block.length - at, place * blockBytes + at);
+      if (bytesWritten === 0) throw Object.assign(new Error('Nothing was written.'), { code: 'ENOSPC' });
+      at += bytesWritten;
+    }
+  }
+
+  #releasePlace(place: number): void {
+    this.#freePlaces.push(place);
+    if (this.#freePlaces.length < this.#madePlaces) return;
+    // Nobody has anything in the file: its end gives the disk back.
+    const file = this.#file;
+    this.#file = undefined;
+    this.#freePlaces = [];
+    this.#madePlaces = 0;
+    void file?.then((opened) => opened.close()).catch(() => undefined);
+  }
+}
+
+/** Without a name the file goes with the process, however that ends. Systems that refuse keep the name. */
+async function openUnnamed(folder: string): Promise<FileHandle> {
+  const path = join(folder, `platform-staging-${randomUUID()}`);
+  const file = await open(path, 'wx+', 0o600);
+  await unlink(path).catch(() => undefined);
+  return file;
+}
+
+function isDiskFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes((error as NodeJS.ErrnoException).code ?? '');
+}

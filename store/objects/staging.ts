@@ -1,0 +1,158 @@
+/**
+ * Parts of objects between their arrival and their storage. A part is kept until the store has it, so that a failed
+ * request can be made again; one that cannot be sent again gives its room back while it is sent.
+ */
+import { crc32 } from 'node:zlib';
+import { BytesDiffer } from './body.ts';
+import type { Intake } from './intake.ts';
+import { blockBytes, type Growing, type Piece, type StagingArea } from './staging-area.ts';
+
+const goneBack: Piece = -1;
+
+/** Bytes of one part. */
+export class StagedPart implements Growing {
+  readonly signal: AbortSignal;
+  readonly #area: StagingArea;
+  readonly #maxBytes: number;
+  /** Full blocks; the next one is being filled. */
+  #pieces: Piece[] = [];
+  #next: Buffer | undefined;
+  #nextBytes = 0;
+  #isNextOfArea = false;
+  #sizeBytes = 0;
+  #sum = 0;
+  #waitedMs = 0;
+  #reads = 0;
+  /** Pieces at the beginning that went back already. */
+  #given = 0;
+
+  /** @param maxBytes most that it is going to hold */
+  constructor(area: StagingArea, maxBytes: number, signal: AbortSignal) {
+    this.#area = area;
+    this.#maxBytes = maxBytes;
+    this.signal = signal;
+  }
+
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  /** Of the time in which it was filled: how long there was no room. */
+  get waitedMs(): number {
+    return this.#waitedMs;
+  }
+
+  get missingBlocks(): number {
+    const taken = this.#pieces.length + (this.#isNextOfArea ? 1 : 0);
+    return Math.max(0, Math.ceil(this.#maxBytes / blockBytes) - taken);
+  }
+
+  /** Copies the chunk: what the network hands out may be a small view of a large piece of memory. */
+  async append(chunk: Buffer): Promise<void> {
+    this.#sum = crc32(chunk, this.#sum);
+    for (let at = 0; at < chunk.length; ) {
+      if (this.#next === undefined || this.#nextBytes === blockBytes) await this.#nextBlock();
+      const count = chunk.copy(this.#next!, this.#nextBytes, at);
+      this.#nextBytes += count;
+      this.#sizeBytes += count;
+      at += count;
+    }
+  }
+
+  async #nextBlock(): Promise<void> {
+    const full = this.#next;
+    this.#nextBytes = 0;
+    if (full !== undefined && !this.#isNextOfArea) {
+      const startedAtMs = performance.now();
+      this.#pieces.push(await this.#area.store(this, full));
+      this.#waitedMs += performance.now() - startedAtMs;
+      return;
+    }
+    if (full !== undefined) this.#pieces.push(full);
+    const block = this.#area.takeMemory(this);
+    this.#isNextOfArea = block !== undefined;
+    // One block past the area is of the part itself: it is what the file is written from.
+    this.#next = block ?? Buffer.allocUnsafeSlow(blockBytes);
+  }
+
+  /** Its bytes are in. */
+  filled(): void {
+    this.#area.leave(this);
+  }
+
+  /**
+   * The bytes from the beginning, block by block; may be read again for another try, unless it is read `once`: then the
+   * room goes back as the bytes go out. Before the last of them it is checked that they are those that came.
+   */
+  async *read(once = false): AsyncGenerator<Buffer> {
+    this.#reads += 1;
+    let sum = 0;
+    const last = this.#next?.subarray(0, this.#nextBytes) ?? Buffer.alloc(0);
+    for (let at = 0; at < this.#pieces.length; at += 1) {
+      const piece = this.#pieces[at]!;
+      const block = await this.#area.read(piece);
+      sum = crc32(block, sum);
+      yield block;
+      if (once) this.#giveBack(at);
+    }
+    if (crc32(last, sum) !== this.#sum) throw new BytesDiffer();
+    if (last.length > 0) yield last;
+  }
+
+  #giveBack(at: number): void {
+    this.#area.release(this.#pieces[at]!, false);
+    this.#pieces[at] = goneBack;
+    this.#given = at + 1;
+  }
+
+  /**
+   * Gives the room back. Call it once, when nobody reads any more.
+   * @param isSent every byte of it went out: a request that failed may still send from its memory
+   */
+  dispose(isSent: boolean): void {
+    this.#area.leave(this);
+    const isReusable = (isSent && this.#reads === 1) || this.#reads === 0;
+    for (const piece of this.#pieces.slice(this.#given)) this.#area.release(piece, isReusable);
+    if (this.#next !== undefined && this.#isNextOfArea) this.#area.release(this.#next, isReusable);
+    this.#pieces = [];
+    this.#next = undefined;
+  }
+}
+
+export interface FillOptions {
+  readonly area: StagingArea;
+  readonly intake: Intake;
+  /** Where the part ends, if the intake does not before. */
+  readonly partBytes: number;
+  /** How many may come before the intake ends; null where it is not known. */
+  readonly expectedBytes: number | null;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Fills a part from the intake. The intake's chunks do not end where parts do: `carry` holds what the part before left
+ * over.
+ * @throws StagingFull, and what the intake throws
+ */
+export async function fillPart(
+  { area, intake, partBytes, expectedBytes, signal }: FillOptions,
+  carry: { rest: Buffer | null } = { rest: null },
+): Promise<{ readonly part: StagedPart; readonly isLast: boolean }> {
+  const part = new StagedPart(area, Math.min(partBytes, expectedBytes ?? partBytes), signal);
+  try {
+    for (;;) {
+      const chunk = carry.rest ?? (await intake.next());
+      carry.rest = null;
+      if (chunk === null) return { part, isLast: true };
+      const room = partBytes - part.sizeBytes;
+      await part.append(chunk.length <= room ? chunk : chunk.subarray(0, room));
+      if (chunk.length > room) carry.rest = chunk.subarray(room);
+      if (part.sizeBytes === partBytes) return { part, isLast: false };
+    }
+  } catch (error) {
+    part.dispose(false);
+    throw error;
+  } finally {
+    part.filled();
+  }
+}

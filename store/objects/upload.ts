@@ -1,0 +1,250 @@
+/**
+ * From a stream to an object. Three ways, by what is known of the stream:
+ *
+ * - `small`: it ended within the first 8 MiB. One request, tried again when it fails.
+ * - `streamed`: its length is declared, at most 5 GiB, and it comes fast. One request that passes the bytes on as they
+ *   come. Stores write such an object once; a multi-part one they often copy together at the end. A checksum after the
+ *   bytes makes the store refuse what broke off: some store a request of undeclared content that ends early.
+ * - `parts`: everything else. Each part is staged, sent with a retry, and memory stays flat. A slow caller then never
+ *   keeps a request to the store waiting, which stores cut after some seconds.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  AbortMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  PutObjectCommand,
+  type S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import { BytesDiffer, objectContentType, sendBody, setHeaders, trailerHeaders, withTrailer } from './body.ts';
+import { httpStatusOf, withTries } from './errors.ts';
+import type { Intake } from './intake.ts';
+import { bareEtag, completeMultipart } from './multipart.ts';
+import { type FillOptions, fillPart, type StagedPart } from './staging.ts';
+import type { StagingArea } from './staging-area.ts';
+
+const mebibyte = 1024 * 1024;
+const firstPartBytes = 8 * mebibyte;
+const maxSingleRequestBytes = 5 * 1024 * mebibyte;
+const fastBytesPerSecond = 4 * mebibyte;
+/** S3 allows 10,000 parts; declared lengths stay well below. */
+const partsOfDeclared = 9_000;
+/** Without a declared length parts double in size after so many, so that 10,000 of them reach 8 TB. */
+const partsOfOneSize = 1_000;
+const partsInFlight = 3;
+const settleSeconds = 10;
+const tidySeconds = 5;
+const tidyTries = 5;
+
+/** What is learnt of a store while it is used. */
+interface StoreTraits {
+  /** True after the store refused a request with its checksum at the end; then everything longer goes in parts. */
+  refusesTrailers: boolean;
+}
+
+export interface UploadJob {
+  readonly client: S3Client;
+  readonly traits: StoreTraits;
+  readonly bucket: string;
+  readonly key: string;
+  readonly declaredBytes: number | null;
+  readonly intake: Intake;
+  readonly staging: StagingArea;
+  /** Aborting it breaks the upload off. */
+  readonly signal: AbortSignal;
+}
+
+/** Stores everything the intake brings. After a failure nothing of the object is left in the store, where it answers. */
+export async function uploadObject(job: UploadJob): Promise<{ readonly etag: string }> {
+  const startedAt = performance.now();
+  const carry: Carry = { rest: null };
+  const { part, isLast } = await fillPart(fillOptions(job, firstPartBytes), carry);
+  if (isLast) return await usingPart(part, () => putStaged(job, part));
+  const seconds = (performance.now() - startedAt - part.waitedMs) / 1000;
+  const isFast = firstPartBytes / Math.max(seconds, 0.001) >= fastBytesPerSecond;
+  const fitsOneRequest = job.declaredBytes !== null && job.declaredBytes <= maxSingleRequestBytes;
+  if (fitsOneRequest && isFast && !job.traits.refusesTrailers) {
+    return await usingPart(part, () => putStreamed(job, part, carry));
+  }
+  return await putParts(job, part, carry);
+}
+
+type Carry = { rest: Buffer | null };
+
+function fillOptions(job: UploadJob, partBytes: number): FillOptions {
+  const { staging: area, intake, declaredBytes: expectedBytes, signal } = job;
+  return { area, intake, partBytes, expectedBytes, signal };
+}
+
+async function usingPart<T>(part: StagedPart, work: () => Promise<T>): Promise<T> {
+  let isSent = false;
+  try {
+    const result = await work();
+    isSent = true;
+    return result;
+  } finally {
+    part.dispose(isSent);
+  }
+}
+
+async function putStaged(job: UploadJob, part: StagedPart): Promise<{ etag: string }> {
+  const { sha256 } = job.intake.digests();
+  return await withTries(job.signal, async () => {
+    const result = await sendBody(job.signal, part.read(), (Body, abortSignal) => {
+      const command = new PutObjectCommand({ ...target(job), Body, ContentLength: part.sizeBytes });
+      // The digest that we have already is signed, so that the store refuses other bytes; the SDK hashes no streams.
+      setHeaders(command, { 'x-amz-content-sha256': sha256 });
+      return job.client.send(command, { abortSignal });
+    });
+    return { etag: bareEtag(result.ETag) };
+  });
+}
+
+async function putStreamed(job: UploadJob, first: StagedPart, carry: Carry): Promise<{ etag: string }> {
+  const command = new PutObjectCommand(target(job));
+  setHeaders(command, trailerHeaders(job.declaredBytes!));
+  try {
+    const result = await sendBody(
+      job.signal,
+      withTrailer(bytesOf(first, carry, job.intake), () => job.intake.crc32),
+      (Body, abortSignal) => {
+        command.input.Body = Body;
+        return job.client.send(command, { abortSignal });
+      },
+    );
+    return { etag: bareEtag(result.ETag) };
+  } catch (error) {
+    const status = httpStatusOf(error);
+    if (job.intake.failure === undefined && (status === 400 || status === 501))
+      job.traits.refusesTrailers = true;
+    throw error;
+  }
+}
+
+async function* bytesOf(first: StagedPart, carry: Carry, intake: Intake): AsyncGenerator<Buffer> {
+  // Not to be sent again: what goes on is not kept.
+  yield* first.read(true);
+  for (let chunk = carry.rest ?? (await intake.next()); chunk !== null; chunk = await intake.next())
+    yield chunk;
+}
+
+async function putParts(job: UploadJob, first: StagedPart, carry: Carry): Promise<{ etag: string }> {
+  const sender = new PartSender(job);
+  let part: StagedPart | undefined = first;
+  try {
+    await sender.begin();
+    for (let number = 1, isLast = false; part !== undefined; number += 1) {
+      await sender.send(number, part);
+      part = undefined;
+      if (isLast) break;
+      const next = await fillPart(fillOptions(job, partBytes(number + 1, job.declaredBytes)), carry);
+      isLast = next.isLast;
+      if (next.part.sizeBytes > 0) part = next.part;
+      else next.part.dispose(false);
+    }
+    return await sender.complete();
+  } catch (error) {
+    part?.dispose(false);
+    await sender.abandon();
+    throw error;
+  }
+}
+
+function partBytes(number: number, declaredBytes: number | null): number {
+  if (declaredBytes === null) return firstPartBytes * 2 ** Math.floor((number - 1) / partsOfOneSize);
+  return Math.max(firstPartBytes, Math.ceil(declaredBytes / partsOfDeclared));
+}
+
+/** One multi-part upload: its parts under way, and its end. */
+class PartSender {
+  readonly #job: UploadJob;
+  readonly #cut = new AbortController();
+  readonly #sending = new Set<Promise<void>>();
+  readonly #etags: string[] = [];
+  #sentBytes = 0;
+  #uploadId: string | undefined;
+
+  constructor(job: UploadJob) {
+    this.#job = job;
+  }
+
+  async begin(): Promise<void> {
+    const { client, signal } = this.#job;
+    const result = await client.send(new CreateMultipartUploadCommand(target(this.#job)), {
+      abortSignal: signal,
+    });
+    if (result.UploadId === undefined) throw new Error('The store made no upload id.');
+    this.#uploadId = result.UploadId;
+  }
+
+  /** Takes the part over, and waits while too many are under way. Their failures stop the intake. */
+  async send(number: number, part: StagedPart): Promise<void> {
+    const sent: Promise<void> = usingPart(part, () => this.#put(number, part)).finally(() =>
+      this.#sending.delete(sent),
+    );
+    sent.catch((error: Error) => this.#job.intake.stop(error));
+    this.#sending.add(sent);
+    if (this.#sending.size >= partsInFlight) await Promise.race(this.#sending);
+  }
+
+  async #put(number: number, part: StagedPart): Promise<void> {
+    const { client, bucket: Bucket, key: Key } = this.#job;
+    const input = {
+      Bucket,
+      Key,
+      UploadId: this.#uploadId,
+      PartNumber: number,
+      ContentLength: part.sizeBytes,
+    };
+    await withTries(this.#cut.signal, async () => {
+      const { ETag } = await sendBody(this.#cut.signal, part.read(), (Body, abortSignal) =>
+        client.send(new UploadPartCommand({ ...input, Body }), { abortSignal }),
+      );
+      if (ETag === undefined) throw new Error('The store acknowledged a part without an ETag.');
+      this.#etags[number - 1] = ETag;
+    });
+    this.#sentBytes += part.sizeBytes;
+  }
+
+  async complete(): Promise<{ etag: string }> {
+    await Promise.all(this.#sending);
+    const { client, bucket, key, staging, signal } = this.#job;
+    const parts = this.#etags.map((etag, index) => ({ etag, number: index + 1 }));
+    const { sizeBytes } = this.#job.intake;
+    if (this.#sentBytes !== sizeBytes) throw new BytesDiffer();
+    return {
+      etag: await completeMultipart(
+        { client, bucket, key, staging },
+        this.#uploadId!,
+        parts,
+        sizeBytes,
+        signal,
+      ),
+    };
+  }
+
+  /** Leaves nothing in the store. Parts under way may end first: one that ends later would stay. */
+  async abandon(): Promise<void> {
+    const timer = setTimeout(() => this.#cut.abort(), settleSeconds * 1000);
+    await Promise.allSettled(this.#sending);
+    clearTimeout(timer);
+    if (this.#uploadId === undefined) return;
+    const { client, bucket: Bucket, key: Key } = this.#job;
+    for (let tries = 1; tries <= tidyTries; tries += 1) {
+      try {
+        await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId: this.#uploadId }), {
+          abortSignal: AbortSignal.timeout(tidySeconds * 1000),
+        });
+        if (!this.#cut.signal.aborted) return;
+      } catch (error) {
+        // Gone, or left to the sweeper, which finds it by its key.
+        if (httpStatusOf(error) === 404 || httpStatusOf(error) === null) return;
+      }
+      await sleep(100 * 2 ** tries);
+    }
+  }
+}
+
+function target(job: UploadJob): { Bucket: string; Key: string; ContentType: string } {
+  return { Bucket: job.bucket, Key: job.key, ContentType: objectContentType };
+}

@@ -1,0 +1,71 @@
+/** The steps that every publication of an upload consists of, whoever takes them. The session is locked. */
+import { nodeStateCodes } from '../../domain/runs/node-state.ts';
+import type { Tx } from '../connection/database.ts';
+import { type LockedSession, nextPosition } from '../runs/session-lock.ts';
+import { insertOutput, lockOutput, type NewOutput, type NodeOutputRow, replaceOutput } from './outputs.ts';
+import { isRepeat } from './repeats.ts';
+
+/** What stands in storage already and is now to become an output. */
+export interface UploadedObject {
+  readonly nodeInstanceId: number;
+  readonly dataSourceId: number;
+  readonly objectKey: string;
+  /** Unique in the node; null lets the platform make one. */
+  readonly outputIdentifier: string | null;
+  readonly contentType: string | null;
+  readonly contentEncoding: string | null;
+  readonly sizeBytes: number;
+  readonly sha256: string | null;
+  readonly etag: string;
+  readonly metadata: Record<string, unknown> | null;
+}
+
+export interface PublishedOutput {
+  /** `repeated`: the output stands as it was, and the upload's own object is referred to by nothing. */
+  readonly outcome: 'created' | 'replaced' | 'repeated';
+  readonly output: NodeOutputRow;
+}
+
+/**
+ * Makes an upload the newest output of its node: a new one, or new bytes for the one that has its identifier (same id,
+ * new position). The same upload again changes nothing. The node's counters follow by {@link markPublished}.
+ * @param takeObject makes the upload's object one that is referred to; not called for a repeat
+ */
+export async function publishOutput(
+  tx: Tx,
+  session: LockedSession,
+  upload: Omit<NewOutput, 'sessionId' | 'position' | 'createdAt' | 'runId'>,
+  takeObject: () => Promise<void>,
+): Promise<PublishedOutput> {
+  const { nodeInstanceId, outputIdentifier } = upload;
+  const before =
+    outputIdentifier === null ? undefined : await lockOutput(tx, nodeInstanceId, outputIdentifier);
+  if (before !== undefined && isRepeat(before, upload)) return { outcome: 'repeated', output: before };
+  const position = nextPosition(session);
+  const values = {
+    ...upload,
+    sessionId: session.sessionId,
+    position,
+    createdAt: session.publishedAt,
+    runId: null,
+  };
+  const [output] = await Promise.all([
+    before === undefined ? insertOutput(tx, values) : replaceOutput(tx, before, values),
+    takeObject(),
+  ]);
+  return { outcome: before === undefined ? 'created' : 'replaced', output };
+}
+
+/** Marks the node of its newest output processed. */
+export async function markPublished(
+  tx: Tx,
+  output: Pick<NodeOutputRow, 'id' | 'nodeInstanceId' | 'position'>,
+): Promise<void> {
+  await tx.query(
+    `update node_instance
+        set state = ${nodeStateCodes.Succeeded}, status_details = '', last_processed = clock_timestamp(),
+            newest_position = $2, newest_output_id = $3
+      where id = $1`,
+    [output.nodeInstanceId, output.position, output.id],
+  );
+}

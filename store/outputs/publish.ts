@@ -1,0 +1,96 @@
+/** Publishing outputs: a published output has a position, is seen by readers and wakes the node's children. */
+import type { Database, Tx } from '../connection/database.ts';
+import { failpoint } from '../connection/failpoint.ts';
+import { once } from '../connection/idempotency.ts';
+import { takePendingObject } from '../objects/pending-objects.ts';
+import { planSession } from '../runs/plan-session.ts';
+import { type LockedSession, lockSession, saveSession } from '../runs/session-lock.ts';
+import type { NodeOutputRow } from './outputs.ts';
+import { markPublished, publishOutput, type UploadedObject } from './publish-output.ts';
+import { publishQueuedOfNode } from './queued-uploads.ts';
+
+export type PublishResult =
+  | { readonly outcome: 'created' | 'replaced'; readonly output: NodeOutputRow }
+  /** The upload's object is still pending: nothing refers to it. */
+  | { readonly outcome: 'repeated'; readonly output: NodeOutputRow }
+  | { readonly outcome: 'frozen' | 'node-missing' };
+
+/**
+ * Publishes an upload: the node is marked processed, its children become `Pending`, all in one transaction
+ * (interface, States and transitions). An identifier that the node has already replaces that output's bytes:
+ * same id, new position. The same upload again finds the output as it stands and changes nothing. What was acknowledged
+ * for the node before and still waits is published first.
+ * @throws PendingObjectGone when the sweeper took the object
+ */
+export async function publishUpload(database: Database, upload: UploadedObject): Promise<PublishResult> {
+  await failpoint('upload-stored');
+  for (;;) {
+    const result = await database.transaction(
+      once(
+        async (tx): Promise<PublishResult | { outcome: 'drained' }> => {
+          const session = await lockSession(tx, 'node', upload.nodeInstanceId);
+          if (!session) return { outcome: 'node-missing' };
+          if (session.frozen) return { outcome: 'frozen' };
+          if (await publishQueuedOfNode(tx, session, upload.nodeInstanceId)) {
+            await saveSession(tx, session);
+            return { outcome: 'drained' };
+          }
+          return publishUploadWithin(tx, session, upload);
+        },
+        (result) => 'output' in result,
+      ),
+    );
+    if (result.outcome === 'drained') continue;
+    await failpoint('upload-committed');
+    return result;
+  }
+}
+
+/** As {@link publishUpload}, inside the caller's transaction, for a node that nothing is queued for. */
+export async function publishUploadWithin(
+  tx: Tx,
+  session: LockedSession,
+  upload: UploadedObject,
+): Promise<Extract<PublishResult, { output: unknown }>> {
+  const { outcome, output } = await publishOutput(tx, session, upload, () =>
+    takePendingObject(tx, upload.objectKey),
+  );
+  if (outcome === 'repeated') return { outcome, output };
+  await Promise.all([markPublished(tx, output), planSession(tx, session, upload.nodeInstanceId)]);
+  await saveSession(tx, session);
+  return { outcome, output };
+}
+
+/** What a run published at one moment. The caller writes the node's counters. */
+export interface StagedPublication {
+  readonly newest: { readonly id: number; readonly position: number };
+  /** Of every one of them. */
+  readonly createdAt: Date;
+}
+
+/**
+ * Publishes what a run has staged, in the order in which it was written.
+ * @returns undefined when nothing was staged
+ */
+export async function publishStaged(
+  tx: Tx,
+  session: LockedSession,
+  runId: string,
+): Promise<StagedPublication | undefined> {
+  const [row] = await tx.query<{ count: number; id: number }>(
+    `with staged as (
+       select id, row_number() over (order by id) as place from node_output
+        where run_id = $1 and position is null
+     ), published as (
+       update node_output o set position = $2 + staged.place, created_at = $3
+         from staged where o.id = staged.id
+       returning o.id
+     )
+     select count(*) as count, max(id) as id from published`,
+    [runId, session.newestPosition, session.publishedAt],
+  );
+  const { count, id } = row!;
+  if (count === 0) return undefined;
+  session.newestPosition += count;
+  return { newest: { id, position: session.newestPosition }, createdAt: session.publishedAt };
+}

@@ -1,0 +1,93 @@
+/**
+ * Repeats of uploads: what a caller sends again because it did not hear the answer. A repeat has the identifier, the
+ * bytes (by SHA-256), the type, the encoding and the metadata of what stands there, and changes nothing (decisions 8).
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Queryable } from '../connection/database.ts';
+import { findOutputByIdentifier, type NodeOutputRow } from './outputs.ts';
+
+/** What an upload is compared by. */
+export interface UploadFacts {
+  readonly contentType: string | null;
+  readonly contentEncoding: string | null;
+  /** Lower-case hexadecimal; an upload without one repeats nothing. */
+  readonly sha256: string | null;
+  readonly metadata: Record<string, unknown> | null;
+}
+
+/** Whether the upload is what a published output holds already. */
+export function isRepeat(output: NodeOutputRow, upload: UploadFacts): boolean {
+  return output.position !== null && isSame(output, upload);
+}
+
+type KnownFacts = UploadFacts & { readonly sizeBytes: number };
+
+function isSame(known: KnownFacts, upload: UploadFacts): boolean {
+  // Nothing has no encoding: see receive.ts.
+  const contentEncoding = known.sizeBytes === 0 ? null : upload.contentEncoding;
+  return (
+    known.sha256 !== null &&
+    known.sha256 === upload.sha256 &&
+    known.contentType === upload.contentType &&
+    known.contentEncoding === contentEncoding &&
+    isDeepStrictEqual(known.metadata, asStored(upload.metadata))
+  );
+}
+
+const asStored = (json: Record<string, unknown> | null): unknown => JSON.parse(JSON.stringify(json));
+
+export type Repeat = { readonly outcome: 'repeated'; readonly output: NodeOutputRow } | Waiting;
+
+/** The upload waits in the queue of its project, and nothing of its identifier behind it. */
+interface Waiting {
+  readonly outcome: 'waiting';
+  readonly projectId: number;
+  readonly sessionId: string;
+  readonly nodeInstanceId: number;
+}
+
+/** Of a longer queue nobody reads all for each upload: its drain finds the repeats. */
+const queueRead = 1_000;
+
+/** What stands, or will stand, under an identifier: the last in the queue takes the place of what is published. */
+const newestStatement = `
+  with queue as materialized (
+    select * from queued_upload where node_instance_id = $1 order by id desc limit ${queueRead + 1})
+  (select null::bigint as id, content_type as "contentType", content_encoding as "contentEncoding",
+          size_bytes as "sizeBytes", sha256, metadata, project_id as "projectId", session_id as "sessionId"
+     from queue where output_identifier = $2 order by queue.id desc limit 1)
+  union all
+  select id, content_type, content_encoding, size_bytes, sha256, metadata, null, session_id
+    from node_output where node_instance_id = $1 and output_identifier = $2 and position is not null
+     and (select count(*) from queue) <= ${queueRead}`;
+
+/** `id` is that of an output, null for what waits. */
+type Newest = KnownFacts & {
+  readonly id: number | null;
+  readonly projectId: number;
+  readonly sessionId: string;
+};
+
+/**
+ * What an upload repeats; undefined when it is news. No lock is taken: the answer is true of the moment of the look.
+ * @param upload `sizeBytes`: null where it is not known yet
+ */
+export async function findRepeat(
+  database: Queryable,
+  upload: UploadFacts & {
+    readonly nodeInstanceId: number;
+    readonly outputIdentifier: string | null;
+    readonly sizeBytes: number | null;
+  },
+): Promise<Repeat | undefined> {
+  const { nodeInstanceId, outputIdentifier, sha256, sizeBytes } = upload;
+  if (outputIdentifier === null || sha256 === null) return undefined;
+  const [newest] = await database.query<Newest>(newestStatement, [nodeInstanceId, outputIdentifier]);
+  if (newest === undefined || !isSame(newest, upload)) return undefined;
+  if (sizeBytes !== null && sizeBytes !== newest.sizeBytes) return undefined;
+  if (newest.id === null) {
+    return { outcome: 'waiting', projectId: newest.projectId, sessionId: newest.sessionId, nodeInstanceId };
+  }
+  const output = await findOutputByIdentifier(database, nodeInstanceId, outputIdentifier);
+  return output !== undefined && isRepeat(output, upload) ? { outcome: 'repeated', output } : undefined;
+}

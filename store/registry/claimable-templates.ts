@@ -1,0 +1,27 @@
+/** Node templates as runners see them. */
+import type { NodeTemplateType } from '../../domain/templates/template-file.ts';
+import type { Queryable } from '../connection/database.ts';
+
+export interface RunnerTemplate {
+  readonly name: string;
+  readonly type: NodeTemplateType;
+  readonly runnerType: string;
+  readonly runtime: 'system' | 'sdk' | 'external';
+}
+
+/** All registered node templates by name; retired ones too, because sessions made before go on running them. */
+export async function listRunnerTemplates(database: Queryable): Promise<RunnerTemplate[]> {
+  return database.query<RunnerTemplate>(
+    `select t.name, t.type, t.runner_type as "runnerType", r.runtime
+       from node_template t join runner_type r on r.name = t.runner_type order by t.name`,
+  );
+}
+
+/** Names of the runner types with this runtime, retired ones too. */
+export async function listRunnerTypeNames(database: Queryable, runtime: string): Promise<string[]> {
+  const rows = await database.query<{ name: string }>(
+    'select name from runner_type where runtime = $1 order by name',
+    [runtime],
+  );
+  return rows.map((row) => row.name);
+}

@@ -1,0 +1,256 @@
+/**
+ * Deployed runners (decisions 10): which processes are wanted, which host keeps which of them, and the tokens that
+ * they call with. Of several hosts one keeps a process; when it falls silent another takes over, and what the first
+ * one's process calls with is ended in the same transaction.
+ */
+import type {
+  DeployableRunner,
+  DeployedState,
+  HeldProcess,
+  ProcessKey,
+  ProcessStanding,
+} from '../../domain/runners/runner-host.ts';
+import type { Database, Queryable, Tx } from '../connection/database.ts';
+import { newId } from '../connection/ids.ts';
+import type { NewTokenValue } from './runner-token-value.ts';
+
+/** A host that has not told of itself for so long has lost what it kept. */
+const heldSeconds = 15;
+/** A host that is gone leaves no token behind that lives longer. */
+const tokenSeconds = 3_600;
+const tokenRenewSeconds = 1_800;
+
+const isDeployable = `r.runtime = 'sdk' and not r.retired and r.entrypoint is not null`;
+
+/** All that is to run, by name. */
+export async function listDeployable(database: Queryable): Promise<DeployableRunner[]> {
+  return database.query<DeployableRunner>(
+    `select r.name as "runnerType", r.entrypoint, coalesce(f.version, '') as version
+       from runner_type r left join feature f on f.name = r.feature_name where ${isDeployable} order by r.name`,
+  );
+}
+
+/** Processes that some host keeps. */
+export async function listKept(database: Queryable): Promise<ProcessKey[]> {
+  return database.query<ProcessKey>(
+    `select runner_type as "runnerType", number from deployed_runner where held_until >= clock_timestamp()`,
+  );
+}
+
+/** Takes a process that nobody keeps; what it called with under another host is ended. False: somebody keeps it. */
+export async function takeProcess(
+  database: Database,
+  hostId: string,
+  { runnerType, entrypoint, version, number }: DeployableRunner & ProcessKey,
+): Promise<boolean> {
+  return database.transaction(async (tx) => {
+    const taken = await tx.query(
+      `insert into deployed_runner as d (runner_type, number, host_id, held_until, entrypoint, version, state)
+       select r.name, $2, $3, clock_timestamp() + make_interval(secs => ${heldSeconds}), $4, $5, 'starting'
+         from runner_type r where r.name = $1 and r.entrypoint = $4 and ${isDeployable}
+       on conflict (runner_type, number) do update
+          set host_id = excluded.host_id, held_until = excluded.held_until, entrypoint = excluded.entrypoint,
+              version = excluded.version, state = 'starting', message = '', starts = 0, token_id = null,
+              changed_at = clock_timestamp()
+        where d.held_until < clock_timestamp()
+       returning 1`,
+      [runnerType, number, hostId, entrypoint, version],
+    );
+    if (taken.length === 0) return false;
+    await endTokens(tx, runnerType, number);
+    return true;
+  });
+}
+
+/**
+ * Tells how the processes of a host are, keeps them for it, and lets what they call with live on.
+ * @returns those that it still keeps
+ */
+export async function keepProcesses(
+  database: Queryable,
+  hostId: string,
+  standings: readonly ProcessStanding[],
+): Promise<ProcessKey[]> {
+  return database.query<ProcessKey>(
+    `with told as (
+       select * from unnest($2::text[], $3::int[], $4::text[], $5::text[], $6::int[])
+                  as s (runner_type, number, state, message, starts)
+     ), mine as (
+       update deployed_runner d
+          set held_until = clock_timestamp() + make_interval(secs => ${heldSeconds}),
+              state = s.state, message = s.message, starts = s.starts,
+              changed_at = case when (d.state, d.message, d.starts) is distinct from (s.state, s.message, s.starts)
+                                then clock_timestamp() else d.changed_at end
+         from told s where d.runner_type = s.runner_type and d.number = s.number and d.host_id = $1
+       returning d.runner_type, d.number, d.token_id
+     ), renewed as (
+       update runner_token k set expires_at = clock_timestamp() + make_interval(secs => ${tokenSeconds})
+         from mine
+        where k.id = mine.token_id and k.revoked_at is null and k.expires_at > clock_timestamp()
+          and k.expires_at < clock_timestamp() + make_interval(secs => ${tokenRenewSeconds})
+     )
+     select runner_type as "runnerType", number from mine`,
+    [
+      hostId,
+      standings.map((standing) => standing.runnerType),
+      standings.map((standing) => standing.number),
+      standings.map((standing) => standing.state),
+      standings.map((standing) => standing.message),
+      standings.map((standing) => standing.starts),
+    ],
+  );
+}
+
+/** Gives a process something to call with, in the place of what it had. Undefined: the host keeps it no more. */
+export async function giveToken(
+  database: Database,
+  hostId: string,
+  { runnerType, number }: ProcessKey,
+  { digest, hint }: NewTokenValue,
+): Promise<string | undefined> {
+  const id = newId();
+  return database.transaction(async (tx) => {
+    const kept = await tx.query(
+      'update deployed_runner set token_id = $4 where runner_type = $1 and number = $2 and host_id = $3 returning 1',
+      [runnerType, number, hostId, id],
+    );
+    if (kept.length === 0) return undefined;
+    await endTokens(tx, runnerType, number);
+    await tx.query(
+      `insert into runner_token (id, digest, hint, label, runner_types, scopes, created_at, expires_at)
+       select $1, $2, $3, $4, array[$5], array['tasks'], now, now + make_interval(secs => ${tokenSeconds})
+         from clock_timestamp() as now`,
+      [id, digest, hint, labelOf(runnerType, number), runnerType],
+    );
+    return id;
+  });
+}
+
+/** Whether a token is there and neither ended nor about to. */
+export async function isTokenGood(database: Queryable, tokenId: string): Promise<boolean> {
+  const rows = await database.query(
+    `select 1 from runner_token where id = $1 and revoked_at is null
+        and expires_at > clock_timestamp() + interval '1 minute'`,
+    [tokenId],
+  );
+  return rows.length > 0;
+}
+
+/** The process is no more, and neither is what it called with. */
+export async function releaseProcess(database: Database, hostId: string, key: ProcessKey): Promise<void> {
+  await database.transaction(async (tx) => {
+    const released = await tx.query(
+      'delete from deployed_runner where runner_type = $1 and number = $2 and host_id = $3 returning 1',
+      [key.runnerType, key.number, hostId],
+    );
+    if (released.length > 0) await endTokens(tx, key.runnerType, key.number);
+  });
+}
+
+/** Removes what silent hosts left of runners that are wanted no more. */
+export async function removeAbandoned(database: Database, processes: number): Promise<void> {
+  await database.transaction(async (tx) => {
+    const gone = await tx.query<ProcessKey>(
+      `delete from deployed_runner d
+        where d.held_until < clock_timestamp()
+          and (d.number > $1 or not exists (select from runner_type r where r.name = d.runner_type and ${isDeployable}))
+        returning d.runner_type as "runnerType", d.number`,
+      [processes],
+    );
+    for (const { runnerType, number } of gone) await endTokens(tx, runnerType, number);
+  });
+}
+
+/**
+ * The process that called with the token has died: what it held is lost at once, and counts as lost however little it
+ * had done for it, so that a task that kills its runners comes to an end.
+ */
+export async function loseTasks(database: Queryable, tokenId: string): Promise<void> {
+  await database.query(
+    `update node_claim set used = true, lease_until = least(lease_until, clock_timestamp())
+      where holder = $1 and ended_at is null`,
+    [`token:${tokenId}`],
+  );
+}
+
+/** Those of the named processes that the host holds, and what they are about. */
+export async function describeHeld(
+  database: Queryable,
+  hostId: string,
+  keys: readonly ProcessKey[],
+  silentSeconds: number,
+): Promise<HeldProcess[]> {
+  return database.query<HeldProcess>(
+    `select d.runner_type as "runnerType", d.number, d.entrypoint, d.version,
+            exists (
+              select from runner_type r left join feature f on f.name = r.feature_name
+               where r.name = d.runner_type and ${isDeployable} and r.entrypoint = d.entrypoint
+                 and coalesce(f.version, '') = d.version
+            ) as "isWanted",
+            not exists (select from node_claim c where c.holder = 'token:' || d.token_id and c.ended_at is null)
+              and not exists (
+                select from runner_instance i
+                 where i.holder = 'token:' || d.token_id
+                   and i.last_seen_at > clock_timestamp() - make_interval(secs => $4)
+              ) as "isSilent",
+            (select r.id from node_claim c join node_run r on r.id = c.run_id
+              where c.holder = 'token:' || d.token_id and c.ended_at is null and r.cancel_requested limit 1
+            ) as "cancelledRunId"
+       from deployed_runner d
+       join unnest($2::text[], $3::int[]) as k (runner_type, number) using (runner_type, number)
+      where d.host_id = $1`,
+    [hostId, keys.map(({ runnerType }) => runnerType), keys.map(({ number }) => number), silentSeconds],
+  );
+}
+
+/** The token of a process. Null: it has none yet. Undefined: the host does not hold the process. */
+export async function findToken(
+  database: Queryable,
+  hostId: string,
+  { runnerType, number }: ProcessKey,
+): Promise<string | null | undefined> {
+  const [row] = await database.query<{ tokenId: string | null }>(
+    `select token_id as "tokenId" from deployed_runner where runner_type = $1 and number = $2 and host_id = $3`,
+    [runnerType, number, hostId],
+  );
+  return row?.tokenId;
+}
+
+export interface DeployedRunnerView {
+  readonly runnerType: string;
+  readonly entrypoint: string | null;
+  /** Null: no process of it is kept. */
+  readonly number: number | null;
+  readonly state: DeployedState;
+  readonly message: string;
+  readonly starts: number;
+  readonly changedAt: Date;
+  readonly tokenId: string | null;
+  /** Its host has not told of it for too long. */
+  readonly isSilent: boolean;
+}
+
+/** Runner types with runtime `sdk` and their processes, as operators see them: those of retired ones while they stop. */
+export async function listDeployed(database: Queryable, limit: number): Promise<DeployedRunnerView[]> {
+  return database.query<DeployedRunnerView>(
+    `select r.name as "runnerType", r.entrypoint, d.number, d.state, d.message, d.starts,
+            d.changed_at as "changedAt", d.token_id as "tokenId", d.held_until < clock_timestamp() as "isSilent"
+       from runner_type r left join deployed_runner d on d.runner_type = r.name
+      where r.runtime = 'sdk' and (not r.retired or d.number is not null)
+      order by r.name, d.number limit $1`,
+    [limit],
+  );
+}
+
+function labelOf(runnerType: string, number: number): string {
+  return `deployed: ${runnerType}${number === 1 ? '' : ` ${number}`}`;
+}
+
+/** Also one that a host had made without coming to note it. */
+async function endTokens(tx: Tx, runnerType: string, number: number): Promise<void> {
+  await tx.query(
+    `update runner_token set revoked_at = clock_timestamp()
+      where created_by is null and label = $1 and revoked_at is null and expires_at > clock_timestamp()`,
+    [labelOf(runnerType, number)],
+  );
+}

@@ -1,0 +1,92 @@
+/** What the API does for a host of deployed runners, which reaches the database through it alone. */
+import { limits } from '../../domain/limits.ts';
+import type {
+  HostPlan,
+  HostReport,
+  ProcessEnds,
+  ProcessKey,
+  ProcessStart,
+  ProcessStartReply,
+} from '../../domain/runners/runner-host.ts';
+import type { Database } from '../connection/database.ts';
+import type { SecretBox } from '../objects/secrets.ts';
+import {
+  describeHeld,
+  findToken,
+  giveToken,
+  isTokenGood,
+  keepProcesses,
+  listDeployable,
+  listKept,
+  loseTasks,
+  releaseProcess,
+  removeAbandoned,
+  takeProcess,
+} from './deployed-runners.ts';
+import { newTokenValue } from './runner-token-value.ts';
+
+/** Renews what a host holds, and acquires for it what no host does. */
+export async function reconcileHost(database: Database, report: HostReport): Promise<HostPlan> {
+  const { hostId, processes, processesPerType, silentSeconds } = report;
+  // First, and not in one transaction with the rest: the lease must be renewed in time.
+  await keepProcesses(database, hostId, processes);
+  const { acquired, isFull } = await acquireFree(database, report);
+  await removeAbandoned(database, processesPerType);
+  return {
+    processes: await describeHeld(database, hostId, [...processes, ...acquired], silentSeconds),
+    isFull,
+  };
+}
+
+async function acquireFree(
+  database: Database,
+  { hostId, processes, processesPerType, room }: HostReport,
+): Promise<{ readonly acquired: ProcessKey[]; readonly isFull: boolean }> {
+  const wanted = await listDeployable(database);
+  const held = new Set([...(await listKept(database)), ...processes].map(keyOf));
+  const numbers = Array.from({ length: processesPerType }, (_, index) => index + 1);
+  const free = numbers
+    .flatMap((number) => wanted.map((runner) => ({ ...runner, number })))
+    .filter((plan) => !held.has(keyOf(plan)));
+  const acquired: ProcessKey[] = [];
+  for (const plan of free.slice(0, Math.min(room, limits.deployedChangesPerCall))) {
+    if (await takeProcess(database, hostId, plan)) acquired.push(plan);
+  }
+  return { acquired, isFull: free.length > room };
+}
+
+/**
+ * The token for the next start of a process: the one that its host has, while that is good, so that what the process is
+ * known by stays; else a new one. What the process before held is lost.
+ */
+export async function startProcess(
+  database: Database,
+  secrets: SecretBox,
+  start: ProcessStart,
+): Promise<ProcessStartReply> {
+  const { hostId, tokenId } = start;
+  const current = await findToken(database, hostId, start);
+  if (current === undefined) return { token: null };
+  if (current !== null) {
+    await loseTasks(database, current);
+    if (current === tokenId && (await isTokenGood(database, current)))
+      return { token: { id: current, value: null } };
+  }
+  const made = newTokenValue(secrets);
+  const id = await giveToken(database, hostId, start, made);
+  return { token: id === undefined ? null : { id, value: made.value } };
+}
+
+/** Processes have ended. Nothing happens for those that the host does not hold. */
+export async function endProcesses(database: Database, { hostId, processes }: ProcessEnds): Promise<void> {
+  for (const process of processes) {
+    if (process.isFinal) {
+      await releaseProcess(database, hostId, process);
+      continue;
+    }
+    const tokenId = await findToken(database, hostId, process);
+    if (tokenId) await loseTasks(database, tokenId);
+  }
+}
+
+const keyOf = ({ runnerType, number }: ProcessKey) => `${runnerType} ${number}`;

@@ -1,0 +1,223 @@
+/** Runner instances: made by their first claim, seen at every call, drained by operators (decisions 9). */
+import { limits } from '../../domain/limits.ts';
+import type { Queryable } from '../connection/database.ts';
+import type { RunnerIdentity } from '../runs/claims.ts';
+import { builtinHolder } from '../runs/leases.ts';
+import { tokenIdOfHolder } from './holder.ts';
+
+/** Notifications on this channel tell that instances were drained, or are not any more. */
+export const runnerChangedChannel = 'runner_changed';
+
+interface HeldTaskView {
+  readonly taskId: string;
+  readonly runId: string;
+  readonly attempt: number;
+  readonly sessionId: string;
+  readonly nodeInstanceId: number;
+  readonly nodeName: string;
+  readonly nodeTemplate: string;
+  readonly claimedAt: Date;
+  readonly phase: string | null;
+}
+
+/**
+ * `gone`: it signed off, or was not seen for {@link limits.runnerGoneSeconds}. A claim that waits keeps its instance
+ * there, and so does a task that it holds.
+ */
+type RunnerState = 'waiting' | 'busy' | 'drained' | 'gone';
+
+/** The state of an instance `i` as an SQL expression. @param isBusy an SQL expression: whether it holds a task */
+export const runnerState = (isBusy: string) => `
+  case when i.signed_off_at is not null then 'gone'
+       when ${isBusy} then 'busy'
+       when i.last_seen_at < clock_timestamp() - make_interval(secs => ${limits.runnerGoneSeconds}) then 'gone'
+       when i.drained then 'drained' else 'waiting' end`;
+
+export interface RunnerInstanceRow {
+  readonly id: string;
+  /** `token:<id>` or `user:<id>`. */
+  readonly holder: string;
+  readonly instanceId: string;
+  readonly version: string | null;
+  readonly firstSeenAt: Date;
+  readonly lastSeenAt: Date;
+  readonly drained: boolean;
+  readonly state: RunnerState;
+  /** Null for accounts, and for tokens that are in no list any more. */
+  readonly token: {
+    readonly label: string;
+    readonly hint: string;
+    readonly runnerTypes: readonly string[];
+    readonly isDeployed: boolean;
+  } | null;
+  readonly task: HeldTaskView | null;
+}
+
+/** @param instances a `select` of whole rows of `runner_instance` */
+const select = (instances: string) => `
+  select i.id, i.holder, i.instance_id as "instanceId", i.version, i.first_seen_at as "firstSeenAt",
+         i.last_seen_at as "lastSeenAt", i.drained, ${runnerState('c.task_id is not null')} as state,
+         case when k.id is not null then json_build_object(
+           'label', k.label, 'hint', k.hint, 'runnerTypes', k.runner_types, 'isDeployed', k.created_by is null
+         ) end as token,
+         c.task_id as "taskId", c.run_id as "runId", c.attempt, r.session_id as "sessionId",
+         r.node_instance_id as "nodeInstanceId", n.name as "nodeName", r.template_name as "nodeTemplate",
+         c.claimed_at as "claimedAt", c.phase
+    from (${instances}) i
+    left join runner_token k on k.id = ${tokenIdOfHolder('i.holder')}
+    left join node_claim c on c.holder = i.holder and c.instance_id = i.instance_id and c.ended_at is null
+    left join node_run r on r.id = c.run_id
+    left join node_instance n on n.id = r.node_instance_id`;
+
+type FlatRow = Omit<RunnerInstanceRow, 'task'> & {
+  readonly [Name in keyof HeldTaskView]: HeldTaskView[Name] | null;
+};
+
+function nested(row: FlatRow): RunnerInstanceRow {
+  const {
+    taskId,
+    runId,
+    attempt,
+    sessionId,
+    nodeInstanceId,
+    nodeName,
+    nodeTemplate,
+    claimedAt,
+    phase,
+    ...own
+  } = row;
+  if (taskId === null) return { ...own, task: null };
+  const task = {
+    taskId,
+    runId,
+    attempt,
+    sessionId,
+    nodeInstanceId,
+    nodeName,
+    nodeTemplate,
+    claimedAt,
+    phase,
+  };
+  // The columns of a claim are there together.
+  return { ...own, task: task as HeldTaskView };
+}
+
+/** Outside instances, those seen last first. */
+export async function listRunnerInstances(
+  database: Queryable,
+  page: { readonly offset: number; readonly limit: number },
+): Promise<{ readonly rows: RunnerInstanceRow[]; readonly totalCount: number }> {
+  const [rows, [total]] = await Promise.all([
+    database.query<FlatRow>(
+      `${select(`select * from runner_instance where holder <> '${builtinHolder}'
+                  order by last_seen_at desc, id limit $2 offset $1`)}
+        order by i.last_seen_at desc, i.id`,
+      [page.offset, page.limit],
+    ),
+    database.query<{ count: number }>(
+      `select count(*) as count from runner_instance where holder <> '${builtinHolder}'`,
+    ),
+  ]);
+  return { rows: rows.map(nested), totalCount: total!.count };
+}
+
+/** Marks an instance drained, or not; every process is told. Undefined when there is no such instance. */
+export async function setRunnerDrained(
+  database: Queryable,
+  id: string,
+  drained: boolean,
+): Promise<RunnerInstanceRow | undefined> {
+  const known = await database.query(
+    `with changed as (
+       update runner_instance set drained = $2 where id = $1 and holder <> '${builtinHolder}' returning 1
+     )
+     select pg_notify('${runnerChangedChannel}', '') from changed`,
+    [id, drained],
+  );
+  if (known.length === 0) return undefined;
+  const [row] = await database.query<FlatRow>(select('select * from runner_instance where id = $1'), [id]);
+  return row && nested(row);
+}
+
+/**
+ * Notes that an instance ends: it counts as gone at once, and a claim of it that still waits is answered. What it holds
+ * stays held until it is ended or its lease is. Does nothing for an instance that has never claimed.
+ */
+export async function signOffRunner(database: Queryable, identity: RunnerIdentity): Promise<void> {
+  await database.query(
+    `with gone as (
+       update runner_instance set signed_off_at = clock_timestamp(), claim_seq = claim_seq + 1
+        where holder = $1 and instance_id = $2 returning 1
+     )
+     select pg_notify('${runnerChangedChannel}', '') from gone`,
+    [identity.holder, identity.instanceId],
+  );
+}
+
+/** An instance that was seen, and what it said of its version then. */
+export interface Sighting extends RunnerIdentity {
+  readonly version: string | null;
+  readonly agoSeconds: number;
+}
+
+/** Sightings that would move the time by less than this are not worth a write. */
+const worthSeconds = 5;
+
+/**
+ * Notes when instances were last seen, and their versions, where that is worth a write.
+ * @returns the sightings to be noted again: of instances whose first claim is only arriving, and of rows that a claim
+ *   is just writing, which does not wait for this
+ */
+export async function noteSightings<T extends Sighting>(
+  database: Queryable,
+  sightings: readonly T[],
+): Promise<T[]> {
+  const left = await database.query<{ number: number }>(
+    `with sighting as materialized (
+       select s.number::int, i.id, s.version, s.at,
+              i.last_seen_at < s.at - make_interval(secs => ${worthSeconds})
+                or s.version is distinct from i.version and s.version is not null as "isNews"
+         from (select holder, instance_id, version, number, clock_timestamp() - make_interval(secs => ago) as at
+                 from unnest($1::text[], $2::text[], $3::text[], $4::float8[]) with ordinality
+                   as s (holder, instance_id, version, ago, number)) s
+         left join runner_instance i on i.holder = s.holder and i.instance_id = s.instance_id
+     ),
+     free as materialized (
+       select i.id from runner_instance i
+        where i.id in (select id from sighting where "isNews")
+          for update skip locked
+     ),
+     noted as (
+       update runner_instance i
+          set last_seen_at = greatest(i.last_seen_at, s.at), version = coalesce(s.version, i.version)
+         from sighting s join free on free.id = s.id where i.id = s.id
+     )
+     select number from sighting s
+      where s.id is null or s."isNews" and not exists (select from free where free.id = s.id)`,
+    [
+      sightings.map((sighting) => sighting.holder),
+      sightings.map((sighting) => sighting.instanceId),
+      sightings.map((sighting) => sighting.version),
+      sightings.map((sighting) => sighting.agoSeconds),
+    ],
+  );
+  return left.map(({ number }) => sightings[number - 1]!);
+}
+
+/**
+ * Removes instances that hold nothing and were not seen for long; drained ones stay longer, so that none comes back
+ * undrained after a longer pause.
+ * @returns how many
+ */
+export async function sweepRunnerInstances(database: Queryable): Promise<number> {
+  const rows = await database.query(
+    `delete from runner_instance i
+      where i.last_seen_at < clock_timestamp()
+              - make_interval(days => case when i.drained then ${limits.runnerDrainedKeptDays}
+                                           else ${limits.runnerInstanceKeptDays} end)
+        and not exists (select from node_claim c
+                         where c.holder = i.holder and c.instance_id = i.instance_id and c.ended_at is null)
+      returning 1`,
+  );
+  return rows.length;
+}

@@ -1,0 +1,22 @@
+/** Values of runner tokens: shown once, stored as a digest (decisions 3). */
+import { randomBytes } from 'node:crypto';
+import { formatToken, tokenFamily, tokenHint, tokenRandomBytes } from '../../domain/access/token-format.ts';
+import type { SecretBox } from '../objects/secrets.ts';
+
+const purpose = 'runner token';
+
+export interface NewTokenValue {
+  readonly value: string;
+  readonly digest: Buffer;
+  readonly hint: string;
+}
+
+export function newTokenValue(secrets: SecretBox): NewTokenValue {
+  const value = formatToken('runner', randomBytes(tokenRandomBytes));
+  return { value, digest: secrets.digest(value, purpose), hint: tokenHint(value) };
+}
+
+/** What a value is looked up by; null for a wrong form or checksum, without a look at what is stored. */
+export function digestOf(secrets: SecretBox, value: string): Buffer | null {
+  return tokenFamily(value) === 'runner' ? secrets.digest(value, purpose) : null;
+}

@@ -1,0 +1,266 @@
+/**
+ * Claiming tasks. A claim is one statement over run, attempt, claim and runner-instance rows, never session or node:
+ * `Processing` is derived from the held claim when a node is read.
+ */
+import { taskClaimed } from '../../telemetry/metrics.ts';
+import type { Database, Queryable } from '../connection/database.ts';
+import { failpoint } from '../connection/failpoint.ts';
+import { newId } from '../connection/ids.ts';
+import { tokenIdOfHolder } from '../runners/holder.ts';
+import { replayStart } from './reprocess.ts';
+
+/** Who holds a task: a token (or account), and the instance name that its program chose. */
+export interface RunnerIdentity {
+  readonly holder: string;
+  readonly instanceId: string;
+}
+
+/** A task as its claimant gets it. Times are `Date`s of the database's clock. */
+export interface ClaimedTask {
+  readonly taskId: string;
+  readonly runId: string;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly reason: 'input' | 'reprocess' | 'follow-up';
+  readonly projectId: number;
+  readonly sessionId: string;
+  readonly sessionName: string;
+  readonly nodeInstanceId: number;
+  readonly nodeName: string;
+  readonly nodeTemplate: string;
+  readonly runnerType: string;
+  /** Json-string, as stored. */
+  readonly configuration: string;
+  readonly parents: ReadonlyArray<{ nodeInstanceId: number; name: string }>;
+  readonly claimedAt: Date;
+  readonly leaseExpiresAt: Date;
+  readonly leaseSeconds: number;
+  readonly incremental: boolean;
+  readonly timeoutSeconds: number | null;
+  readonly watermarkOutputId: number | null;
+  readonly watermarkPosition: number;
+  readonly upperPosition: number;
+  /** Inputs above the watermark, within the upper bound. */
+  readonly pendingInputs: number;
+  /** The trace in which the run was queued, as a W3C `traceparent`. */
+  readonly traceparent: string | null;
+  /** Since the attempt could first be claimed; null when it had been held before. */
+  readonly waitedSeconds: number | null;
+}
+
+/** What a claim meets on arrival. */
+export interface Arrival {
+  /** Newer than that of every earlier claim of the instance. */
+  readonly claimSeq: number;
+  /** The instance still holds a task, which it gives up by claiming again. */
+  readonly holdsTask: boolean;
+  /** An operator drained the instance: it gets no task. */
+  readonly drained: boolean;
+}
+
+/** @param templates an SQL expression: what the claim asks for, null for all that it may have */
+const announce = (templates: string) => `
+  insert into runner_instance (holder, instance_id, claim_seq, templates) values ($1, $2, 1, ${templates})
+  on conflict (holder, instance_id)
+    do update set claim_seq = runner_instance.claim_seq + 1, last_seen_at = clock_timestamp(), signed_off_at = null,
+                  templates = excluded.templates
+  returning claim_seq as "claimSeq", drained`;
+const holdsTask = `
+  exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 and c.ended_at is null)`;
+
+/**
+ * Announces the instance's newest claim, so that an older waiting one of it can win no more.
+ * @param templates what the claim asks for; null: all that it may have
+ */
+export async function arrive(
+  database: Database,
+  identity: RunnerIdentity,
+  templates: readonly string[] | null = null,
+): Promise<Arrival> {
+  const [row] = await database.query<Arrival>(`${announce('$3::text[]')}, ${holdsTask} as "holdsTask"`, [
+    identity.holder,
+    identity.instanceId,
+    templates,
+  ]);
+  return row!;
+}
+
+const claimColumns = `
+  claim.task_id as "taskId", run.id as "runId", run.attempt, run.max_attempts as "maxAttempts", run.reason,
+  s.project_id as "projectId", s.id as "sessionId", s.name as "sessionName", n.id as "nodeInstanceId",
+  n.name as "nodeName", run.template_name as "nodeTemplate", run.runner_type as "runnerType", n.configuration,
+  coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name) order by p.ordinal)
+              from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
+  claim.claimed_at as "claimedAt", claim.lease_until as "leaseExpiresAt", claim.lease_seconds as "leaseSeconds",
+  run.traceparent, attempt.waited_seconds as "waitedSeconds",
+  t.incremental, t.timeout_seconds as "timeoutSeconds", claim.watermark_output_id as "watermarkOutputId",
+  claim.watermark_position as "watermarkPosition", run.upper_position as "upperPosition",
+  (select count(*) from output_version v
+    where v.node_instance_id = any (n.parent_ids) and v.position > claim.watermark_position
+      and v.position <= run.upper_position
+      and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)) as "pendingInputs"`;
+
+/** A token that ended since its caller was identified gets nothing any more. */
+const mayHold = `
+  ($1 not like 'token:%'
+    or exists (select from runner_token k where k.id = ${tokenIdOfHolder('$1')}
+                  and k.revoked_at is null and k.expires_at > clock_timestamp()))`;
+
+/**
+ * @param instance a statement that locks the instance's row and gives its `drained`; no row when the claim may not win
+ *   any more
+ * @param pick a `select` of one `node_run`'s id, locked, skipping what others hold
+ * $1 holder, $2 instance, $3 task id, $4 default lease seconds
+ */
+function claimSteps(instance: string, pick: string): string {
+  return `
+  with pick as materialized (${pick}),
+  instance as materialized (${instance}),
+  replay as materialized (${replayStart}),
+  run as (
+    update node_run r
+       set state = 'held', due_at = null,
+           upper_position = coalesce(r.upper_position, (
+             select coalesce(max(p.newest_position), 0) from node_instance n
+               join node_instance p on p.id = any (n.parent_ids) where n.id = r.node_instance_id)),
+           replay_position = coalesce(r.replay_position, (select position from replay)),
+           replay_output_id = coalesce(r.replay_output_id, (select output_id from replay))
+      from pick, instance where r.id = pick.id and not instance.drained and ${mayHold}
+    returning r.*
+  ), attempt as (
+    update node_attempt a set started_at = coalesce(a.started_at, clock_timestamp())
+      from run where a.run_id = run.id and a.number = run.attempt
+    returning case when old.started_at is null
+                   then extract(epoch from clock_timestamp() - a.available_at)::float8 end as waited_seconds
+  ), claim as (
+    insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
+                            timeout_at, watermark_position, watermark_output_id, unnamed_outputs)
+    select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
+           clock_timestamp() + make_interval(secs => coalesce(t.lease_seconds, $4)),
+           clock_timestamp() + make_interval(secs => t.timeout_seconds),
+           coalesce(run.replay_position, n.watermark_position),
+           case when run.replay_position is null then n.watermark_output_id else run.replay_output_id end,
+           run.unnamed_from
+      from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
+    returning *
+  )`;
+}
+
+const claimed = `
+    from run join claim on true left join attempt on true join node_instance n on n.id = run.node_instance_id
+    join node_template t on t.id = n.node_template_id join session s on s.id = run.session_id`;
+
+/** $5 claim sequence or null */
+function claimStatement(pick: string): string {
+  const instance = `
+    select i.drained from runner_instance i, pick
+     where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i`;
+  return `${claimSteps(instance, pick)} select ${claimColumns} ${claimed}`;
+}
+
+const claimByTemplate = claimStatement(`
+  select r.id from node_run r where r.state = 'queued' and not r.frozen and r.template_name = $6
+   order by r.fair_rank limit 1 for update skip locked`);
+const claimById = claimStatement(`
+  select r.id from node_run r where r.state = 'queued' and not r.frozen and r.id = $6::uuid and r.attempt = $7
+   for update skip locked`);
+
+const arriveAndClaimStatement = `
+  ${claimSteps(
+    announce('$6::text[]'),
+    `select r.id from node_run r
+      where r.state = 'queued' and not r.frozen and r.template_name = $5 and not ${holdsTask}
+      order by r.fair_rank limit 1 for update skip locked`,
+  )}
+  select instance."claimSeq", instance.drained, ${holdsTask} as "holdsTask", task.*
+    from instance left join lateral (select ${claimColumns} ${claimed}) task on true`;
+
+/**
+ * {@link arrive} and {@link claimNext} for one template in one statement; an instance that holds a task gets none.
+ * @param request `isOpen`: the claim asks for all that it may have, which is this template just now
+ * Throws a unique violation when an older claim of the instance wins in this moment.
+ */
+export async function arriveAndClaim(
+  database: Queryable,
+  identity: RunnerIdentity,
+  request: { template: string; leaseSeconds: number; isOpen?: boolean },
+): Promise<Arrival & { readonly task: ClaimedTask | undefined }> {
+  const [row] = await database.query<
+    Arrival & { readonly [Name in keyof ClaimedTask]: ClaimedTask[Name] | null }
+  >(arriveAndClaimStatement, [
+    identity.holder,
+    identity.instanceId,
+    newId(),
+    request.leaseSeconds,
+    request.template,
+    request.isOpen === true ? null : [request.template],
+  ]);
+  const { claimSeq, holdsTask, drained, ...task } = row!;
+  const arrival = { claimSeq, holdsTask, drained };
+  if (task.taskId === null) return { ...arrival, task: undefined };
+  return { ...arrival, task: await made(task as ClaimedTask) };
+}
+
+/**
+ * Takes the oldest ready task (by fair rank) of one of the templates; undefined when there is none,
+ * when a newer claim of the same instance has arrived, when the instance is drained, or when its token has ended.
+ */
+export async function claimNext(
+  database: Queryable,
+  identity: RunnerIdentity,
+  request: { claimSeq: number; templates: readonly string[]; leaseSeconds: number },
+): Promise<ClaimedTask | undefined> {
+  for (const template of await byOldestTask(database, request.templates)) {
+    const [task] = await database.query<ClaimedTask>(claimByTemplate, [
+      identity.holder,
+      identity.instanceId,
+      newId(),
+      request.leaseSeconds,
+      request.claimSeq,
+      template,
+    ]);
+    if (task) return made(task);
+  }
+  return undefined;
+}
+
+/** Those of the templates that have a ready task, the one with the oldest first. */
+async function byOldestTask(database: Queryable, templates: readonly string[]): Promise<readonly string[]> {
+  if (templates.length <= 1) return templates;
+  const rows = await database.query<{ name: string }>(
+    `select t.name from unnest($1::text[]) as t (name)
+       cross join lateral (
+         select r.fair_rank from node_run r
+          where r.state = 'queued' and not r.frozen and r.template_name = t.name
+          order by r.fair_rank limit 1) head
+      order by head.fair_rank`,
+    [templates],
+  );
+  return rows.map((row) => row.name);
+}
+
+/** Claims one attempt of one run for a built-in node's activity; undefined when it is held or ended. */
+export async function claimRun(
+  database: Database,
+  identity: RunnerIdentity,
+  request: { runId: string; attempt: number; leaseSeconds: number },
+): Promise<ClaimedTask | undefined> {
+  const { claimSeq } = await arrive(database, identity);
+  const [task] = await database.query<ClaimedTask>(claimById, [
+    identity.holder,
+    identity.instanceId,
+    newId(),
+    request.leaseSeconds,
+    claimSeq,
+    request.runId,
+    request.attempt,
+  ]);
+  return task && made(task);
+}
+
+/** The claim stands. */
+async function made(task: ClaimedTask): Promise<ClaimedTask> {
+  await failpoint('claimed');
+  taskClaimed(task.nodeTemplate, task.waitedSeconds);
+  return task;
+}

@@ -1,0 +1,95 @@
+/** What the next task of a node would be, read without touching anything (decisions 9: debug routes). */
+
+import type { NodeFacts, RunReason, RunState } from '../../domain/runs/run-plan.ts';
+import { runWanted } from '../../domain/runs/run-plan.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
+import type { Queryable } from '../connection/database.ts';
+import { nodeFacts } from './plan-session.ts';
+import { replayStart } from './reprocess.ts';
+import type { InputBounds } from './task-inputs.ts';
+
+export interface DebugNode extends Omit<InputBounds, 'reason'> {
+  /** Why the open run, or the one that is due, runs; null when there is none. */
+  readonly reason: RunReason | null;
+  readonly projectId: number;
+  readonly sessionId: string;
+  readonly sessionName: string;
+  readonly isFrozen: boolean;
+  readonly nodeInstanceId: number;
+  readonly nodeName: string;
+  readonly nodeTemplate: string;
+  readonly runnerType: string;
+  readonly maxAttempts: number;
+  /** Json-string, as stored. */
+  readonly configuration: string;
+  readonly parents: ReadonlyArray<{ nodeInstanceId: number; name: string; newestPosition: number }>;
+  readonly storedState: number;
+  readonly run: {
+    readonly id: string;
+    readonly state: Exclude<RunState, 'done'>;
+    readonly attempt: number;
+    readonly dueAt: string | null;
+  } | null;
+  readonly watermarkPosition: number;
+  readonly watermarkOutputId: number | null;
+  readonly plan: NodeFacts;
+}
+
+interface Row extends Omit<DebugNode, 'run' | 'plan'> {
+  readonly runId: string | null;
+  readonly runState: Exclude<RunState, 'done'> | null;
+  readonly attempt: number | null;
+  readonly dueAt: Date | null;
+}
+
+/** The bounds of an open run are its own; without one they are what a run would get that was claimed now. */
+const debugNode = `
+  with pick as materialized (
+    select r.id from node_run r where r.node_instance_id = $1 and r.state <> 'done'
+  ), replay as materialized (${replayStart})
+  select n.id as "nodeInstanceId", n.name as "nodeName", n.configuration, n.parent_ids as "parentIds",
+         n.state as "storedState", s.id as "sessionId", s.name as "sessionName", s.project_id as "projectId",
+         s.frozen_at is not null as "isFrozen", t.name as "nodeTemplate", t.runner_type as "runnerType",
+         t.incremental, t.reprocess, coalesce(r.max_attempts, t.max_attempts) as "maxAttempts",
+         coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name,
+                                                     'newestPosition', p.newest_position) order by p.ordinal)
+                     from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
+         r.id as "runId", r.state as "runState", r.attempt, r.due_at as "dueAt", r.reason,
+         coalesce(r.upper_position, (
+           select max(p.newest_position) from node_instance p where p.id = any (n.parent_ids)), 0) as "upperPosition",
+         watermark.position as "watermarkPosition", watermark.position as "claimWatermarkPosition",
+         watermark.output_id as "watermarkOutputId"
+    from node_instance n join node_template t on t.id = n.node_template_id join session s on s.id = n.session_id
+    left join node_run r on r.id = (select id from pick)
+    left join replay on true
+    cross join lateral (
+      select n.watermark_position as position, n.watermark_output_id as output_id
+       where coalesce(r.replay_position, replay.position) is null
+         and (r.id is not null or n.follow_up_replay_position is null)
+      union all
+      select r.replay_position, r.replay_output_id where r.replay_position is not null
+      union all
+      select replay.position, replay.output_id where r.replay_position is null and replay.position is not null
+      union all
+      select n.follow_up_replay_position, n.follow_up_replay_output_id
+       where r.id is null and n.follow_up_replay_position is not null) watermark
+   where n.id = $1`;
+
+/** A node by its id; undefined when there is none. */
+export async function findDebugNode(
+  database: Queryable,
+  nodeInstanceId: number,
+): Promise<DebugNode | undefined> {
+  const [[row], [plan]] = await Promise.all([
+    database.query<Row>(debugNode, [nodeInstanceId]),
+    database.query<NodeFacts>(`${nodeFacts} where n.id = $1`, [nodeInstanceId]),
+  ]);
+  if (row === undefined || plan === undefined) return undefined;
+  const { runId, runState, attempt, dueAt, ...node } = row;
+  const run =
+    runId === null || runState === null
+      ? null
+      : { id: runId, state: runState, attempt: attempt ?? 1, dueAt: dueAt && formatTimestamp(dueAt) };
+  const reason = node.reason ?? runWanted({ ...plan, hasOpenRun: false }) ?? null;
+  return { ...node, run, plan, reason };
+}

@@ -1,0 +1,229 @@
+/**
+ * How a held task ends: complete, fail, release by its holder, or the loss of its lease.
+ *
+ * The fence: every end repeats the whole condition (task, holder, instance, not ended, lease alive by the database's
+ * clock, read after the row is locked) in the transaction that writes it.
+ */
+import {
+  type AttemptReport,
+  type CompleteOutcome,
+  endAttempt,
+  type FailureCategory,
+  followUpDecision,
+} from '../../domain/runs/run-plan.ts';
+import type { EndedAttempt } from '../../domain/sessions/session-change.ts';
+import type { Database, Tx } from '../connection/database.ts';
+import { failpoint } from '../connection/failpoint.ts';
+import { publishStaged } from '../outputs/publish.ts';
+import type { RunnerIdentity } from './claims.ts';
+import { planSession } from './plan-session.ts';
+import { requeueRun } from './requeue-run.ts';
+import { type LockedSession, lockSession, saveSession } from './session-lock.ts';
+import { writeDone, writeRetry } from './write-run-outcome.ts';
+
+export type TaskEnd =
+  | {
+      readonly kind: 'complete';
+      readonly outcome: CompleteOutcome;
+      readonly hasMore: boolean;
+      readonly statusDetails?: string | undefined;
+      readonly state?: Record<string, unknown> | undefined;
+    }
+  | { readonly kind: 'fail'; readonly category: FailureCategory; readonly reason: string }
+  | { readonly kind: 'release'; readonly reason?: string | undefined };
+
+export type EndRefusal = 'task-not-found' | 'task-finished' | 'output-missing' | 'not-incremental';
+
+/** `reply` is the interface's body for the call; a repeat of the same end by the same holder gets the same one. */
+export type EndResult =
+  | {
+      readonly kind: 'ended';
+      readonly reply: Record<string, unknown>;
+      readonly sessionId: string;
+      readonly runId: string;
+      readonly nodeInstanceId: number;
+    }
+  | { readonly kind: 'repeated'; readonly reply: Record<string, unknown> }
+  | { readonly kind: 'refused'; readonly why: EndRefusal };
+
+/** Thrown inside the transaction so that the end of the claim is rolled back with it. */
+class Refusal extends Error {
+  readonly why: EndRefusal;
+  constructor(why: EndRefusal) {
+    super(why);
+    this.why = why;
+  }
+}
+
+interface HeldRun {
+  readonly taskId: string;
+  readonly runId: string;
+  readonly nodeInstanceId: number;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly firstAttempt: number;
+  readonly lostCount: number;
+  readonly cancelRequested: boolean;
+  readonly wroteOutput: boolean;
+  readonly incremental: boolean;
+  readonly watermarkMoved: boolean;
+}
+
+/**
+ * Ends a task in one transaction: outcome, node states, retry or follow-up, and the runs that become due.
+ * @param digest of the request that ends it, to tell a repeat from a different end
+ * @param jitter a random number in [0, 1)
+ */
+export async function endTask(
+  database: Database,
+  identity: RunnerIdentity,
+  taskId: string,
+  end: TaskEnd,
+  digest: string,
+  jitter: number,
+): Promise<EndResult> {
+  try {
+    const result = await database.transaction<EndResult>(async (tx) => {
+      const session = await lockSession(tx, 'task', taskId);
+      if (!session) throw new Refusal('task-not-found');
+      const run = await endClaim(tx, identity, taskId, end.kind, digest);
+      if (!run) return repeatedEnd(tx, identity, taskId, digest);
+      const { reply, ended } = await applyEnd(tx, session, run, end, jitter);
+      await saveSession(tx, session, ended, { taskId, reply });
+      const { runId, nodeInstanceId } = run;
+      return { kind: 'ended', reply, sessionId: session.sessionId, runId, nodeInstanceId };
+    });
+    await failpoint('end-committed');
+    return result;
+  } catch (error) {
+    if (error instanceof Refusal) return { kind: 'refused', why: error.why };
+    throw error;
+  }
+}
+
+async function endClaim(
+  tx: Tx,
+  identity: RunnerIdentity,
+  taskId: string,
+  ending: TaskEnd['kind'],
+  digest: string,
+): Promise<HeldRun | undefined> {
+  const [run] = await tx.query<HeldRun>(
+    `with run as materialized (
+       select r.* from node_run r
+        where r.id = (select c.run_id from node_claim c where c.task_id = $1) for update
+     ), ended as (
+       update node_claim c set ended_at = clock_timestamp(), ending = $4, ending_digest = $5
+         from run
+        where c.task_id = $1 and c.run_id = run.id and c.holder = $2 and c.instance_id = $3 and c.ended_at is null
+          and c.lease_until > clock_timestamp()
+       returning c.task_id, c.watermark_position
+     )
+     select ended.task_id as "taskId", run.id as "runId", run.node_instance_id as "nodeInstanceId", run.attempt,
+            run.max_attempts as "maxAttempts", run.first_attempt as "firstAttempt", run.lost_count as "lostCount",
+            run.cancel_requested as "cancelRequested", run.wrote_output as "wroteOutput", t.incremental,
+            coalesce(run.replay_position, n.watermark_position) > ended.watermark_position as "watermarkMoved"
+       from ended, run, node_instance n, node_template t
+      where n.id = run.node_instance_id and t.id = n.node_template_id`,
+    [taskId, identity.holder, identity.instanceId, ending, digest],
+  );
+  return run;
+}
+
+/** The same reply to the same end, for the holder that ended the task, for ten minutes. */
+async function repeatedEnd(
+  tx: Tx,
+  identity: RunnerIdentity,
+  taskId: string,
+  digest: string,
+): Promise<EndResult> {
+  const [claim] = await tx.query<{ digest: string; reply: Record<string, unknown> }>(
+    `select ending_digest as digest, ending_reply as reply from node_claim
+      where task_id = $1 and holder = $2 and instance_id = $3 and ending_reply is not null
+        and ended_at > clock_timestamp() - interval '10 minutes'`,
+    [taskId, identity.holder, identity.instanceId],
+  );
+  if (!claim) throw new Refusal('task-not-found');
+  if (claim.digest !== digest) throw new Refusal('task-finished');
+  return { kind: 'repeated', reply: claim.reply };
+}
+
+interface Applied {
+  readonly reply: Record<string, unknown>;
+  readonly ended: readonly EndedAttempt[];
+}
+
+async function applyEnd(
+  tx: Tx,
+  session: LockedSession,
+  run: HeldRun,
+  end: TaskEnd,
+  jitter: number,
+): Promise<Applied> {
+  switch (end.kind) {
+    case 'complete':
+      return applyComplete(tx, session, run, end);
+    case 'fail':
+      return applyFailure(tx, session, run, end, jitter);
+    case 'release': {
+      const ended = await requeueRun(tx, session, run.runId, { kind: 'released', reason: end.reason });
+      return { reply: { taskId: run.taskId, nodeState: ended.length > 0 ? 'Failed' : 'Pending' }, ended };
+    }
+  }
+}
+
+async function applyComplete(
+  tx: Tx,
+  session: LockedSession,
+  run: HeldRun,
+  report: Extract<TaskEnd, { kind: 'complete' }>,
+): Promise<Applied> {
+  if (report.hasMore && !run.incremental) throw new Refusal('not-incremental');
+  const end = endAttempt(run, report, 0);
+  if (end.kind !== 'done') throw new Error('A completed attempt is done.');
+  const succeeded = end.outcome === 'completed';
+  const published = succeeded ? await publishStaged(tx, session, run.runId) : undefined;
+  if (succeeded && !published && !run.wroteOutput) throw new Refusal('output-missing');
+  const next =
+    end.outcome === 'cancelled'
+      ? { followUp: false }
+      : followUpDecision({ ...report, watermarkMoved: run.watermarkMoved });
+  const details = 'why' in next && next.why ? `${end.statusDetails} ${next.why}`.trim() : end.statusDetails;
+  const effects = {
+    newest: published?.newest,
+    state: end.outcome === 'cancelled' ? undefined : report.state,
+    followUpWanted: next.followUp,
+    watermarkToUpper: !run.incremental && end.nodeState === 'Succeeded',
+  };
+  const [endedAttempt, queued] = await Promise.all([
+    writeDone(tx, run, { ...end, statusDetails: details }, effects),
+    planSession(tx, session, run.nodeInstanceId),
+  ]);
+  const nodeState = queued.includes(run.nodeInstanceId) ? 'Pending' : end.nodeState;
+  return {
+    reply: { taskId: run.taskId, outcome: report.outcome, nodeState, followUp: next.followUp },
+    ended: [endedAttempt],
+  };
+}
+
+async function applyFailure(
+  tx: Tx,
+  session: LockedSession,
+  run: HeldRun,
+  report: AttemptReport,
+  jitter: number,
+): Promise<Applied> {
+  const end = endAttempt(run, report, jitter);
+  if (end.kind === 'retry') {
+    const ended = await writeRetry(tx, run, end, 'failed');
+    const nextAttemptAt = new Date(session.nowMs + end.delayMs).toISOString();
+    return {
+      reply: { taskId: run.taskId, nodeState: 'Pending', willRetry: true, nextAttemptAt },
+      ended: [ended],
+    };
+  }
+  const ended = await writeDone(tx, run, end);
+  const queued = await planSession(tx, session, run.nodeInstanceId);
+  const nodeState = queued.includes(run.nodeInstanceId) ? 'Pending' : end.nodeState;
+  return { reply: { taskId: run.taskId, nodeState, willRetry: false, nextAttemptAt: null }, ended: [ended] };
+}

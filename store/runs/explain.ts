@@ -1,0 +1,138 @@
+/** What is known of a node that does not run: the facts behind `explain`. */
+
+import type { ExplainFacts } from '../../domain/runs/explain.ts';
+import { visibleNodeState } from '../../domain/runs/node-state.ts';
+import type { Database, Queryable } from '../connection/database.ts';
+import { tokenIdOfHolder } from '../runners/holder.ts';
+import { runnerState } from '../runners/runner-instances.ts';
+
+export interface ExplainedNode extends ExplainFacts {
+  readonly nodeInstanceId: number;
+  readonly nodeName: string;
+  readonly nodeTemplate: string;
+  readonly sessionId: string;
+}
+
+interface NodeRow
+  extends Omit<
+    ExplainedNode,
+    'state' | 'statusDetails' | 'parents' | 'openRun' | 'heldBy' | 'lastRun' | 'runners'
+  > {
+  readonly runnerType: string;
+  readonly runtime: string;
+  readonly storedState: number;
+  readonly storedDetails: string;
+}
+
+type OpenRun = NonNullable<ExplainFacts['openRun']>;
+interface OpenRow extends OpenRun {
+  readonly instanceId: string | null;
+  readonly leaseExpiresAt: Date | null;
+  readonly phase: string | null;
+  readonly message: string | null;
+}
+
+/** Undefined when there is no such node instance. */
+export async function readExplainFacts(
+  database: Database,
+  nodeInstanceId: number,
+): Promise<ExplainedNode | undefined> {
+  const [node] = await database.query<NodeRow>(nodeStatement, [nodeInstanceId]);
+  if (node === undefined) return undefined;
+  const [parents, [open], [lastRun], runners] = await Promise.all([
+    readParents(database, nodeInstanceId),
+    database.query<OpenRow>(openStatement, [nodeInstanceId]),
+    database.query<NonNullable<ExplainFacts['lastRun']>>(lastStatement, [nodeInstanceId]),
+    node.runtime === 'system' ? null : readRunners(database, node),
+  ]);
+  const { storedState, storedDetails, runnerType: _type, runtime: _runtime, ...shown } = node;
+  const isHeld = open?.state === 'held';
+  const heldDetails = [open?.phase, open?.message].filter((part) => part).join(': ');
+  return {
+    ...shown,
+    state: visibleNodeState(storedState, isHeld),
+    statusDetails: isHeld ? heldDetails : storedDetails,
+    parents,
+    openRun: open === undefined ? null : runOf(open),
+    heldBy:
+      open?.instanceId != null && open.leaseExpiresAt !== null
+        ? { instanceId: open.instanceId, leaseExpiresAt: open.leaseExpiresAt }
+        : null,
+    lastRun: lastRun ?? null,
+    runners,
+  };
+}
+
+function runOf({ instanceId: _i, leaseExpiresAt: _l, phase: _p, message: _m, ...run }: OpenRow): OpenRun {
+  return run;
+}
+
+const nodeStatement = `
+  select clock_timestamp() as now, n.id as "nodeInstanceId", n.name as "nodeName", t.name as "nodeTemplate",
+         n.session_id as "sessionId", t.type = 'Input' as "isInput", t.trigger, n.state as "storedState",
+         n.status_details as "storedDetails", n.last_processed as "lastProcessed", s.frozen_at as "frozenAt",
+         t.runner_type as "runnerType", y.runtime,
+         (select count(*) from queued_upload q where q.node_instance_id = n.id) as "queuedUploads"
+    from node_instance n join session s on s.id = n.session_id join node_template t on t.id = n.node_template_id
+    join runner_type y on y.name = t.runner_type
+   where n.id = $1`;
+
+const openStatement = `
+  select r.id, r.state, r.attempt, r.max_attempts as "maxAttempts", r.reason, r.created_at as "queuedAt",
+         r.due_at as "dueAt", r.cancel_requested as "cancelRequested", c.instance_id as "instanceId",
+         c.lease_until as "leaseExpiresAt", c.phase, c.message,
+         (select count(*) from (
+            select 1 from node_run x
+             where r.state = 'queued' and x.state = 'queued' and not x.frozen and x.template_name = r.template_name
+               and x.fair_rank < r.fair_rank limit 1000) ahead) as "tasksAhead"
+    from node_run r left join node_claim c on c.run_id = r.id and c.ended_at is null
+   where r.node_instance_id = $1 and r.state <> 'done'`;
+
+const lastStatement = `
+  select r.id, r.outcome, r.status_details as "statusDetails", r.attempt, r.max_attempts as "maxAttempts",
+         r.ended_at as "endedAt"
+    from node_run r where r.node_instance_id = $1 and r.state = 'done' order by r.created_at desc limit 1`;
+
+async function readParents(database: Queryable, nodeInstanceId: number) {
+  const rows = await database.query<{
+    nodeInstanceId: number;
+    name: string;
+    storedState: number;
+    isHeld: boolean;
+    hasOutput: boolean;
+    isNews: boolean;
+  }>(
+    `select p.id as "nodeInstanceId", p.name, p.state as "storedState",
+            exists (select 1 from node_run h where h.node_instance_id = p.id and h.state = 'held') as "isHeld",
+            p.newest_position > 0 as "hasOutput", p.newest_position > n.consumed_position as "isNews"
+       from node_instance n join node_instance p on p.id = any (n.parent_ids)
+      where n.id = $1 order by p.ordinal`,
+    [nodeInstanceId],
+  );
+  return rows.map(({ storedState, isHeld, ...shown }) => ({
+    ...shown,
+    state: visibleNodeState(storedState, isHeld),
+  }));
+}
+
+/** Accounts may claim tasks of all external runner types; of all, those count that claim tasks of the node's template. */
+async function readRunners(database: Queryable, { runnerType, runtime, nodeTemplate }: NodeRow) {
+  const [row] = await database.query<Omit<NonNullable<ExplainFacts['runners']>, 'runnerType'>>(
+    `select max(i.last_seen_at) as "lastSeenAt", count(*) filter (where is_there) as recent,
+            count(*) filter (where is_there and is_busy and not i.drained) as "recentBusy",
+            count(*) filter (where is_there and i.drained) as "recentDrained"
+       from (
+         select i.*, ${runnerState('h.is_busy')} <> 'gone' as is_there, h.is_busy
+           from runner_instance i
+           left join runner_token k on k.id = ${tokenIdOfHolder('i.holder')}
+          cross join lateral (
+            select exists (select 1 from node_claim c where c.holder = i.holder and c.instance_id = i.instance_id
+                                                        and c.ended_at is null) as is_busy) h
+          where (i.templates is null or $3 = any (i.templates))
+            and ((i.holder like 'user:%' and $2 = 'external')
+              or ($1 = any (k.runner_types) and k.revoked_at is null and k.expires_at > clock_timestamp()))
+       ) i`,
+    [runnerType, runtime, nodeTemplate],
+  );
+  return { runnerType, ...row! };
+}

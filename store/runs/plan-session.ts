@@ -1,0 +1,137 @@
+/**
+ * The next step of a session's graph: which nodes get a run now.
+ *
+ * Called by every transaction that writes a fact (upload published, outcome, reprocess, unfreeze) for the changed node
+ * and its children, and by the session's workflow for the whole session. Twice in a row does nothing the second time.
+ */
+import { nodeStateCodes } from '../../domain/runs/node-state.ts';
+import { failedWith, type NodeFacts, type RunReason, runWanted } from '../../domain/runs/run-plan.ts';
+import { currentTraceparent } from '../../telemetry/trace.ts';
+import type { Tx } from '../connection/database.ts';
+import { newId } from '../connection/ids.ts';
+import { checkConfigurations, isConfigurationChecked } from './configuration-check.ts';
+import { taskReadyChannel } from './queue-channel.ts';
+import type { LockedSession } from './session-lock.ts';
+import { fixUpperBound, writeDone } from './write-run-outcome.ts';
+
+/** The distance, in milliseconds, between the ranks of two runs of one session: what a session with many runs gives way. */
+export const fairStepMs = 50;
+
+interface NodeRow extends NodeFacts {
+  readonly id: number;
+  readonly templateName: string;
+  readonly runnerType: string;
+  readonly maxAttempts: number;
+  readonly isChecked: boolean;
+}
+
+/** The select of what planning needs to know of nodes `n` with their templates `t`. */
+export const nodeFacts = `
+  select n.id, t.type = 'Input' as "isInput", t.trigger, n.consumed_position as "consumedPosition",
+         n.follow_up_wanted as "followUpWanted", n.reprocess_wanted as "reprocessWanted",
+         t.name as "templateName", t.runner_type as "runnerType", t.max_attempts as "maxAttempts",
+         ${isConfigurationChecked} as "isChecked",
+         coalesce((select array_agg(p.newest_position) from node_instance p where p.id = any (n.parent_ids)), '{}')
+           as "parentPositions",
+         exists (select 1 from node_run r where r.node_instance_id = n.id and r.state <> 'done') as "hasOpenRun"
+    from node_instance n join node_template t on t.id = n.node_template_id`;
+const wholeSession = `${nodeFacts} where n.session_id = $1 order by n.ordinal`;
+const changedNodeAndChildren = `${nodeFacts}
+   where n.id = $1 or n.id = any (array(select unnest(c.child_ids) from node_instance c where c.id = $1))
+   order by n.ordinal`;
+
+const queueRuns = `
+  with wanted as (
+    select * from unnest($2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::int[], $8::float8[])
+      as w (run_id, node_id, template_name, runner_type, reason, max_attempts, rank_ms)
+  ), runs as (
+    insert into node_run (id, session_id, node_instance_id, template_name, runner_type, reason, state, max_attempts,
+                          fair_rank, replay_position, replay_output_id, traceparent)
+    select w.run_id, $1, w.node_id, w.template_name, w.runner_type, w.reason, 'queued', w.max_attempts,
+           to_timestamp(w.rank_ms / 1000), n.follow_up_replay_position, n.follow_up_replay_output_id,
+           $9
+      from wanted w join node_instance n on n.id = w.node_id
+  ), attempts as (
+    insert into node_attempt (run_id, number, session_id) select run_id, 1, $1 from wanted
+  ), nodes as (
+    update node_instance n
+       set state = ${nodeStateCodes.Pending}, status_details = '', follow_up_wanted = false,
+           follow_up_replay_position = null, follow_up_replay_output_id = null,
+           reprocess_wanted = n.reprocess_wanted and w.reason <> 'reprocess'
+      from wanted w where n.id = w.node_id
+  )
+  select pg_notify('${taskReadyChannel}', template_name)
+    from (select distinct template_name from wanted where runner_type <> 'system') d`;
+
+/**
+ * Queues the runs that are wanted. That of a node whose configuration does not match its template's schema fails at
+ * once, so that it never reaches a runner.
+ * @param session locked; its fair rank moves on, so {@link saveSession} must follow
+ * @param changedNodeId the node whose fact was written; without it the whole session is planned
+ * @param traceparent the trace that the runs go on with; default: that of the work which writes the fact
+ * @returns the ids of the node instances that got a run that may be claimed
+ */
+export async function planSession(
+  tx: Tx,
+  session: LockedSession,
+  changedNodeId?: number,
+  traceparent?: string | null,
+): Promise<readonly number[]> {
+  if (session.frozen) return [];
+  const nodes =
+    changedNodeId === undefined
+      ? await tx.query<NodeRow>(wholeSession, [session.sessionId])
+      : await tx.query<NodeRow>(changedNodeAndChildren, [changedNodeId]);
+  const wanted: WantedRun[] = [];
+  for (const node of nodes) {
+    const reason = runWanted(node);
+    if (reason) wanted.push({ runId: newId(), node, reason, rankMs: takeRank(session) });
+  }
+  if (wanted.length === 0) return [];
+  void tx.ahead(queueRuns, [
+    session.sessionId,
+    wanted.map(({ runId }) => runId),
+    wanted.map(({ node }) => node.id),
+    wanted.map(({ node }) => node.templateName),
+    wanted.map(({ node }) => node.runnerType),
+    wanted.map(({ reason }) => reason),
+    wanted.map(({ node }) => node.maxAttempts),
+    wanted.map(({ rankMs }) => rankMs),
+    traceparent ?? currentTraceparent(),
+  ]);
+  session.builtinQueued ||= wanted.some(({ node }) => node.runnerType === 'system');
+  const failed = wanted.every(({ node }) => node.isChecked) ? noNodes : await failMisconfigured(tx, wanted);
+  return wanted.flatMap(({ node }) => (failed.has(node.id) ? [] : [node.id]));
+}
+
+interface WantedRun {
+  readonly runId: string;
+  readonly node: NodeRow;
+  readonly reason: RunReason;
+  readonly rankMs: number;
+}
+
+const noNodes: ReadonlySet<number> = new Set();
+
+/** @returns the nodes whose run has failed */
+async function failMisconfigured(tx: Tx, wanted: readonly WantedRun[]): Promise<ReadonlySet<number>> {
+  const unchecked = wanted.filter(({ node }) => !node.isChecked);
+  const faults = await checkConfigurations(
+    tx,
+    unchecked.map(({ node }) => node.id),
+  );
+  for (const { runId, node } of unchecked) {
+    const reason = faults.get(node.id);
+    if (reason === undefined) continue;
+    await fixUpperBound(tx, runId);
+    const failure = failedWith({ category: 'validation', reason });
+    await writeDone(tx, { runId, nodeInstanceId: node.id, attempt: 1 }, failure);
+  }
+  return new Set(faults.keys());
+}
+
+/** The next fair rank of the session, milliseconds since 1970. */
+export function takeRank(session: LockedSession): number {
+  session.fairRankMs = Math.max(session.nowMs, session.fairRankMs + fairStepMs);
+  return session.fairRankMs;
+}

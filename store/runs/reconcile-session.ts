@@ -1,0 +1,292 @@
+/** What the session's workflow asks of the database: plan everything, say what is open, due and has ended. */
+
+import { nodeStateCodes } from '../../domain/runs/node-state.ts';
+import { type NodeFacts, runWanted } from '../../domain/runs/run-plan.ts';
+import {
+  type Advanced,
+  attemptActivityId,
+  type DueRun,
+  type OpenAttempt,
+} from '../../domain/runs/session-look.ts';
+import type { Database, Tx } from '../connection/database.ts';
+import { failpoint } from '../connection/failpoint.ts';
+import { nodeFacts, planSession } from './plan-session.ts';
+import { taskReadyChannel } from './queue-channel.ts';
+import { lockSession } from './session-lock.ts';
+
+/** At most this many ends are told in one look; the rest follows at the next. */
+const maxEndedTold = 200;
+/**
+ * Attempts of outside runners, and of built-in nodes, that a session's workflow awaits at once. All open ones may be
+ * claimed; those beyond are awaited as others end. More would fill the server's buffer of a hundred events while a
+ * workflow task runs, upon which it ends that task by force.
+ */
+const maxAwaited = 40;
+
+/** Runs that wait for their time, each of which gets a timer; the others follow as these fall due. */
+const maxTimers = 10;
+
+/**
+ * Attempts of outside runners are awaited one by one only when they have been held, or have waited for a runner, for so
+ * long. Most are over before: they stand in the result of the next look, which costs the workflow one task a second
+ * however many there were.
+ */
+const awaitHeldAfterMs = 1_000;
+const awaitQueuedAfterMs = 10_000;
+/**
+ * While a queue moves, that is while some run of the session was claimed or ended so lately, nothing in it is awaited
+ * either, however long it has been there: its runs are over soon, and each would cost the workflow an activity and tasks.
+ */
+const movesForMs = 2_000;
+const lookAgainMs = 1_000;
+/** A look that comes later than this after its time is not relied upon. */
+const lookSlackSeconds = 1;
+
+/** Looks in one go while facts keep landing; after these the workflow asks again. */
+const maxLooks = 4;
+
+/**
+ * One look at a session: queues retries that are due, plans every node, marks the session advanced and says what is
+ * open. Undefined when the session is gone.
+ *
+ * Every fact plans its own next step, so there is almost never anything left to plan: the look reads one snapshot
+ * without a lock, and takes the session's lock only when it finds something. The session is marked as far as the
+ * snapshot saw; a fact that landed meanwhile relied on this look (the session was not clean), so it is taken again.
+ */
+export async function advanceSession(
+  database: Database,
+  sessionId: string,
+  awaited: readonly string[] = [],
+): Promise<Advanced | undefined> {
+  const ended: EndedTold[] = [];
+  for (let looks = 1; ; looks++) {
+    let look = await readLook(database, sessionId);
+    if (look && needsPlan(look)) {
+      await planUnderLock(database, sessionId);
+      look = await readLook(database, sessionId);
+    }
+    if (!look) return undefined;
+    const changes = present(look, awaited);
+    const marked = await markAdvanced(database, sessionId, look.wantedSeq, changes);
+    ended.push(...marked.ended);
+    await failpoint('session-advanced');
+    const again = marked.wantedSeq !== look.wantedSeq;
+    if (!again || looks === maxLooks) return { ...changes, ended, again };
+  }
+}
+
+type EndedTold = Advanced['ended'][number];
+
+interface OpenRun extends OpenAttempt {
+  readonly waiting: boolean;
+  readonly started: boolean;
+  /** Since the claim while it is held, else since it could be claimed. */
+  readonly openForMs: number;
+  readonly held: boolean;
+  readonly dueAt: string | null;
+  readonly dueInMs: number | null;
+  /** Not held, and the session is frozen: it is neither claimed nor does it fall due. */
+  readonly heldBack: boolean;
+}
+
+interface Look {
+  readonly wantedSeq: number;
+  readonly frozen: boolean;
+  readonly failedNodes: number;
+  /** Since a run last ended; null before the first. */
+  readonly sinceEndMs: number | null;
+  /** Nodes for which a run might be wanted. */
+  readonly candidates: readonly NodeFacts[];
+  readonly runs: readonly OpenRun[];
+}
+
+const lookStatement = `
+  select s.wanted_seq as "wantedSeq", s.frozen_at is not null as frozen,
+         (select count(*) from node_instance f where f.session_id = s.id and f.state = ${nodeStateCodes.Failed}) as "failedNodes",
+         (select extract(epoch from clock_timestamp() - max(e.last_processed))::float8 * 1000 from node_instance e
+           where e.session_id = s.id and e.parent_ids <> '{}') as "sinceEndMs",
+         coalesce((
+           select json_agg(c) from (
+             ${nodeFacts}
+              where n.session_id = s.id and t.type <> 'Input' and (
+                n.follow_up_wanted or n.reprocess_wanted or exists (
+                  select 1 from node_instance p
+                   where p.id = any (n.parent_ids) and p.newest_position > n.consumed_position))) c), '[]') as candidates,
+         coalesce((
+           select json_agg(o) from (
+             select r.id as "runId", r.attempt, r.max_attempts as "maxAttempts", n.name as "nodeName",
+                    r.runner_type = 'system' as builtin, r.state = 'waiting' as waiting,
+                    a.started_at is not null as started, r.frozen and r.state <> 'held' as "heldBack",
+                    r.state = 'held' as held,
+                    extract(epoch from clock_timestamp() - case when r.state = 'held' then a.started_at
+                                                                else a.available_at end)::float8 * 1000 as "openForMs",
+                    r.due_at as "dueAt",
+                    greatest(0, extract(epoch from r.due_at - clock_timestamp())::float8 * 1000) as "dueInMs"
+               from node_run r join node_instance n on n.id = r.node_instance_id
+               join node_attempt a on a.run_id = r.id and a.number = r.attempt
+              where r.session_id = s.id and r.state <> 'done'
+              order by r.due_at nulls first, r.state = 'held' desc, r.fair_rank) o), '[]') as runs
+    from session s where s.id = $1`;
+
+async function readLook(database: Database, sessionId: string): Promise<Look | undefined> {
+  const [look] = await database.query<Look>(lookStatement, [sessionId]);
+  return look;
+}
+
+function needsPlan(look: Look): boolean {
+  if (look.frozen) return false;
+  return look.runs.some((run) => run.waiting && run.dueInMs === 0) || look.candidates.some(runWanted);
+}
+
+/** Queues what is due and plans the whole session; twice in a row does nothing the second time. */
+async function planUnderLock(database: Database, sessionId: string): Promise<void> {
+  await database.transaction(async (tx) => {
+    const session = await lockSession(tx, 'session', sessionId);
+    if (!session || session.frozen) return;
+    await queueDueRuns(tx, sessionId);
+    await planSession(tx, session);
+    await tx.query('update session set fair_rank = to_timestamp($2::float8 / 1000) where id = $1', [
+      sessionId,
+      session.fairRankMs,
+    ]);
+  });
+}
+
+/** Puts the runs whose time has come into the queue. */
+export async function queueDueRuns(tx: Tx, sessionId: string): Promise<void> {
+  await tx.query(
+    `with due as (
+       update node_run set state = 'queued', due_at = null
+        where session_id = $1 and state = 'waiting' and due_at <= clock_timestamp()
+        returning template_name, runner_type
+     )
+     select pg_notify('${taskReadyChannel}', template_name)
+       from (select distinct template_name from due where runner_type <> 'system') d`,
+    [sessionId],
+  );
+}
+
+/**
+ * Marks the session advanced up to `seq` and the attempts that are waited for from now on, and takes the ends that its
+ * workflow has not told of. An end that commits after this finds its mark; one before it raised `wanted_seq`.
+ */
+async function markAdvanced(
+  database: Database,
+  sessionId: string,
+  seq: number,
+  { start, lookInMs }: Pick<Advanced, 'start' | 'lookInMs'>,
+): Promise<{ wantedSeq: number; ended: readonly EndedTold[] }> {
+  const [row] = await database.query<{ wantedSeq: number; ended: EndedTold[] }>(
+    `with marked as (
+       update session
+          set advanced_seq = greatest(advanced_seq, $2),
+              wanted_at = case when wanted_seq = $2 then null else wanted_at end,
+              next_look_at = clock_timestamp() + make_interval(secs => $5)
+        where id = $1 returning wanted_seq
+     ), awaiting as (
+       update node_attempt a set awaited = true
+         from marked, unnest($3::uuid[], $4::int[]) as s (run_id, number)
+        where a.run_id = s.run_id and a.number = s.number and not a.awaited
+     ), told as (
+       update node_attempt a set reported = true
+         from marked
+        where (a.run_id, a.number) in (
+          select run_id, number from node_attempt
+           where session_id = $1 and ended_at is not null and not reported limit ${maxEndedTold})
+       returning a.run_id, a.number, a.outcome, a.ended_at
+     )
+     select (select wanted_seq from marked) as "wantedSeq",
+            coalesce((
+              select json_agg(json_build_object('nodeName', n.name, 'attempt', told.number, 'outcome', told.outcome)
+                              order by told.ended_at)
+                from told join node_run r on r.id = told.run_id join node_instance n on n.id = r.node_instance_id
+            ), '[]') as ended`,
+    [
+      sessionId,
+      seq,
+      start.map((attempt) => attempt.runId),
+      start.map((attempt) => attempt.attempt),
+      lookInMs === null ? null : lookInMs / 1_000 + lookSlackSeconds,
+    ],
+  );
+  return { wantedSeq: row?.wantedSeq ?? seq, ended: row?.ended ?? [] };
+}
+
+function present(look: Look, awaited: readonly string[]): Omit<Advanced, 'ended' | 'again'> {
+  const waiting = look.runs.filter((run) => run.waiting && !run.heldBack).slice(0, maxTimers);
+  return {
+    // A released run keeps its attempt, and so its wait, while it is held back.
+    ...awaitedChanges(
+      look.runs.filter((run) => !run.waiting || run.started),
+      look.sinceEndMs,
+      new Set(awaited),
+    ),
+    due: waiting[0] ? toDueRun(waiting[0]) : null,
+    waiting: waiting.map(toDueRun),
+    failedNodes: look.failedNodes,
+  };
+}
+
+/** What the workflow is to await from now on, and what no longer: at most {@link maxAwaited} of either kind at once. */
+function awaitedChanges(
+  open: readonly OpenRun[],
+  sinceEndMs: number | null,
+  awaited: ReadonlySet<string>,
+): Pick<Advanced, 'start' | 'drop' | 'lookInMs'> {
+  const openIds = new Set(open.map((run) => attemptActivityId(run.runId, run.attempt)));
+  const movedBeforeMs = Math.min(
+    sinceEndMs ?? Number.POSITIVE_INFINITY,
+    ...open.filter((run) => run.held && !run.builtin).map((run) => run.openForMs),
+  );
+  const isQueueYoung = (run: OpenRun) => run.openForMs < awaitQueuedAfterMs || movedBeforeMs < movesForMs;
+  const isYoung = (run: OpenRun) =>
+    !run.builtin && (run.held ? run.openForMs < awaitHeldAfterMs : isQueueYoung(run));
+  const start: OpenAttempt[] = [];
+  for (const builtin of [true, false]) {
+    const kind = open.filter((run) => run.builtin === builtin);
+    const fresh = kind.filter((run) => !awaited.has(attemptActivityId(run.runId, run.attempt)));
+    const room = Math.max(0, maxAwaited - (kind.length - fresh.length));
+    const ready = fresh.filter((run) => !isYoung(run) && !(builtin && isUnclaimable(run))).slice(0, room);
+    start.push(...ready.map(toOpenAttempt));
+  }
+  return {
+    start,
+    drop: [...awaited].filter((id) => !openIds.has(id)),
+    lookInMs: open.some((run) => isYoung(run) && !awaited.has(attemptActivityId(run.runId, run.attempt)))
+      ? lookAgainMs
+      : null,
+  };
+}
+
+/** To start a built-in run then would only be refused, again and again. */
+function isUnclaimable(run: OpenRun): boolean {
+  return run.heldBack || run.waiting;
+}
+
+function toOpenAttempt({ runId, attempt, maxAttempts, nodeName, builtin }: OpenRun): OpenAttempt {
+  return { runId, attempt, maxAttempts, nodeName, builtin };
+}
+
+function toDueRun({ runId, nodeName, attempt, maxAttempts, dueInMs, dueAt }: OpenRun): DueRun {
+  return {
+    runId,
+    nodeName,
+    attempt,
+    maxAttempts,
+    dueInMs: Math.ceil(dueInMs ?? 0),
+    dueAt: new Date(dueAt ?? 0).toISOString(),
+  };
+}
+
+/** The outcome of an attempt that has ended, or undefined while it has not; `gone` when there is no such attempt. */
+export async function attemptOutcome(
+  database: Database,
+  runId: string,
+  attempt: number,
+): Promise<string | undefined> {
+  const [row] = await database.query<{ outcome: string | null }>(
+    'select outcome from node_attempt where run_id = $1 and number = $2',
+    [runId, attempt],
+  );
+  return row ? (row.outcome ?? undefined) : 'gone';
+}

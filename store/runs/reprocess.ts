@@ -1,0 +1,117 @@
+/**
+ * Reprocess: a node with parents runs again, an Input node's newest output is appended once more (decisions, section 7).
+ *
+ * A reprocess run, its retries and its follow-ups go by a watermark of the run's own (`node_run.replay_position`,
+ * `replay_output_id`). It begins just below the first input of the run; for an incremental node where the node's
+ * watermark stands when that is lower, so that nothing the node has not consumed yet is passed over.
+ */
+import { copyOfKey } from '../../domain/outputs/output-copy.ts';
+import { hasInputs } from '../../domain/runs/run-plan.ts';
+import type { Database, Tx } from '../connection/database.ts';
+import { failpoint } from '../connection/failpoint.ts';
+import { once } from '../connection/idempotency.ts';
+import { newId } from '../connection/ids.ts';
+import { markPublished } from '../outputs/publish-output.ts';
+import { planSession } from './plan-session.ts';
+import { type LockedSession, lockSession, nextPosition, saveSession } from './session-lock.ts';
+
+/**
+ * The step of a claim that finds where the run's own watermark begins. One row at the first claim of a reprocess run,
+ * none otherwise. Needs a step `pick` with the run's id.
+ */
+export const replayStart = `
+  select case when t.incremental and n.watermark_position < before.position
+              then n.watermark_position else coalesce(before.position, 0) end as position,
+         case when t.incremental and n.watermark_position < before.position
+              then n.watermark_output_id else before.output_id end as output_id
+    from pick join node_run r on r.id = pick.id
+    join node_instance n on n.id = r.node_instance_id
+    join node_template t on t.id = n.node_template_id
+    cross join lateral (
+      select coalesce(r.upper_position, max(p.newest_position), 0) as upper
+        from node_instance p where p.id = any (n.parent_ids)) bound
+    cross join lateral (
+      select min(v.position) as position
+        from output_version v
+        join lateral (
+          select x.run_id, x.position from output_version x
+           where x.node_instance_id = v.node_instance_id and x.position <= bound.upper
+             and (x.superseded_at_position is null or x.superseded_at_position > bound.upper)
+           order by x.position desc limit 1) newest on true
+       where v.node_instance_id = any (n.parent_ids) and v.position <= bound.upper
+         and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
+         and (t.reprocess = 'all' or v.position = newest.position
+              or (newest.run_id is not null and v.run_id = newest.run_id))) first
+    left join lateral (
+      select v.position, v.output_id from output_version v
+       where v.node_instance_id = any (n.parent_ids) and v.position < first.position
+         and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
+       order by v.position desc limit 1) before on true
+   where r.reason = 'reprocess' and r.replay_position is null`;
+
+export type ReprocessResult =
+  | { readonly outcome: 'queued' }
+  | { readonly outcome: 'node-missing' | 'frozen' | 'no-inputs' };
+
+/**
+ * Has a node processed once more, in one transaction. While the node is in flight, requests are kept behind what runs
+ * and make one run together.
+ */
+export async function requestReprocess(database: Database, nodeInstanceId: number): Promise<ReprocessResult> {
+  const requested = await database.transaction(
+    once(
+      async (tx): Promise<ReprocessResult> => {
+        const session = await lockSession(tx, 'node', nodeInstanceId);
+        if (!session) return { outcome: 'node-missing' };
+        if (session.frozen) return { outcome: 'frozen' };
+        const [node] = await tx.query<ReprocessFacts>(
+          `select t.type = 'Input' as "isInput", t.trigger, n.newest_output_id as "newestOutputId",
+              coalesce((select array_agg(p.newest_position) from node_instance p where p.id = any (n.parent_ids)), '{}')
+                as "parentPositions"
+         from node_instance n join node_template t on t.id = n.node_template_id where n.id = $1`,
+          [nodeInstanceId],
+        );
+        if (!node) return { outcome: 'node-missing' };
+        if (node.isInput) {
+          if (node.newestOutputId === null) return { outcome: 'no-inputs' };
+          await appendCopy(tx, session, node.newestOutputId);
+        } else {
+          if (!hasInputs(node)) return { outcome: 'no-inputs' };
+          await tx.query('update node_instance set reprocess_wanted = true where id = $1', [nodeInstanceId]);
+        }
+        await planSession(tx, session, nodeInstanceId);
+        await saveSession(tx, session);
+        return { outcome: 'queued' };
+      },
+      ({ outcome }) => outcome === 'queued',
+    ),
+  );
+  await failpoint('reprocess-committed');
+  return requested;
+}
+
+interface ReprocessFacts {
+  readonly isInput: boolean;
+  readonly trigger: 'all' | 'any';
+  readonly newestOutputId: number | null;
+  readonly parentPositions: readonly number[];
+}
+
+/** Publishes an output once more: a new id and position over the same object, which both rows refer to from now on. */
+async function appendCopy(tx: Tx, session: LockedSession, outputId: number): Promise<void> {
+  const [copy] = await tx.query<{ id: number; nodeInstanceId: number; position: number }>(
+    `insert into node_output
+            (session_id, node_instance_id, position, data_source_id, object_key, object_offset, output_identifier,
+             content_type, content_encoding, size_bytes, sha256, etag, metadata, configuration, created_at)
+     select o.session_id, o.node_instance_id, $2, o.data_source_id, o.object_key, o.object_offset, $3,
+            o.content_type, o.content_encoding, o.size_bytes, o.sha256, o.etag,
+            coalesce(o.metadata, '{}') || jsonb_build_object('${copyOfKey}', coalesce(
+              o.metadata -> '${copyOfKey}',
+              jsonb_build_object('outputId', o.id, 'outputIdentifier', o.output_identifier))),
+            n.configuration, $4
+       from node_output o join node_instance n on n.id = o.node_instance_id where o.id = $1
+     returning id, node_instance_id as "nodeInstanceId", position`,
+    [outputId, nextPosition(session), newId(), session.publishedAt],
+  );
+  await markPublished(tx, copy!);
+}

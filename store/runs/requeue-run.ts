@@ -1,0 +1,76 @@
+/** Putting a run back into the queue when its claim ended without an outcome. */
+import { nodeStateCodes } from '../../domain/runs/node-state.ts';
+import { endAttempt, releaseDelayMs } from '../../domain/runs/run-plan.ts';
+import type { EndedAttempt } from '../../domain/sessions/session-change.ts';
+import { leaseLost } from '../../telemetry/metrics.ts';
+import type { Tx } from '../connection/database.ts';
+import { planSession } from './plan-session.ts';
+import { taskReadyChannel } from './queue-channel.ts';
+import type { LockedSession } from './session-lock.ts';
+import { writeDone, writeRetry } from './write-run-outcome.ts';
+
+export type Requeue =
+  /** The claim was never used: as if it had not been made. */
+  | { readonly kind: 'unused' }
+  /** The holder gave it back, and may have said why; waits from the third time on. */
+  | { readonly kind: 'released'; readonly reason?: string | undefined }
+  /** The lease ended: counts as an attempt. */
+  | { readonly kind: 'lost' };
+
+interface RequeuedRun {
+  readonly runId: string;
+  readonly templateName: string;
+  readonly nodeInstanceId: number;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly firstAttempt: number;
+  readonly lostCount: number;
+  readonly releaseCount: number;
+  readonly cancelRequested: boolean;
+}
+
+/**
+ * The run's claim has ended in this transaction; queues it again as decisions, section 7, say.
+ * @returns the attempts that ended by this
+ */
+export async function requeueRun(
+  tx: Tx,
+  session: LockedSession,
+  runId: string,
+  how: Requeue,
+): Promise<EndedAttempt[]> {
+  const [run] = await tx.query<RequeuedRun>(
+    `select id as "runId", template_name as "templateName", node_instance_id as "nodeInstanceId", attempt,
+            max_attempts as "maxAttempts", first_attempt as "firstAttempt", lost_count as "lostCount", release_count as "releaseCount", cancel_requested as "cancelRequested"
+       from node_run where id = $1 and state = 'held' for update`,
+    [runId],
+  );
+  if (!run) return [];
+  if (how.kind === 'lost') tx.onCommit(() => leaseLost(run.templateName));
+  if (how.kind === 'lost' || run.cancelRequested) return [await endLost(tx, session, run)];
+  const releases = run.releaseCount + (how.kind === 'released' ? 1 : 0);
+  const delayMs = how.kind === 'released' ? releaseDelayMs(releases) : 0;
+  const details = how.kind === 'released' && how.reason ? `Given back: ${how.reason}` : null;
+  await tx.query(
+    `with run as (
+       update node_run
+          set state = $2, release_count = $3, status_details = coalesce($5, status_details),
+              due_at = case when $2 = 'waiting' then clock_timestamp() + make_interval(secs => $4) end
+        where id = $1 returning template_name, runner_type, node_instance_id
+     ), node as (
+       update node_instance set state = ${nodeStateCodes.Pending}, status_details = coalesce($5, status_details)
+        where id = (select node_instance_id from run)
+     )
+     select pg_notify('${taskReadyChannel}', template_name) from run where $2 = 'queued' and runner_type <> 'system'`,
+    [runId, delayMs > 0 ? 'waiting' : 'queued', releases, delayMs / 1_000, details],
+  );
+  return [];
+}
+
+async function endLost(tx: Tx, session: LockedSession, run: RequeuedRun): Promise<EndedAttempt> {
+  const end = endAttempt(run, { kind: 'lost' }, 0);
+  if (end.kind === 'retry') return writeRetry(tx, run, end, 'lost');
+  const ended = await writeDone(tx, run, end);
+  await planSession(tx, session, run.nodeInstanceId);
+  return ended;
+}

@@ -1,0 +1,81 @@
+/** Uploads of tasks that are over: their parts go from the store, then their rows (decisions, section 9). */
+
+import type { Queryable } from '../connection/database.ts';
+import { findDataSource } from '../objects/data-sources.ts';
+import { abortMultipart } from '../objects/multipart.ts';
+import type { ObjectStores } from '../objects/object-stores.ts';
+import type { TaskUploadState } from './task-uploads.ts';
+
+const sweepBatch = 100;
+const retrySeconds = 300;
+
+interface OverUpload {
+  readonly handle: string;
+  readonly state: TaskUploadState;
+  readonly dataSourceId: number;
+  readonly objectKey: string;
+  readonly storeUploadId: string | null;
+  /** Its task goes on, so that its completion may be repeated. */
+  readonly isHeld: boolean;
+}
+
+/** However a task ended (complete, fail, release, lease, token or session gone), no claim of it stands. */
+const isHeld = 'exists (select 1 from node_claim c where c.task_id = u.task_id and c.ended_at is null)';
+
+/**
+ * Removes uploads that were given up, have expired, or whose task has ended in any way. Safe to run in several
+ * processes at once and to break off at any point. Does one batch; call it again while it does something.
+ *
+ * A part or a completion may be on its way to the store at this moment. So the pending row of the object stays, as if
+ * somebody had just beaten for it: the sweeper of pending objects looks once more when it was silent for long.
+ * @returns the number of uploads removed
+ */
+export async function sweepTaskUploads(database: Queryable, stores: ObjectStores): Promise<number> {
+  const uploads = await database.query<OverUpload>(
+    `select u.handle, u.state, u.data_source_id as "dataSourceId", u.object_key as "objectKey",
+            u.store_upload_id as "storeUploadId", ${isHeld} as "isHeld"
+       from task_upload u
+      where u.sweep_at <= clock_timestamp()
+        and (u.state = 'over' or (u.state = 'open' and u.expires_at <= clock_timestamp()) or not ${isHeld})
+      order by u.sweep_at, u.handle limit ${sweepBatch}`,
+  );
+  let removed = 0;
+  for (const upload of uploads) {
+    try {
+      if (upload.state !== 'done') await removeFromStore(database, stores, upload);
+      removed += await removeRow(database, upload);
+    } catch {
+      // Later, so that one store that is down does not hold up the others.
+      await database.query(
+        `update task_upload set sweep_at = clock_timestamp() + make_interval(secs => $2) where handle = $1`,
+        [upload.handle, retrySeconds],
+      );
+    }
+  }
+  return removed;
+}
+
+async function removeFromStore(database: Queryable, stores: ObjectStores, upload: OverUpload): Promise<void> {
+  const dataSource = await findDataSource(database, upload.dataSourceId);
+  if (dataSource === undefined) return;
+  const store = stores.of(dataSource);
+  if (upload.storeUploadId === null) await store.abortUploads(upload.objectKey);
+  else await abortMultipart(store.multipart(upload.objectKey), upload.storeUploadId);
+}
+
+async function removeRow(database: Queryable, { handle, state, isHeld }: OverUpload): Promise<number> {
+  const rows = await database.query(
+    `with gone as (
+       delete from task_upload where handle = $1 and state = $2 and (output_id is null or not $3) returning object_key
+     ), kept as (
+       update task_upload set state = 'done' where handle = $1 and state = $2 and output_id is not null and $3
+       returning object_key
+     ), pending as (
+       update pending_object set beat_at = clock_timestamp()
+        where object_key in (select object_key from gone union all select object_key from kept)
+     )
+     select object_key from gone union all select object_key from kept`,
+    [handle, state, isHeld],
+  );
+  return rows.length;
+}

@@ -1,0 +1,270 @@
+/**
+ * Uploads of a task that come in parts: rows that tell what the store holds of each (decisions, section 9). A handle
+ * belongs to the claim; every write repeats the fence. Nothing here talks to the store: see sweep-task-uploads.ts for
+ * what is left over.
+ */
+
+import type { Database, Queryable, Tx } from '../connection/database.ts';
+import { failpoint } from '../connection/failpoint.ts';
+import type { SentPart } from '../objects/multipart.ts';
+import { PendingObjectGone } from '../objects/pending-objects.ts';
+import { type NodeOutputRow, outputColumns } from '../outputs/outputs.ts';
+import type { RunnerIdentity } from './claims.ts';
+import { fence, Refusal, refusable } from './fence.ts';
+import { lockSession } from './session-lock.ts';
+import { type OutputWrite, writeWithin } from './task-outputs.ts';
+
+/** What is said of the output when its upload begins. */
+export interface NewTaskUpload {
+  readonly handle: string;
+  readonly dataSourceId: number;
+  readonly objectKey: string;
+  /** Null lets the platform make one at the completion. */
+  readonly outputIdentifier: string | null;
+  readonly contentType: string | null;
+  readonly contentEncoding: string | null;
+  readonly metadata: Record<string, unknown> | null;
+  /** Where the watermark goes at the completion; null leaves it. */
+  readonly watermarkInputId: number | null;
+}
+
+/** `open` takes parts; `over` is given up or was not needed; `done` became an output. */
+export type TaskUploadState = 'open' | 'over' | 'done';
+
+export interface TaskUpload extends NewTaskUpload {
+  /** The store's name for it; null until the store has told it. */
+  readonly storeUploadId: string | null;
+  readonly state: TaskUploadState;
+  readonly isExpired: boolean;
+  /** The output with which its completion was answered; null before. */
+  readonly outputId: number | null;
+}
+
+/** The claim of the caller, its lease renewed; $1 task, $2 holder, $3 instance. */
+const heldClaim = `
+  update node_claim c
+     set lease_until = clock_timestamp() + make_interval(secs => c.lease_seconds), used = true
+   where c.task_id = $1 and c.holder = $2 and c.instance_id = $3 and c.ended_at is null
+     and c.lease_until > clock_timestamp()
+  returning c.task_id`;
+
+/**
+ * Writes an upload before the store hears of it, so that nothing it holds is without a row.
+ * @returns when the upload expires; undefined when the caller does not hold the task (any more)
+ */
+export async function beginTaskUpload(
+  database: Queryable,
+  identity: RunnerIdentity,
+  taskId: string,
+  upload: NewTaskUpload,
+  expirySeconds: number,
+): Promise<Date | undefined> {
+  const [row] = await database.query<{ expiresAt: Date }>(
+    `with claim as (${heldClaim}), pending as (
+       insert into pending_object (object_key, data_source_id) select $5, $6::bigint from claim
+     )
+     insert into task_upload (handle, task_id, object_key, data_source_id, output_identifier, content_type,
+                              content_encoding, metadata, watermark_input_id, expires_at)
+     select $4::uuid, claim.task_id, $5, $6::bigint, $7, $8, $9, $10::jsonb, $11::bigint,
+            clock_timestamp() + make_interval(secs => $12)
+       from claim
+     returning expires_at as "expiresAt"`,
+    [
+      taskId,
+      identity.holder,
+      identity.instanceId,
+      upload.handle,
+      upload.objectKey,
+      upload.dataSourceId,
+      upload.outputIdentifier,
+      upload.contentType,
+      upload.contentEncoding,
+      upload.metadata === null ? null : JSON.stringify(upload.metadata),
+      upload.watermarkInputId,
+      expirySeconds,
+    ],
+  );
+  return row?.expiresAt;
+}
+
+/** Keeps the store's name for the upload; false when the upload is over already. */
+export async function nameTaskUpload(
+  database: Queryable,
+  handle: string,
+  storeUploadId: string,
+): Promise<boolean> {
+  const rows = await database.query(
+    `update task_upload set store_upload_id = $2 where handle = $1 and state = 'open' returning 1`,
+    [handle, storeUploadId],
+  );
+  return rows.length > 0;
+}
+
+const uploadColumns = `
+  u.handle, u.data_source_id as "dataSourceId", u.object_key as "objectKey", u.output_identifier as "outputIdentifier",
+  u.content_type as "contentType", u.content_encoding as "contentEncoding", u.metadata,
+  u.watermark_input_id as "watermarkInputId", u.store_upload_id as "storeUploadId", u.state,
+  u.expires_at <= clock_timestamp() as "isExpired", u.output_id as "outputId"`;
+
+/** An upload of exactly this task. */
+export async function findTaskUpload(
+  database: Queryable,
+  taskId: string,
+  handle: string,
+): Promise<TaskUpload | undefined> {
+  const [upload] = await database.query<TaskUpload>(
+    `select ${uploadColumns} from task_upload u where u.handle = $2 and u.task_id = $1`,
+    [taskId, handle],
+  );
+  return upload;
+}
+
+export interface TaskUploadPart extends SentPart {
+  readonly sizeBytes: number;
+  readonly sha256: string;
+}
+
+/** Keeps a part that the store has, in place of an earlier one; false when the task or the upload is over. */
+export async function keepPart(
+  database: Queryable,
+  identity: RunnerIdentity,
+  taskId: string,
+  handle: string,
+  part: TaskUploadPart,
+): Promise<boolean> {
+  const rows = await database.query(
+    `with claim as (${heldClaim}), upload as materialized (
+       select u.handle from task_upload u join claim on claim.task_id = u.task_id
+        where u.handle = $4 and u.state = 'open' for key share of u
+     )
+     insert into task_upload_part (handle, number, size_bytes, sha256, etag)
+     select upload.handle, $5::int, $6::bigint, $7, $8 from upload
+     on conflict (handle, number)
+       do update set size_bytes = excluded.size_bytes, sha256 = excluded.sha256, etag = excluded.etag
+     returning 1`,
+    [
+      taskId,
+      identity.holder,
+      identity.instanceId,
+      handle,
+      part.number,
+      part.sizeBytes,
+      part.sha256,
+      part.etag,
+    ],
+  );
+  return rows.length > 0;
+}
+
+/** The parts of an upload in the order of their numbers. */
+export async function listParts(database: Queryable, handle: string): Promise<TaskUploadPart[]> {
+  return database.query<TaskUploadPart>(
+    `select number, size_bytes as "sizeBytes", sha256, etag from task_upload_part where handle = $1 order by number`,
+    [handle],
+  );
+}
+
+/** Forgets parts that the store has otherwise, so that they are sent again. */
+export async function forgetParts(
+  database: Queryable,
+  handle: string,
+  numbers: readonly number[],
+): Promise<void> {
+  await database.query('delete from task_upload_part where handle = $1 and number = any ($2::int[])', [
+    handle,
+    numbers,
+  ]);
+}
+
+/** Gives an open upload up, for its holder; false when there is none. */
+export async function abandonTaskUpload(
+  database: Queryable,
+  identity: RunnerIdentity,
+  taskId: string,
+  handle: string,
+): Promise<boolean> {
+  const rows = await database.query(
+    `with claim as (${heldClaim})
+     update task_upload u set state = 'over' from claim
+      where u.handle = $4 and u.task_id = claim.task_id and u.state = 'open' and u.expires_at > clock_timestamp()
+     returning 1`,
+    [taskId, identity.holder, identity.instanceId, handle],
+  );
+  return rows.length > 0;
+}
+
+/** Gives an upload up that the store lost or never made. */
+export async function giveUpTaskUpload(database: Queryable, handle: string): Promise<void> {
+  await database.query(`update task_upload set state = 'over' where handle = $1 and state = 'open'`, [
+    handle,
+  ]);
+}
+
+/**
+ * Makes an upload whose object stands in the store an output of its task, once: staged, or published with its
+ * watermark, in one transaction. A repeat gets that output, and its watermark moves. Where the node has an output of
+ * the identifier already it is the answer, and the object is left to the sweeper; so it is without an object.
+ * @param object null for an upload that need not be completed, because its identifier is written
+ * @param watermarkInputId undefined leaves the watermark
+ */
+export async function finishTaskUpload(
+  database: Database,
+  identity: RunnerIdentity,
+  taskId: string,
+  handle: string,
+  object: { readonly sizeBytes: number; readonly etag: string } | null,
+  watermarkInputId: number | undefined,
+): Promise<OutputWrite> {
+  await failpoint('task-output-stored');
+  const written = await refusable(() =>
+    database.transaction(async (tx): Promise<OutputWrite> => {
+      const session = watermarkInputId === undefined ? undefined : await lockSession(tx, 'task', taskId);
+      const task = await fence(tx, identity, taskId);
+      const upload = await findTaskUpload(tx, taskId, handle);
+      if (upload === undefined) throw new Refusal('upload-not-found');
+      if (upload.outputId !== null) {
+        const { outputIdentifier } = await outputById(tx, upload.outputId);
+        return writeWithin(tx, session, task, { ...upload, ...nothing, outputIdentifier }, watermarkInputId);
+      }
+      if (upload.state !== 'open' || upload.isExpired) throw new Refusal('upload-not-found');
+      const values = { ...upload, ...nothing, ...object };
+      const write = await writeWithin(tx, session, task, packed(values), watermarkInputId);
+      // What was looked for before is there no more, and there is nothing to take its place.
+      if (object === null && write.kind === 'created') throw new Refusal('upload-not-found');
+      await endUpload(tx, handle, write.kind === 'created' ? 'done' : 'over', write.output.id);
+      return write;
+    }),
+  ).catch((error) => {
+    if (error instanceof PendingObjectGone) return { kind: 'refused', why: 'upload-not-found' } as const;
+    throw error;
+  });
+  await failpoint('task-output-committed');
+  return written;
+}
+
+const nothing = { sizeBytes: 0, sha256: null, etag: '' } as const;
+
+/** Nothing cannot be unpacked. */
+function packed<T extends { readonly sizeBytes: number; readonly contentEncoding: string | null }>(
+  values: T,
+): T {
+  return values.sizeBytes === 0 ? { ...values, contentEncoding: null } : values;
+}
+
+async function outputById(tx: Tx, id: number): Promise<NodeOutputRow> {
+  const [output] = await tx.query<NodeOutputRow>(
+    `select ${outputColumns} from node_output o where o.id = $1`,
+    [id],
+  );
+  if (output === undefined) throw new Refusal('upload-not-found');
+  return output;
+}
+
+/** The parts stay, so that a completion that crossed this one asks the store for the same object. */
+async function endUpload(tx: Tx, handle: string, state: TaskUploadState, outputId: number): Promise<void> {
+  await tx.query('update task_upload set state = $2, output_id = $3 where handle = $1', [
+    handle,
+    state,
+    outputId,
+  ]);
+}

@@ -1,0 +1,102 @@
+/** The watermark of a task's node: what is consumed and what is published move together (decisions, section 9). */
+import { judgeWatermark } from '../../domain/runs/watermark.ts';
+import type { Database, Queryable, Tx } from '../connection/database.ts';
+import { failpoint } from '../connection/failpoint.ts';
+import { publishStaged, type StagedPublication } from '../outputs/publish.ts';
+import type { RunnerIdentity } from './claims.ts';
+import { fence, Refusal, refusable, type WriteRefusal } from './fence.ts';
+import { planSession } from './plan-session.ts';
+import { type LockedSession, lockSession, saveSession } from './session-lock.ts';
+import { countPendingInputs, findInput, type HeldTask } from './task-inputs.ts';
+
+export type WatermarkWrite =
+  | { readonly kind: 'moved'; readonly watermark: number; readonly pendingInputs: number }
+  | { readonly kind: 'refused'; readonly why: WriteRefusal };
+
+/** Advances the watermark and publishes what the run has staged. The present watermark again does the same. */
+export async function writeWatermark(
+  database: Database,
+  identity: RunnerIdentity,
+  taskId: string,
+  inputId: number,
+  state: Record<string, unknown> | undefined,
+): Promise<WatermarkWrite> {
+  const written = await refusable(() =>
+    database.transaction(async (tx): Promise<WatermarkWrite> => {
+      const session = await lockSession(tx, 'task', taskId);
+      if (!session) throw new Refusal('task-not-found');
+      const task = await fence(tx, identity, taskId);
+      const { position } = await moveWatermark(tx, session, task, inputId, { state });
+      const pendingInputs = await countPendingInputs(tx, { ...task, watermarkPosition: position });
+      return { kind: 'moved', watermark: inputId, pendingInputs };
+    }),
+  );
+  await failpoint('watermark-committed');
+  return written;
+}
+
+/** The node's own watermark follows that of a reprocess run, which may be behind it for a while, but never falls. */
+const moveStatement = `
+  with run as (
+    update node_run
+       set replay_position = case when replay_position is null then null else $2::bigint end,
+           replay_output_id = case when replay_position is null then null else $3::bigint end,
+           unnamed_from = (select c.unnamed_outputs from node_claim c where c.task_id = $6),
+           wrote_output = wrote_output or $9
+     where id = $5
+  )
+  update node_instance
+     set watermark_output_id = case when $2 >= watermark_position then $3 else watermark_output_id end,
+         watermark_position = greatest(watermark_position, $2), runner_state = coalesce($4::jsonb, runner_state),
+         newest_position = coalesce($7, newest_position), newest_output_id = coalesce($8, newest_output_id)
+   where id = $1`;
+
+interface WatermarkMove {
+  /** Of the watermark that the run goes by, afterwards. */
+  readonly position: number;
+  /** Undefined when nothing was staged. */
+  readonly published: StagedPublication | undefined;
+}
+
+/**
+ * Moves the watermark and publishes all that the run has staged: what is consumed and what is published move together,
+ * so that no end of the task leaves an input consumed without its result. The present watermark again publishes what
+ * has been staged since. What the published outputs wake is planned and saved with it.
+ * @param change what is kept with it: the node's state, and that the run has written an output
+ */
+export async function moveWatermark(
+  tx: Tx,
+  session: LockedSession,
+  task: HeldTask,
+  inputId: number,
+  change: { readonly state?: Record<string, unknown> | undefined; readonly hasWritten?: boolean },
+): Promise<WatermarkMove> {
+  const position = await checkWatermark(tx, task, inputId);
+  const published = await publishStaged(tx, session, task.runId);
+  await tx.query(moveStatement, [
+    task.nodeInstanceId,
+    position,
+    inputId,
+    change.state === undefined ? null : JSON.stringify(change.state),
+    task.runId,
+    task.taskId,
+    published?.newest.position ?? null,
+    published?.newest.id ?? null,
+    change.hasWritten ?? false,
+  ]);
+  if (published) {
+    await planSession(tx, session, task.nodeInstanceId);
+    await saveSession(tx, session);
+  }
+  return { position, published };
+}
+
+/** The position of an input to which the watermark may go. Throws the refusal when it may not. */
+export async function checkWatermark(database: Queryable, task: HeldTask, inputId: number): Promise<number> {
+  const input = await findInput(database, task, inputId);
+  const present = { position: task.watermarkPosition, outputId: task.watermarkOutputId };
+  const step = judgeWatermark(present, input?.position);
+  if (input === undefined || step === 'unknown-input') throw new Refusal('watermark-unknown-input');
+  if (step === 'regression') throw new Refusal('watermark-regression');
+  return input.position;
+}

@@ -1,0 +1,156 @@
+/** Writing what the end of an attempt means for its run, its attempt row and its node. The session is locked. */
+import { type NodeState, nodeStateCodes } from '../../domain/runs/node-state.ts';
+import type { AttemptEnd } from '../../domain/runs/run-plan.ts';
+import type { EndedAttempt } from '../../domain/sessions/session-change.ts';
+import { attemptFailed, runEnded } from '../../telemetry/metrics.ts';
+import type { Tx } from '../connection/database.ts';
+import { taskReadyChannel } from './queue-channel.ts';
+
+/** A run that an attempt of which has just ended; its row is locked. */
+export interface EndingRun {
+  readonly runId: string;
+  readonly nodeInstanceId: number;
+  readonly attempt: number;
+}
+
+export interface DoneEffects {
+  /** What the run published last, when it published something at its end. */
+  readonly newest?: { readonly id: number; readonly position: number } | undefined;
+  /** The incremental state to keep; undefined leaves what is stored. */
+  readonly state?: Record<string, unknown> | undefined;
+  readonly followUpWanted?: boolean | undefined;
+  /** Set for a node that is not incremental when its run succeeds: the watermark follows the run's upper bound. */
+  readonly watermarkToUpper?: boolean | undefined;
+}
+
+interface EndedRow {
+  readonly awaited: boolean;
+  readonly templateName: string;
+}
+
+type Done = Extract<AttemptEnd, { kind: 'done' }>;
+type Retry = Extract<AttemptEnd, { kind: 'retry' }>;
+
+const endRun = `
+  with run as (
+    update node_run set state = 'done', outcome = $4, status_details = $5, ended_at = clock_timestamp(), due_at = null,
+           lineage = case when $4 = 'completed' or exists (
+                            select 1 from node_output o where o.run_id = $1 and o.position is not null)
+                          then run_lineage($1, $2) end
+     where id = $1 returning upper_position, replay_position, replay_output_id, template_name
+  ), attempt as (
+    update node_attempt set ended_at = clock_timestamp(), outcome = $4, details = $12, category = $13
+     where run_id = $1 and number = $2 returning awaited
+  ), dropped as (
+    delete from node_output where run_id = $1 and position is null returning data_source_id, object_key
+  ), unwanted as (
+    insert into object_deletion (data_source_id, object_key) select data_source_id, object_key from dropped
+  )
+  update node_instance n
+     set state = $6, status_details = $5, last_processed = clock_timestamp(),
+         consumed_position = greatest(n.consumed_position, coalesce(run.upper_position, 0)),
+         newest_position = coalesce($7, n.newest_position), newest_output_id = coalesce($8, n.newest_output_id),
+         runner_state = coalesce($9::jsonb, n.runner_state), follow_up_wanted = $10,
+         follow_up_replay_position = case when $10 then run.replay_position end,
+         follow_up_replay_output_id = case when $10 then run.replay_output_id end,
+         watermark_position = case when $11 then greatest(n.watermark_position, coalesce(run.upper_position, 0))
+                                   else n.watermark_position end,
+         watermark_output_id = case when $11 and coalesce(run.upper_position, 0) > n.watermark_position then (
+             select v.output_id from output_version v
+              where v.node_instance_id = any (n.parent_ids) and v.position <= run.upper_position
+              order by v.position desc limit 1)
+           else n.watermark_output_id end
+    from run, attempt where n.id = $3
+   returning attempt.awaited, run.template_name as "templateName"`;
+
+/**
+ * Ends the run for good. What it has staged since its watermark moved last is dropped, its objects go to the deletion
+ * queue. What was published before stays, and the run keeps its lineage.
+ */
+export async function writeDone(
+  tx: Tx,
+  run: EndingRun,
+  end: Done,
+  effects: DoneEffects = {},
+): Promise<EndedAttempt> {
+  const [row] = await tx.query<EndedRow>(endRun, [
+    run.runId,
+    run.attempt,
+    run.nodeInstanceId,
+    end.outcome,
+    end.statusDetails,
+    nodeStateCodes[end.nodeState satisfies NodeState],
+    effects.newest?.position ?? null,
+    effects.newest?.id ?? null,
+    effects.state === undefined ? null : JSON.stringify(effects.state),
+    effects.followUpWanted ?? false,
+    effects.watermarkToUpper ?? false,
+    end.failure?.reason ?? end.statusDetails,
+    end.failure?.category ?? null,
+  ]);
+  if (row) {
+    tx.onCommit(() => {
+      runEnded(row.templateName, end.outcome);
+      if (end.failure) attemptFailed(row.templateName, end.failure.category);
+    });
+  }
+  return { runId: run.runId, attempt: run.attempt, outcome: end.outcome, awaited: row?.awaited ?? true };
+}
+
+/**
+ * Fixes the upper bound of a run that ends before anybody has claimed it: its inputs count as consumed, as those of any
+ * run that ended, and do not make the next one at once.
+ */
+export async function fixUpperBound(tx: Tx, runId: string): Promise<void> {
+  await tx.query(
+    `update node_run r
+        set upper_position = (
+              select coalesce(max(p.newest_position), 0) from node_instance n
+                join node_instance p on p.id = any (n.parent_ids) where n.id = r.node_instance_id)
+      where r.id = $1 and r.upper_position is null`,
+    [runId],
+  );
+}
+
+const retryRun = `
+  with run as (
+    update node_run
+       set state = $4, attempt = $2 + 1, status_details = $5, lost_count = lost_count + $6,
+           due_at = case when $4 = 'waiting' then clock_timestamp() + make_interval(secs => $7) end
+     where id = $1 returning session_id, template_name, runner_type, due_at
+  ), ended as (
+    update node_attempt set ended_at = clock_timestamp(), outcome = $8, details = $9, category = $10
+     where run_id = $1 and number = $2 returning awaited
+  ), next as (
+    insert into node_attempt (run_id, number, session_id, available_at)
+    select $1, $2 + 1, session_id, coalesce(due_at, clock_timestamp()) from run
+  ), node as (
+    update node_instance set state = ${nodeStateCodes.Pending}, status_details = $5 where id = $3
+  )
+  select ended.awaited, run.template_name as "templateName",
+         case when $4 = 'queued' and run.runner_type <> 'system' then pg_notify('${taskReadyChannel}', run.template_name) end
+    from ended, run`;
+
+/** Ends the attempt and lines the run up for its next one: at once, or after the delay. */
+export async function writeRetry(
+  tx: Tx,
+  run: EndingRun,
+  end: Retry,
+  cause: 'failed' | 'lost',
+): Promise<EndedAttempt> {
+  const [row] = await tx.query<EndedRow>(retryRun, [
+    run.runId,
+    run.attempt,
+    run.nodeInstanceId,
+    end.delayMs > 0 ? 'waiting' : 'queued',
+    end.statusDetails,
+    cause === 'lost' ? 1 : 0,
+    end.delayMs / 1_000,
+    cause,
+    end.failure.reason,
+    end.failure.category,
+  ]);
+  if (row)
+    tx.onCommit(() => attemptFailed(row.templateName, cause === 'lost' ? cause : end.failure.category));
+  return { runId: run.runId, attempt: run.attempt, outcome: cause, awaited: row?.awaited ?? true };
+}

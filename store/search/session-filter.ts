@@ -1,0 +1,239 @@
+/**
+ * The filter of a session query as SQL over `session_card c`. Everything that a caller sent is a bound parameter;
+ * the statement's text depends on the shape of the filter alone. Where an index can answer a condition, the
+ * condition is written as that index has it.
+ */
+import { normaliseAddress, type Person } from '../../domain/sessions/participant.ts';
+import {
+  type FilterLeaf,
+  type FilterNode,
+  isAddress,
+  isListIndex,
+  isListOfPeople,
+  isPersonPlace,
+  type MetadataLeaf,
+  type MetadataListLeaf,
+  type PropertyLeaf,
+  type Scalar,
+  type SessionProperty,
+} from '../../domain/sessions/session-filter.ts';
+import { escapeLike } from '../connection/like.ts';
+
+/** Gathers parameters; `bind` returns the placeholder. */
+export class Parameters {
+  readonly values: unknown[] = [];
+
+  bind(value: unknown, type: string): string {
+    return `$${this.values.push(value)}::${type}`;
+  }
+}
+
+/** Who is meant by an address, by its normal form. */
+export type PeopleByAddress = ReadonlyMap<string, Person>;
+
+/** Columns of properties; each is of the type that its property compares by. */
+export const propertyColumns: Readonly<Record<SessionProperty, string>> = {
+  id: 'c.session_id',
+  name: 'c.name',
+  email: 'c.email_identifier',
+  projectId: 'c.project_id',
+  sessionTemplateId: 'c.session_template_id',
+  simulationName: 'c.simulation_name',
+  logoUrl: 'c.logo_url',
+  userId: 'c.user_id',
+  createdAt: 'c.created_at',
+};
+
+/** A condition that is true exactly for the sessions that the filter matches; for others it may be null. */
+export function filterCondition(node: FilterNode, people: PeopleByAddress, parameters: Parameters): string {
+  if ('nodes' in node) {
+    if (node.nodes.length === 0) return node.kind === 'and' ? 'true' : 'false';
+    const parts = node.nodes.map((child) => filterCondition(child, people, parameters));
+    return `(${parts.join(` ${node.kind} `)})`;
+  }
+  return new LeafCompiler(people, parameters).condition(node);
+}
+
+/** The value at a path of a jsonb column; null where nothing is there. */
+export function jsonAt(root: string, keys: readonly string[], parameters: Parameters): string {
+  return keys.reduce(
+    (sql, key) =>
+      isListIndex(key)
+        ? `(${sql} #> array[${parameters.bind(key, 'text')}])`
+        : `(${sql} -> ${parameters.bind(key, 'text')})`,
+    root,
+  );
+}
+
+const comparisons = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
+const isComparison = (op: string): op is keyof typeof comparisons => Object.hasOwn(comparisons, op);
+
+class LeafCompiler {
+  private readonly people: PeopleByAddress;
+  private readonly parameters: Parameters;
+
+  constructor(people: PeopleByAddress, parameters: Parameters) {
+    this.people = people;
+    this.parameters = parameters;
+  }
+
+  condition(leaf: FilterLeaf): string {
+    if (leaf.kind === 'property') return this.property(leaf);
+    if (leaf.op === 'exists') {
+      return `${this.at(leaf.keys)} is ${leaf.wanted ? 'not null' : 'null'}`;
+    }
+    if (leaf.op === 'in') return this.equalsAny(leaf, leaf.values);
+    if (leaf.op === 'eq') return this.equalsAny(leaf, [leaf.value]);
+    if (leaf.op === 'ne') return `not coalesce(${this.equalsAny(leaf, [leaf.value])}, false)`;
+    if (leaf.op === 'contains') return this.contains(leaf);
+    return this.compares(leaf);
+  }
+
+  private bind(value: unknown, type: string): string {
+    return this.parameters.bind(value, type);
+  }
+
+  private at(keys: readonly string[], root = 'c.metadata'): string {
+    return jsonAt(root, keys, this.parameters);
+  }
+
+  /** The person whom a value means, when it is an address at a place of people. */
+  private person(leaf: FilterLeaf, value: unknown): Person | undefined {
+    return isPersonPlace(leaf) && isAddress(value) ? this.people.get(normaliseAddress(value)) : undefined;
+  }
+
+  private property(leaf: PropertyLeaf): string {
+    const { property, op, value } = leaf;
+    const column = propertyColumns[property];
+    if (value === null) return `${column} is ${op === 'eq' ? '' : 'not '}null`;
+    if (property === 'createdAt') return this.time(column, op, value as Date);
+    const person = this.person(leaf, value);
+    if (person !== undefined) {
+      const { identifier, key } = person;
+      const same = `(${column} in (${this.bind(identifier, 'text')}, ${this.bind(key, 'text')})
+        or c.email_key = ${this.bind(key, 'text')})`;
+      return op === 'eq' ? same : `not ${same}`;
+    }
+    const type =
+      typeof value === 'number'
+        ? 'bigint'
+        : column === 'c.session_id' || column === 'c.user_id'
+          ? 'uuid'
+          : 'text';
+    if (op === 'eq') return `${column} = ${this.bind(value, type)}`;
+    if (op === 'ne') return `${column} is distinct from ${this.bind(value, type)}`;
+    if (isComparison(op)) return `${column} ${comparisons[op]} ${this.bind(value, type)}`;
+    return this.textPart(column, op, String(value), property === 'name' || property === 'simulationName');
+  }
+
+  /** Times are shown in milliseconds, and compare as they are shown. */
+  private time(column: string, op: string, value: Date): string {
+    const begin = () => this.bind(value, 'timestamptz');
+    const end = () => this.bind(new Date(value.getTime() + 1), 'timestamptz');
+    switch (op) {
+      case 'eq':
+        return `(${column} >= ${begin()} and ${column} < ${end()})`;
+      case 'ne':
+        return `(${column} < ${begin()} or ${column} >= ${end()})`;
+      case 'gt':
+        return `${column} >= ${end()}`;
+      case 'gte':
+        return `${column} >= ${begin()}`;
+      case 'lt':
+        return `${column} < ${begin()}`;
+      default:
+        return `${column} < ${end()}`;
+    }
+  }
+
+  private textPart(text: string, op: string, value: string, isSearched: boolean): string {
+    const exact = this.textCondition(text, op, value);
+    // Below three characters the index of the search text has nothing to go by.
+    if (!isSearched || [...value].length < 3) return exact;
+    const pattern = this.bind(escapeLike(value), 'text');
+    return `(c.search_text like '%' || lower(${pattern}) || '%' and ${exact})`;
+  }
+
+  private textCondition(text: string, op: string, value: string): string {
+    const wanted = this.bind(value, 'text');
+    if (op === 'contains') return `strpos(${text}, ${wanted}) > 0`;
+    if (op === 'startsWith') return `starts_with(${text}, ${wanted})`;
+    return `right(${text}, length(${wanted})) = ${wanted}`;
+  }
+
+  private equalsAny(leaf: MetadataLeaf | MetadataListLeaf, values: readonly Scalar[]): string {
+    if (values.length === 0) return 'false';
+    return `(${values.map((value) => this.equals(leaf, value)).join(' or ')})`;
+  }
+
+  private equals(leaf: FilterLeaf & { keys: readonly string[] }, value: Scalar): string {
+    if (value === null) return `coalesce(${this.at(leaf.keys)}, 'null') = 'null'`;
+    const person = this.person(leaf, value);
+    if (person === undefined) return this.equalsJson(leaf.keys, value);
+    const { identifier, key } = person;
+    const shown = [...new Set([identifier, key])].map((one) => this.equalsJson(leaf.keys, one));
+    return `(${shown.join(' or ')} or ${this.equalsJson(leaf.keys, key, 'c.metadata_keys')})`;
+  }
+
+  private equalsJson(keys: readonly string[], value: Scalar, root = 'c.metadata'): string {
+    return (
+      this.containment(root, keys, value) ??
+      `${this.at(keys, root)} = ${this.bind(JSON.stringify(value), 'jsonb')}`
+    );
+  }
+
+  /**
+   * The condition that the index answers: below keys of objects, a plain value is contained where it is equal, and a
+   * list where its elements are. Undefined for a segment that may be a place in a list: it has no one form there.
+   */
+  private containment(root: string, keys: readonly string[], value: unknown): string | undefined {
+    if (keys.some(isListIndex)) return undefined;
+    const nested = keys.reduceRight<unknown>((inner, key) => Object.fromEntries([[key, inner]]), value);
+    return `${root} @> ${this.bind(JSON.stringify(nested), 'jsonb')}`;
+  }
+
+  private contains(leaf: MetadataLeaf): string {
+    const { keys, value } = leaf;
+    const elements =
+      isListOfPeople(keys) && typeof value === 'string'
+        ? this.containsPerson(leaf, value)
+        : this.containsElement(keys, value);
+    if (typeof value !== 'string') return elements;
+    const at = this.at(keys);
+    return `(${elements} or case when jsonb_typeof(${at}) = 'string' then ${this.textCondition(`(${at} #>> '{}')`, 'contains', value)} end)`;
+  }
+
+  private containsElement(keys: readonly string[], element: unknown, root = 'c.metadata'): string {
+    const indexed = this.containment(root, keys, [element]);
+    if (indexed !== undefined) return indexed;
+    const at = this.at(keys, root);
+    return `(jsonb_typeof(${at}) = 'array' and ${at} @> ${this.bind(JSON.stringify([element]), 'jsonb')})`;
+  }
+
+  /** People stand in their list as an object with their id, or as the id itself. */
+  private containsPerson(leaf: MetadataLeaf, value: string): string {
+    const person = this.person(leaf, value);
+    const identifiers = person === undefined ? [value] : [...new Set([person.identifier, person.key])];
+    const shown = identifiers.flatMap((id) => [
+      this.containsElement(leaf.keys, id),
+      this.containsElement(leaf.keys, { id }),
+    ]);
+    const hidden =
+      person === undefined ? [] : [this.containsElement(leaf.keys, { id: person.key }, 'c.metadata_keys')];
+    return `(${[...shown, ...hidden].join(' or ')})`;
+  }
+
+  private compares(leaf: MetadataLeaf): string {
+    const { keys, op, value } = leaf;
+    const at = this.at(keys);
+    if (typeof value === 'number' && isComparison(op)) {
+      const json = this.bind(JSON.stringify(value), 'jsonb');
+      return `(jsonb_typeof(${at}) = 'number' and ${at} ${comparisons[op]} ${json})`;
+    }
+    const text = `(${at} #>> '{}')`;
+    const condition = isComparison(op)
+      ? `${text} collate "C" ${comparisons[op]} ${this.bind(value, 'text')}`
+      : this.textCondition(text, op, String(value));
+    return `case when jsonb_typeof(${at}) = 'string' then ${condition} end`;
+  }
+}

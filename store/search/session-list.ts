@@ -1,0 +1,102 @@
+/** The session list: search, order and pages (contract: Session list; decisions 5). */
+import type { JsonObject } from '../../domain/text.ts';
+import type { Database } from '../connection/database.ts';
+import { escapeLike } from '../connection/like.ts';
+import { Parameters } from './session-filter.ts';
+import { countMatches, pageStatement, readPage, type Statement } from './session-page.ts';
+import { countSessions } from './session-tally.ts';
+
+export interface SessionListQuery {
+  readonly projectId?: number | undefined;
+  readonly sessionTemplateId?: number | undefined;
+  /** Part of name, simulation name or id, in any case; every character stands for itself. */
+  readonly search?: string | undefined;
+  readonly sortBy: 'date' | 'name';
+  readonly sortOrder: 'asc' | 'desc';
+  /** From 1. */
+  readonly page: number;
+  readonly pageSize: number;
+}
+
+export interface SessionListRow {
+  readonly id: string;
+  readonly name: string;
+  readonly simulationName: string | null;
+  readonly projectId: number;
+  readonly projectTitle: string;
+  readonly sessionTemplateId: number;
+  readonly sessionTemplateName: string;
+  readonly createdAt: Date;
+  /** As shown, with identifiers, never joined to addresses. */
+  readonly metadata: JsonObject | null;
+}
+
+type Filters = Pick<SessionListQuery, 'projectId' | 'sessionTemplateId' | 'search'>;
+
+/** One statement for each set of filters, so that PostgreSQL plans each by its own index. */
+function condition(filters: Filters, parameters: Parameters): string {
+  const { projectId, sessionTemplateId, search = '' } = filters;
+  const conditions: string[] = [];
+  if (projectId !== undefined) conditions.push(`c.project_id = ${parameters.bind(projectId, 'bigint')}`);
+  if (sessionTemplateId !== undefined) {
+    conditions.push(`c.session_template_id = ${parameters.bind(sessionTemplateId, 'bigint')}`);
+  }
+  if (search !== '') conditions.push(searchCondition(search, parameters));
+  return conditions.length === 0 ? 'true' : conditions.join(' and ');
+}
+
+/** Below three characters the index of three-character pieces would be read as a whole, for nothing. */
+const shortestIndexedSearch = 3;
+
+function searchCondition(search: string, parameters: Parameters): string {
+  // Name, simulation name and id stand on lines of their own; only a simulation name can hold a line break itself.
+  if (search.includes('\n')) {
+    return `strpos(lower(c.simulation_name collate "default"), lower(${parameters.bind(search, 'text')})) > 0`;
+  }
+  return [...search].length < shortestIndexedSearch
+    ? `strpos(c.search_text, lower(${parameters.bind(search, 'text')})) > 0`
+    : `c.search_text like '%' || lower(${parameters.bind(escapeLike(search), 'text')}) || '%'`;
+}
+
+const orderColumns = { date: 'c.created_at', name: 'c.name' } as const;
+
+/** The statement of one page. */
+export function listStatement(query: SessionListQuery): Statement {
+  const { sortBy, sortOrder: direction, page, pageSize } = query;
+  const parameters = new Parameters();
+  return pageStatement(
+    {
+      columns: `c.session_id as id, c.name, c.simulation_name as "simulationName", c.project_id as "projectId",
+        p.title as "projectTitle", c.session_template_id as "sessionTemplateId", t.name as "sessionTemplateName",
+        c.created_at as "createdAt", c.metadata`,
+      joins: 'join project p on p.id = c.project_id join session_template t on t.id = c.session_template_id',
+      where: condition(query, parameters),
+      order: [
+        { sql: orderColumns[sortBy], direction },
+        { sql: 'c.session_id', direction },
+      ],
+      limit: pageSize,
+      offset: (page - 1) * pageSize,
+      countsAll: isSearch(query),
+    },
+    parameters,
+  );
+}
+
+/** One page, and how many sessions there are in all. Ties are broken by id. */
+export async function listSessions(
+  database: Database,
+  query: SessionListQuery,
+): Promise<{ rows: SessionListRow[]; totalCount: number }> {
+  const read = readPage<SessionListRow>(database, listStatement(query));
+  if (!isSearch(query)) {
+    const [{ rows }, totalCount] = await Promise.all([read, countSessions(database, query)]);
+    return { rows, totalCount };
+  }
+  const { rows, total } = await read;
+  if (total !== undefined || query.page === 1) return { rows, totalCount: total ?? 0 };
+  const parameters = new Parameters();
+  return { rows, totalCount: await countMatches(database, condition(query, parameters), parameters) };
+}
+
+const isSearch = ({ search = '' }: Filters) => search !== '';

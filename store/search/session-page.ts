@@ -1,0 +1,80 @@
+/**
+ * One page of sessions in an order, and how many there are in all, in one statement: what matches is looked for once,
+ * with no more of each session than the order needs, and only the page's sessions are read whole.
+ */
+import type { Database } from '../connection/database.ts';
+import type { Parameters } from './session-filter.ts';
+
+/** One term of an order over `session_card c`. */
+export interface OrderTerm {
+  readonly sql: string;
+  readonly direction: 'asc' | 'desc';
+  /** What is null comes last; said only where it matters, since an index has its nulls at one end. */
+  readonly nullable?: boolean;
+}
+
+/** Newest first, ties by id. */
+export const newestFirst: readonly OrderTerm[] = [
+  { sql: 'c.created_at', direction: 'desc' },
+  { sql: 'c.session_id', direction: 'desc' },
+];
+
+export interface PageParts {
+  /** Select list over `session_card c` and what `joins` adds. */
+  readonly columns: string;
+  readonly joins?: string;
+  /** Condition over `session_card c`. */
+  readonly where: string;
+  readonly order: readonly OrderTerm[];
+  readonly limit: number;
+  readonly offset: number;
+  /** False where the total is known otherwise: then an index in the order's own order is not read to its end. */
+  readonly countsAll: boolean;
+}
+
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** `parameters` holds what `where` and `order` have bound. */
+export function pageStatement(parts: PageParts, parameters: Parameters): Statement {
+  const { columns, joins = '', where, order, countsAll } = parts;
+  const terms = order.map(({ sql }, index) => `${sql} as o${index}`);
+  const ordered = order
+    .map(({ direction, nullable }, index) => `o${index} ${direction}${nullable ? ' nulls last' : ''}`)
+    .join(', ');
+  const limit = parameters.bind(parts.limit, 'bigint');
+  const offset = parameters.bind(parts.offset, 'bigint');
+  const text = `
+    select ${columns}, m.total
+      from (select x.*, ${countsAll ? 'count(*) over ()' : 'null::bigint'} as total
+              from (select c.session_id as id, ${terms.join(', ')} from session_card c where ${where}) x
+             order by ${ordered} limit ${limit} offset ${offset}) m
+      join session_card c on c.session_id = m.id ${joins}
+     order by ${ordered}`;
+  return { text, values: parameters.values };
+}
+
+/** Runs a statement of {@link pageStatement}; `total` is undefined when it does not tell. */
+export async function readPage<Row>(
+  database: Database,
+  statement: Statement,
+): Promise<{ rows: Row[]; total: number | undefined }> {
+  const found = await database.queryAnew<Row & { total: number | null }>(statement.text, statement.values);
+  const rows = found.map(({ total: _, ...row }) => row as unknown as Row);
+  return { rows, total: found[0]?.total ?? undefined };
+}
+
+/** How many sessions a condition matches: for pages beyond the end, which have no row to tell it. */
+export async function countMatches(
+  database: Database,
+  where: string,
+  parameters: Parameters,
+): Promise<number> {
+  const [row] = await database.queryAnew<{ count: number }>(
+    `select count(*) as count from session_card c where ${where}`,
+    parameters.values,
+  );
+  return row?.count ?? 0;
+}

@@ -1,0 +1,61 @@
+/** Deleting a session: its rows at once, its objects and workflows by queues that stand until both are gone. */
+import type { Database, Tx } from '../connection/database.ts';
+import { failpoint } from '../connection/failpoint.ts';
+import { lockSession } from '../runs/session-lock.ts';
+
+/** @returns false when there is no such session */
+export async function deleteSession(database: Database, sessionId: string): Promise<boolean> {
+  const wasThere = await database.transaction(async (tx) => {
+    if ((await lockSession(tx, 'session', sessionId)) === undefined) return false;
+    // From here on no output can be written to a node: whoever was about to is waited for, and its object is seen.
+    await tx.query('select 1 from node_instance where session_id = $1 order by id for update', [sessionId]);
+    await deleteLockedSession(tx, sessionId);
+    return true;
+  });
+  await failpoint('session-deleted');
+  return wasThere;
+}
+
+/** As {@link deleteSession}, for whoever has locked the session and then its nodes. */
+export async function deleteLockedSession(tx: Tx, sessionId: string): Promise<void> {
+  await queueObjects(tx, sessionId);
+  await tx.query('insert into session_ending (session_id) values ($1) on conflict do nothing', [sessionId]);
+  await tx.query('delete from session where id = $1', [sessionId]);
+}
+
+/** All versions, staged ones too. Several outputs of a session may share one object. */
+async function queueObjects(tx: Tx, sessionId: string): Promise<void> {
+  await tx.query(
+    `with outputs as (
+       select o.id, o.data_source_id, o.object_key
+         from node_output o join node_instance n on n.id = o.node_instance_id where n.session_id = $1
+     )
+     insert into object_deletion (data_source_id, object_key)
+     select data_source_id, object_key from outputs
+     union
+     select v.data_source_id, v.object_key from node_output_superseded v join outputs o on o.id = v.output_id
+     union
+     select q.data_source_id, q.object_key
+       from queued_upload q join node_instance n on n.id = q.node_instance_id where n.session_id = $1`,
+    [sessionId],
+  );
+}
+
+/** Deleted sessions whose workflows may still stand, for longer than `seconds`. */
+export async function listEndingSessions(
+  database: Database,
+  seconds: number,
+  limit: number,
+): Promise<string[]> {
+  const rows = await database.query<{ sessionId: string }>(
+    `select session_id as "sessionId" from session_ending
+      where wanted_at < clock_timestamp() - make_interval(secs => $1) order by wanted_at limit $2`,
+    [seconds, limit],
+  );
+  return rows.map((row) => row.sessionId);
+}
+
+/** The workflows of the deleted session have ended. */
+export async function markSessionEnded(database: Database, sessionId: string): Promise<void> {
+  await database.query('delete from session_ending where session_id = $1', [sessionId]);
+}

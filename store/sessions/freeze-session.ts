@@ -1,0 +1,68 @@
+/**
+ * Freezing a session: nothing new comes in and no task of it is claimed, until it is unfrozen (decisions 5). Tasks that
+ * are held may finish.
+ */
+
+import type { Database, Tx } from '../connection/database.ts';
+import { planSession } from '../runs/plan-session.ts';
+import { taskReadyChannel } from '../runs/queue-channel.ts';
+import { queueDueRuns } from '../runs/reconcile-session.ts';
+import { type LockedSession, lockSession, saveSession } from '../runs/session-lock.ts';
+
+/** Idempotent. Undefined when there is no such session. */
+export async function freezeSession(
+  database: Database,
+  sessionId: string,
+): Promise<'changed' | 'unchanged' | undefined> {
+  return database.transaction(async (tx) => {
+    const session = await lockSession(tx, 'session', sessionId);
+    if (session === undefined) return undefined;
+    if (session.frozen) return 'unchanged';
+    await tx.query(
+      `with session as (update session set frozen_at = clock_timestamp() where id = $1)
+       update node_run set frozen = true where session_id = $1 and state <> 'done'`,
+      [sessionId],
+    );
+    await saveSession(tx, session);
+    return 'changed';
+  });
+}
+
+/** Lets the session go on: what waits is queued and planned in the same transaction. Idempotent. */
+export async function unfreezeSession(
+  database: Database,
+  sessionId: string,
+): Promise<'changed' | 'unchanged' | undefined> {
+  return database.transaction(async (tx) => {
+    const frozen = await lockSession(tx, 'session', sessionId);
+    if (frozen === undefined) return undefined;
+    if (!frozen.frozen) return 'unchanged';
+    const session: LockedSession = { ...frozen, frozen: false };
+    await thawRuns(tx, sessionId);
+    await queueDueRuns(tx, sessionId);
+    await planSession(tx, session);
+    await saveSession(tx, session);
+    return 'changed';
+  });
+}
+
+async function thawRuns(tx: Tx, sessionId: string): Promise<void> {
+  await tx.query(
+    `with session as (update session set frozen_at = null where id = $1), thawed as (
+       update node_run set frozen = false where session_id = $1 and state <> 'done'
+       returning template_name, runner_type, state
+     )
+     select pg_notify('${taskReadyChannel}', template_name)
+       from (select distinct template_name from thawed where runner_type <> 'system' and state = 'queued') d`,
+    [sessionId],
+  );
+}
+
+/** Whether the run waits because its session is frozen. */
+export async function isRunFrozen(database: Database, runId: string): Promise<boolean> {
+  const rows = await database.query(
+    `select 1 from node_run where id = $1 and frozen and state in ('queued', 'waiting')`,
+    [runId],
+  );
+  return rows.length > 0;
+}

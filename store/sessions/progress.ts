@@ -1,0 +1,81 @@
+/** Node instances of a session as their progress is shown (contract: Node instance progress). */
+import { type NodeState, visibleNodeState } from '../../domain/runs/node-state.ts';
+import type { NodeTemplateType } from '../../domain/templates/template-file.ts';
+import type { Queryable } from '../connection/database.ts';
+
+export interface NodeProgress {
+  readonly id: number;
+  readonly name: string;
+  readonly nodeTemplateId: number;
+  readonly nodeTemplateName: string;
+  readonly nodeTemplateType: NodeTemplateType;
+  readonly state: NodeState | 'Unknown';
+  /** As stored, or that of `Processing` while a runner holds the node's run. */
+  readonly stateCode: number;
+  /** While held: `<phase>: <message>` of the runner's last heartbeat. */
+  readonly statusDetails: string;
+  readonly lastProcessed: Date | null;
+  /** The newest output. */
+  readonly currentOutputId: number | null;
+  readonly parentIds: readonly number[];
+  /** JSON text, as stored. */
+  readonly configuration: string;
+}
+
+interface Row {
+  readonly id: number | null;
+  readonly name: string;
+  readonly nodeTemplateId: number;
+  readonly nodeTemplateName: string;
+  readonly nodeTemplateType: NodeTemplateType;
+  readonly storedState: number;
+  readonly storedDetails: string;
+  readonly isHeld: boolean;
+  readonly phase: string | null;
+  readonly message: string | null;
+  readonly lastProcessed: Date | null;
+  readonly currentOutputId: number | null;
+  readonly parentIds: readonly number[];
+  readonly configuration: string;
+}
+
+const processingCode = 1;
+
+/** The session's nodes in the order of its template; undefined when there is no such session. One statement. */
+export async function sessionProgress(
+  database: Queryable,
+  sessionId: string,
+): Promise<NodeProgress[] | undefined> {
+  const rows = await database.query<Row>(
+    `select n.id, n.name, n.node_template_id as "nodeTemplateId", t.name as "nodeTemplateName",
+            t.type as "nodeTemplateType", n.state as "storedState", n.status_details as "storedDetails",
+            coalesce(r.state = 'held', false) as "isHeld", c.phase, c.message,
+            n.last_processed as "lastProcessed", n.newest_output_id as "currentOutputId",
+            n.parent_ids as "parentIds", n.configuration
+       from session s
+       left join node_instance n on n.session_id = s.id
+       left join node_template t on t.id = n.node_template_id
+       left join node_run r on r.node_instance_id = n.id and r.state <> 'done'
+       left join node_claim c on c.run_id = r.id and c.ended_at is null
+      where s.id = $1
+      order by n.ordinal`,
+    [sessionId],
+  );
+  if (rows.length === 0) return undefined;
+  return rows.flatMap((row) => (row.id === null ? [] : [progressOf(row, row.id)]));
+}
+
+function progressOf(row: Row, id: number): NodeProgress {
+  const { storedState, storedDetails, isHeld, phase, message, ...shown } = row;
+  return {
+    ...shown,
+    id,
+    state: visibleNodeState(storedState, isHeld),
+    stateCode: isHeld ? processingCode : storedState,
+    statusDetails: isHeld ? heldDetails(phase, message) : storedDetails,
+  };
+}
+
+function heldDetails(phase: string | null, message: string | null): string {
+  return [phase, message].filter((part) => part !== null && part !== '').join(': ');
+}

@@ -1,0 +1,47 @@
+/** Planning a session as a whole at an operator's word: what its workflow does when it looks, without waiting for it. */
+
+import type { SessionLabel } from '../../domain/sessions/session-change.ts';
+import type { Database } from '../connection/database.ts';
+import { hasQueuedUploads } from '../outputs/queued-uploads.ts';
+import { planSession } from '../runs/plan-session.ts';
+import { queueDueRuns } from '../runs/reconcile-session.ts';
+import { labelOf, lockSession, saveSession } from '../runs/session-lock.ts';
+
+export interface PlannedSession {
+  readonly session: SessionLabel;
+  /** Node instances that got a run. */
+  readonly planned: number;
+  /** Something of its window is still to come, or to be told. */
+  readonly hasOpenWindow: boolean;
+  /** Uploads of its project wait to be published. */
+  readonly hasQueuedUploads: boolean;
+}
+
+/**
+ * Queues the retries that are due, plans every node under the session's lock and marks the session wanted. In a frozen
+ * session nothing is planned. Twice in a row plans nothing the second time. Undefined when there is no such session.
+ */
+export async function planWholeSession(
+  database: Database,
+  sessionId: string,
+): Promise<PlannedSession | undefined> {
+  return database.transaction(async (tx) => {
+    const session = await lockSession(tx, 'session', sessionId);
+    if (session === undefined) return undefined;
+    if (!session.frozen) await queueDueRuns(tx, sessionId);
+    const planned = await planSession(tx, session);
+    const [window] = await tx.query<{ isOpen: boolean }>(
+      `select machine_group is not null and (window_due_at is not null or window_wanted_at is not null) as "isOpen"
+         from session where id = $1`,
+      [sessionId],
+    );
+    const hasQueued = await hasQueuedUploads(tx, session.projectId);
+    await saveSession(tx, session);
+    return {
+      session: labelOf(session),
+      planned: planned.length,
+      hasOpenWindow: window?.isOpen === true,
+      hasQueuedUploads: hasQueued,
+    };
+  });
+}

@@ -1,0 +1,99 @@
+/** Scenario instances of sessions (contract: Scenario instance; decisions 5). */
+import { noteAudited, noteAuditedSession } from '../administration/audit-scope.ts';
+import type { Database, Tx } from '../connection/database.ts';
+import { once } from '../connection/idempotency.ts';
+import { newId } from '../connection/ids.ts';
+
+export interface ScenarioRow {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly simulationId: string;
+  readonly scenarioName: string;
+  readonly from: Date | null;
+  readonly to: Date | null;
+  readonly createdAt: Date;
+}
+
+/** In an update what is undefined stays as it is; null clears. */
+export interface ScenarioFields {
+  /** Undefined: a new one. */
+  readonly id: string | undefined;
+  readonly simulationId: string | undefined;
+  readonly scenarioName: string;
+  readonly from: Date | null | undefined;
+  readonly to: Date | null | undefined;
+}
+
+/** `times-reversed`: it would begin after its end. */
+export type ScenarioWrite =
+  | { readonly outcome: 'saved'; readonly scenario: ScenarioRow }
+  | { readonly outcome: 'session-missing' | 'id-of-another-session' | 'times-reversed' };
+
+const columns = `id, session_id as "sessionId", simulation_id as "simulationId", scenario_name as "scenarioName",
+  from_at as "from", to_at as "to", created_at as "createdAt"`;
+
+/** Makes a scenario instance of a session, or changes the one of this id. */
+export async function saveScenario(
+  database: Database,
+  sessionId: string,
+  fields: ScenarioFields,
+): Promise<ScenarioWrite> {
+  return database.transaction(
+    once(
+      async (tx): Promise<ScenarioWrite> => {
+        const sessions = await tx.query('select 1 from session where id = $1 for key share', [sessionId]);
+        if (sessions.length === 0) return { outcome: 'session-missing' };
+        noteAuditedSession(sessionId);
+        const stored = fields.id === undefined ? undefined : await findLocked(tx, fields.id);
+        if (stored === undefined) return insertScenario(tx, sessionId, fields);
+        return stored.sessionId === sessionId
+          ? updateScenario(tx, stored, fields)
+          : { outcome: 'id-of-another-session' };
+      },
+      ({ outcome }) => outcome === 'saved',
+    ),
+  );
+}
+
+async function findLocked(tx: Tx, id: string): Promise<ScenarioRow | undefined> {
+  const [row] = await tx.query<ScenarioRow>(
+    `select ${columns} from scenario_instance where id = $1 for update`,
+    [id],
+  );
+  return row;
+}
+
+async function insertScenario(tx: Tx, sessionId: string, fields: ScenarioFields): Promise<ScenarioWrite> {
+  const { from = null, to = null } = fields;
+  if (isReversed(from, to)) return { outcome: 'times-reversed' };
+  const [row] = await tx.query<ScenarioRow>(
+    `insert into scenario_instance (id, session_id, simulation_id, scenario_name, from_at, to_at, created_at)
+     values ($1, $2, $3, $4, $5, $6, clock_timestamp())
+     on conflict (id) do nothing returning ${columns}`,
+    [fields.id ?? newId(), sessionId, fields.simulationId ?? '', fields.scenarioName, from, to],
+  );
+  if (row !== undefined) {
+    noteAudited(row.id);
+    return { outcome: 'saved', scenario: row };
+  }
+  // Another request has made it at the same moment.
+  const other = await findLocked(tx, fields.id ?? '');
+  if (other === undefined || other.sessionId !== sessionId) return { outcome: 'id-of-another-session' };
+  return updateScenario(tx, other, fields);
+}
+
+async function updateScenario(tx: Tx, stored: ScenarioRow, fields: ScenarioFields): Promise<ScenarioWrite> {
+  const from = fields.from === undefined ? stored.from : fields.from;
+  const to = fields.to === undefined ? stored.to : fields.to;
+  if (isReversed(from, to)) return { outcome: 'times-reversed' };
+  const [row] = await tx.query<ScenarioRow>(
+    `update scenario_instance set simulation_id = $2, scenario_name = $3, from_at = $4, to_at = $5
+      where id = $1 returning ${columns}`,
+    [stored.id, fields.simulationId ?? stored.simulationId, fields.scenarioName, from, to],
+  );
+  noteAudited(stored.id);
+  return { outcome: 'saved', scenario: row! };
+}
+
+const isReversed = (from: Date | null, to: Date | null) =>
+  from !== null && to !== null && from.getTime() > to.getTime();

@@ -1,0 +1,167 @@
+/** What people who follow a session are told of: its changes announced, and read. */
+import { limits } from '../../domain/limits.ts';
+import type { Database, Queryable } from '../connection/database.ts';
+import { type NodeProgress, sessionProgress } from './progress.ts';
+
+/** The channel on which changes of followed sessions are announced; the payload is the session's id. */
+export const sessionChangedChannel = 'session_changed';
+
+/** Where a follower of a session stands. */
+export interface LookedAt {
+  /** The database's clock at the look, milliseconds since 1970. */
+  readonly atMs: number;
+  /** The newest position that was told of. */
+  readonly position: number;
+}
+
+export interface PublishedOutput {
+  readonly id: number;
+  readonly nodeInstanceId: number;
+  readonly position: number;
+  readonly outputIdentifier: string;
+  readonly contentType: string | null;
+  readonly contentEncoding: string | null;
+  readonly sizeBytes: number;
+  readonly createdAt: Date;
+}
+
+export interface AttemptSeen {
+  readonly nodeInstanceId: number;
+  readonly runId: string;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly startedAt: Date | null;
+  readonly endedAt: Date | null;
+  readonly outcome: string | null;
+  readonly details: string;
+}
+
+interface WindowSeen {
+  readonly isFrozen: boolean;
+  /** Null on sessions that are not shared. */
+  readonly startAt: Date | null;
+  readonly endAt: Date | null;
+  readonly closedAt: Date | null;
+  readonly closeReason: string | null;
+  readonly participantCount: number;
+}
+
+/** One look at a session: all nodes as they stand, and what was published and tried since. */
+export interface SessionLook {
+  readonly at: LookedAt;
+  readonly nodes: readonly NodeProgress[];
+  readonly outputs: readonly PublishedOutput[];
+  readonly attempts: readonly AttemptSeen[];
+  readonly window: WindowSeen;
+  /** Grows with every fact about the session's graph. */
+  readonly wantedSeq: number;
+  /** Whether more outputs were published than one look shows; a look from `at` shows the next. */
+  readonly hasMore: boolean;
+}
+
+const outputsOfOneLook = 500;
+const runsOfOneNode = 20;
+/** Commits become visible a little later than their clock says. */
+const overlapSeconds = 5;
+
+/** Has changes of these sessions announced for so many seconds from now. */
+export async function watchSessions(
+  database: Queryable,
+  sessionIds: readonly string[],
+  seconds: number,
+): Promise<void> {
+  await database.query(
+    `with over as (
+       delete from session_watch where session_id in (
+         select session_id from session_watch where until < clock_timestamp() limit 100 for update skip locked)
+     )
+     insert into session_watch (session_id, until)
+     select id, clock_timestamp() + make_interval(secs => $2) from unnest($1::uuid[]) as w (id) order by id
+     on conflict (session_id) do update set until = greatest(session_watch.until, excluded.until)`,
+    [sessionIds, seconds],
+  );
+}
+
+/**
+ * Looks at a session.
+ * @param since undefined: from now on, without what was published and tried before
+ * @returns undefined when there is no such session
+ */
+export async function lookAtSession(
+  database: Database,
+  sessionId: string,
+  since?: LookedAt,
+): Promise<SessionLook | undefined> {
+  const [head] = await database.query<
+    WindowSeen & { readonly atMs: number; readonly newestPosition: number; readonly wantedSeq: number }
+  >(headStatement, [sessionId]);
+  if (head === undefined) return undefined;
+  const { atMs, newestPosition, wantedSeq, ...window } = head;
+  const from = since ?? { atMs, position: newestPosition };
+  const [nodes, outputs, attempts] = await Promise.all([
+    sessionProgress(database, sessionId),
+    newestPosition > from.position
+      ? database.query<PublishedOutput>(outputsStatement, [sessionId, from.position, newestPosition])
+      : [],
+    database.query<AttemptSeen>(attemptsStatement, [sessionId, new Date(from.atMs)]),
+  ]);
+  if (nodes === undefined) return undefined;
+  const hasMore = outputs.length === outputsOfOneLook;
+  const position = hasMore ? outputs.at(-1)!.position : newestPosition;
+  return { at: { atMs, position }, nodes, outputs, attempts, window, wantedSeq, hasMore };
+}
+
+/** How far the sessions are, by id; those that are gone are missing. */
+export async function wantedSequences(
+  database: Queryable,
+  sessionIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await database.query<{ id: string; wantedSeq: number }>(
+    'select id, wanted_seq as "wantedSeq" from session where id = any ($1::uuid[])',
+    [sessionIds],
+  );
+  return new Map(rows.map(({ id, wantedSeq }) => [id, wantedSeq]));
+}
+
+/** Read first: what is published after it is told by the next look, which its own announcement brings about. */
+const headStatement = `
+  select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as "atMs", s.newest_position as "newestPosition",
+         s.wanted_seq as "wantedSeq",
+         s.frozen_at is not null as "isFrozen", s.window_start_at as "startAt", s.window_end_at as "endAt",
+         s.closed_at as "closedAt", s.close_reason as "closeReason",
+         (select count(*) from session_participant p where p.session_id = s.id) as "participantCount"
+    from session s where s.id = $1`;
+
+const outputsStatement = `
+  select o.id, o.node_instance_id as "nodeInstanceId", o.position, o.output_identifier as "outputIdentifier",
+         o.content_type as "contentType", o.content_encoding as "contentEncoding", o.size_bytes as "sizeBytes",
+         o.created_at as "createdAt"
+    from node_instance n join node_output o on o.node_instance_id = n.id
+   where n.session_id = $1 and n.newest_position > $2 and o.position > $2 and o.position <= $3
+   order by o.position limit ${outputsOfOneLook}`;
+
+/**
+ * Of each node the open run and the newest of those that began since; of their attempts the newest. A session may have
+ * a million of them, and a look is one page.
+ */
+const attemptsStatement = `
+  select "nodeInstanceId", "runId", attempt, "maxAttempts", "startedAt", "endedAt", outcome, details from (
+    select n.id as "nodeInstanceId", r.id as "runId", a.number as attempt, r.max_attempts as "maxAttempts",
+           a.started_at as "startedAt", a.ended_at as "endedAt", a.outcome, a.details,
+           greatest(a.started_at, a.ended_at) as "newestAt"
+      from node_instance n
+      cross join lateral (
+        (select r.id, r.max_attempts from node_run r where r.node_instance_id = n.id
+          order by r.created_at desc limit 1)
+        union
+        (select r.id, r.max_attempts from node_run r
+          where r.node_instance_id = n.id and r.created_at > $2::timestamptz - interval '${overlapSeconds} seconds'
+          order by r.created_at desc limit ${runsOfOneNode})
+      ) r
+      cross join lateral (
+        select * from node_attempt a where a.run_id = r.id order by a.number desc limit ${limits.maxAttemptsMax}
+      ) a
+     where n.session_id = $1
+       and greatest(a.started_at, a.ended_at) > $2::timestamptz - interval '${overlapSeconds} seconds'
+     order by "newestAt" desc, r.id desc, a.number desc limit ${limits.sessionEventAttempts}
+  ) newest order by "newestAt", "runId", attempt`;

@@ -1,0 +1,254 @@
+/** Sessions and their node instances (contract: Session; decisions 5). */
+import type { Person } from '../../domain/sessions/participant.ts';
+import { type TimeWindow, windowOverAt } from '../../domain/sessions/shared-session.ts';
+import type { JsonObject } from '../../domain/text.ts';
+import { noteAuditedSession } from '../administration/audit-scope.ts';
+import { findProject, type ProjectRow } from '../administration/projects.ts';
+import type { Database, Queryable, Tx } from '../connection/database.ts';
+import { once } from '../connection/idempotency.ts';
+import { newId } from '../connection/ids.ts';
+import { findTemplate, type TemplateWithNodes } from '../registry/session-templates.ts';
+
+export interface NewSession {
+  readonly name: string;
+  readonly simulationName: string | null;
+  readonly sessionTemplateId: number;
+  readonly projectId: number;
+  /** The person in the session's email field; the first participant. */
+  readonly participant: Person;
+  /** GUID of the creator. */
+  readonly userId: string;
+  readonly logoUrl: string;
+  /** With identifiers in place of addresses. */
+  readonly metadata: JsonObject | null;
+  /** What makes it a shared session. */
+  readonly shared?: {
+    readonly machineGroup: number;
+    readonly timeWindowSeconds: number;
+    readonly window: TimeWindow;
+  };
+}
+
+export type SessionCreation =
+  | { readonly outcome: 'created'; readonly sessionId: string }
+  | { readonly outcome: 'project-missing' }
+  | { readonly outcome: 'template-missing' };
+
+/** Makes a session with its own node instances, in one transaction. */
+export async function createSession(database: Database, session: NewSession): Promise<SessionCreation> {
+  return database.transaction(
+    once(
+      (tx) => insertSession(tx, session),
+      ({ outcome }) => outcome === 'created',
+    ),
+  );
+}
+
+/** As {@link createSession}, inside the caller's transaction. */
+export async function insertSession(tx: Tx, session: NewSession): Promise<SessionCreation> {
+  const sessionId = newId();
+  const { shared } = session;
+  const [inserted] = await tx.query(
+    `insert into session
+            (id, name, email_identifier, email_key, simulation_name, session_template_id, project_id, user_id,
+             logo_url, metadata, created_at, machine_group, window_seconds, window_start_at, window_end_at,
+             window_due_at, opened_by, window_wanted_at)
+     select $1, $2, $3, $4, $5, t.id, p.id, $8, $9, $10::jsonb, clock_timestamp(), $11::int, $12::int,
+            $13::timestamptz, $14::timestamptz, $15::timestamptz,
+            case when $11::int is not null then $3 end, case when $11::int is not null then clock_timestamp() end
+       from project p, session_template t where p.id = $7 and t.id = $6
+     returning 1`,
+    [
+      sessionId,
+      session.name,
+      session.participant.identifier,
+      session.participant.key,
+      session.simulationName,
+      session.sessionTemplateId,
+      session.projectId,
+      session.userId,
+      session.logoUrl,
+      session.metadata === null ? null : JSON.stringify(session.metadata),
+      shared?.machineGroup ?? null,
+      shared?.timeWindowSeconds ?? null,
+      shared?.window.startAt ?? null,
+      shared?.window.endAt ?? null,
+      shared === undefined ? null : windowOverAt(shared.window),
+    ],
+  );
+  if (inserted === undefined) {
+    const projects = await tx.query('select 1 from project where id = $1', [session.projectId]);
+    return { outcome: projects.length === 0 ? 'project-missing' : 'template-missing' };
+  }
+  noteAuditedSession(sessionId);
+  await insertNodeInstances(tx, sessionId, session.sessionTemplateId);
+  await tx.query(
+    `insert into session_user_entry (session_id, identifier, created_at)
+     select s.id, u.identifier, s.created_at
+       from session s, unnest($2::text[]) with ordinality as u (identifier, place)
+      where s.id = $1 order by u.place
+     on conflict do nothing`,
+    [sessionId, [session.userId, session.participant.identifier]],
+  );
+  return { outcome: 'created', sessionId };
+}
+
+/** Gives a session the nodes of a template, with parents in the order of the template and children in that of the nodes. */
+export async function insertNodeInstances(tx: Tx, sessionId: string, templateId: number): Promise<void> {
+  await tx.query(
+    `with nodes as materialized (
+       select n.*, nextval(pg_get_serial_sequence('node_instance', 'id')) as new_id
+         from (select * from session_template_node where session_template_id = $2 order by ordinal) n
+     ), edges as (
+       select c.new_id as child_id, c.ordinal as child_ordinal, p.new_id as parent_id, u.place
+         from nodes c
+         cross join unnest(c.parent_names) with ordinality as u (name, place)
+         join nodes p on p.name = u.name
+     ), parents as (
+       select child_id as id, array_agg(parent_id order by place) as ids from edges group by child_id
+     ), children as (
+       select parent_id as id, array_agg(child_id order by child_ordinal) as ids from edges group by parent_id
+     )
+     insert into node_instance
+            (id, session_id, ordinal, name, node_template_id, configuration, checked_revision, parent_ids, child_ids)
+     overriding system value
+     select n.new_id, $1, n.ordinal, n.name, n.node_template_id, n.default_configuration, n.checked_revision,
+            coalesce(p.ids, '{}'), coalesce(c.ids, '{}')
+       from nodes n left join parents p on p.id = n.new_id left join children c on c.id = n.new_id`,
+    [sessionId, templateId],
+  );
+}
+
+export interface SessionRow {
+  readonly id: string;
+  readonly name: string;
+  readonly emailIdentifier: string;
+  readonly emailKey: string;
+  readonly simulationName: string | null;
+  readonly sessionTemplateId: number;
+  readonly projectId: number;
+  readonly userId: string;
+  readonly logoUrl: string;
+  /** As shown, with what belongs to the platform, and with identifiers. */
+  readonly metadata: JsonObject | null;
+  readonly isShared: boolean;
+  readonly frozenAt: Date | null;
+  readonly createdAt: Date;
+}
+
+interface SessionUserRow {
+  readonly id: number;
+  /** GUID or anonymous key. */
+  readonly identifier: string;
+  readonly createdAt: Date;
+}
+
+export interface SessionDimensionRow {
+  readonly id: number;
+  readonly name: string;
+  readonly dashboardName: string;
+  readonly dashboardVersion: string;
+  readonly nodeInstanceId: number;
+  readonly createdAt: Date;
+}
+
+export interface SessionScenarioRow {
+  readonly id: string;
+  readonly simulationId: string;
+  readonly scenarioName: string;
+  readonly from: Date | null;
+  readonly to: Date | null;
+  readonly createdAt: Date;
+}
+
+/** A session with all that its routes show. */
+export interface SessionDetails extends SessionRow {
+  readonly project: ProjectRow;
+  readonly sessionTemplate: TemplateWithNodes;
+  readonly users: readonly SessionUserRow[];
+  readonly dimensions: readonly SessionDimensionRow[];
+  readonly scenarios: readonly SessionScenarioRow[];
+}
+
+const sessionColumns = `
+  id, name, email_identifier as "emailIdentifier", email_key as "emailKey", simulation_name as "simulationName",
+  session_template_id as "sessionTemplateId", project_id as "projectId", user_id as "userId", logo_url as "logoUrl",
+  session_shown_metadata(session) as metadata, machine_group is not null as "isShared", frozen_at as "frozenAt",
+  created_at as "createdAt"`;
+
+export async function findSession(database: Queryable, id: string): Promise<SessionRow | undefined> {
+  const [row] = await database.query<SessionRow>(`select ${sessionColumns} from session where id = $1`, [id]);
+  return row;
+}
+
+export async function findSessionDetails(
+  database: Queryable,
+  id: string,
+): Promise<SessionDetails | undefined> {
+  const session = await findSession(database, id);
+  if (session === undefined) return undefined;
+  const [project, sessionTemplate, users, dimensions, scenarios] = await Promise.all([
+    findProject(database, session.projectId),
+    findTemplate(database, session.sessionTemplateId),
+    sessionUsers(database, id),
+    database.query<SessionDimensionRow>(
+      `select id, name, dashboard_name as "dashboardName", dashboard_version as "dashboardVersion",
+              node_instance_id as "nodeInstanceId", created_at as "createdAt"
+         from dimension where session_id = $1 order by id`,
+      [id],
+    ),
+    database.query<SessionScenarioRow>(
+      `select id, simulation_id as "simulationId", scenario_name as "scenarioName", from_at as "from", to_at as "to",
+              created_at as "createdAt"
+         from scenario_instance where session_id = $1 order by created_at, id`,
+      [id],
+    ),
+  ]);
+  if (project === undefined || sessionTemplate === undefined) return undefined;
+  return { ...session, project, sessionTemplate, users, dimensions, scenarios };
+}
+
+/** The creator and the participants, in the order they came. */
+async function sessionUsers(database: Queryable, sessionId: string): Promise<SessionUserRow[]> {
+  return database.query<SessionUserRow>(
+    `select id, identifier, created_at as "createdAt" from session_user_entry where session_id = $1 order by id`,
+    [sessionId],
+  );
+}
+
+/**
+ * Whether a person is a participant: of a shared session one who joined, else the person in its email field.
+ * Undefined when there is no such session.
+ */
+export async function isParticipant(
+  database: Queryable,
+  sessionId: string,
+  person: Person,
+): Promise<boolean | undefined> {
+  const [row] = await database.query<{ isOne: boolean }>(
+    `select case when s.machine_group is null then s.email_identifier = $2 or s.email_key = $3
+                 else exists (select 1 from session_participant p
+                               where p.session_id = s.id and (p.identifier = $2 or p.key = $3)) end as "isOne"
+       from session s where s.id = $1`,
+    [sessionId, person.identifier, person.key],
+  );
+  return row?.isOne;
+}
+
+/** Whether a person is the session's creator or a participant (decisions 6, 12). */
+export async function isSessionMember(
+  database: Queryable,
+  sessionId: string,
+  person: Person,
+): Promise<boolean> {
+  const rows = await database.query(
+    `select 1 from session s
+      where s.id = $1
+        and (s.user_id::text = $2 or s.email_identifier in ($2, $3) or s.email_key = $3
+             or exists (select 1 from session_user_entry u where u.session_id = s.id and u.identifier in ($2, $3))
+             or exists (select 1 from session_participant p
+                         where p.session_id = s.id and (p.identifier = $2 or p.key = $3)))`,
+    [sessionId, person.identifier, person.key],
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,171 @@
+/** Opening and joining shared sessions (contract: Shared session matching; decisions 6; architecture 10). */
+import { limits } from '../../domain/limits.ts';
+import type { Person } from '../../domain/sessions/participant.ts';
+import type { SessionLabel } from '../../domain/sessions/session-change.ts';
+import {
+  type MatchKey,
+  matchKeyText,
+  type TimeWindow,
+  windowFrom,
+} from '../../domain/sessions/shared-session.ts';
+import { carryAudit, noteAuditedSession } from '../administration/audit-scope.ts';
+import type { Database, Tx } from '../connection/database.ts';
+import { failpoint } from '../connection/failpoint.ts';
+import { once } from '../connection/idempotency.ts';
+import { keyBusy, withMatchKey } from './match-key.ts';
+import { insertSession } from './sessions.ts';
+
+export interface JoinRequest {
+  readonly key: MatchKey;
+  /** Start of this participant's capture; the first request's becomes the session's. */
+  readonly startAt: Date;
+  readonly participant: Person;
+  /** GUID of the caller; becomes the creator of a session that is opened. */
+  readonly userId: string;
+}
+
+export type JoinResult =
+  | {
+      readonly outcome: 'created' | 'joined';
+      readonly sessionId: string;
+      /** The session whose window workflow has to be told, if any. */
+      readonly tellWindow: SessionLabel | undefined;
+    }
+  | { readonly outcome: 'frozen' | 'busy' | 'project-missing' | 'template-missing' };
+
+/** Two open sessions of one key would overlap: a session was changed into this key in this moment. */
+const overlapCode = '23P01';
+const triesAfterOverlap = 5;
+
+/**
+ * Joins the newest open session that matches, or opens one: whatever happens at the same time, requests whose windows
+ * overlap never end in two open sessions. Addresses must be resolved before.
+ */
+export async function joinOrOpen(database: Database, request: JoinRequest): Promise<JoinResult> {
+  const waitMs = limits.sharedSessionWaitSeconds * 1_000;
+  for (let tries = 1; ; tries++) {
+    try {
+      const audited = carryAudit(
+        once((tx) => joinOrOpenWithin(tx, request), isIn),
+        ({ outcome }) => outcome !== 'frozen',
+      );
+      const result = await withMatchKey(database, matchKeyText(request.key), waitMs, audited.work);
+      if (result === keyBusy) return { outcome: 'busy' };
+      audited.committed();
+      await failpoint('shared-committed');
+      return result;
+    } catch (error) {
+      if ((error as { code?: string }).code !== overlapCode) throw error;
+      if (tries === triesAfterOverlap) return { outcome: 'busy' };
+    }
+  }
+}
+
+const isIn = ({ outcome }: JoinResult) => outcome === 'created' || outcome === 'joined';
+
+async function joinOrOpenWithin(tx: Tx, request: JoinRequest): Promise<JoinResult> {
+  const window = windowFrom(request.startAt, request.key.timeWindowSeconds);
+  const match = await joinMatch(tx, request, window);
+  if (match === undefined) return open(tx, request, window);
+  if (match.frozen) return { outcome: 'frozen' };
+  const { sessionId, projectId, templateName, isNews } = match;
+  noteAuditedSession(sessionId);
+  const tellWindow = isNews ? { sessionId, projectId, templateName } : undefined;
+  return { outcome: 'joined', sessionId, tellWindow };
+}
+
+interface Match extends SessionLabel {
+  readonly frozen: boolean;
+  /** The window's workflow waits and had seen all changes before. */
+  readonly isNews: boolean;
+}
+
+/** Adds a person who is no participant yet; either part of an identity tells that they are. */
+const addParticipant = (session: string) => `
+  joined as (
+    insert into session_participant (session_id, identifier, key, start_at, joined_at)
+    select id, $1, $2, $3::timestamptz, date_trunc('milliseconds', clock_timestamp()) from ${session}
+    on conflict do nothing returning session_id
+  ), entry as (
+    insert into session_user_entry (session_id, identifier) select session_id, $1 from joined
+    on conflict do nothing
+  )`;
+
+/**
+ * The newest open session that matches, its row locked: one that is closed in this moment matches no more. Ordered by
+ * one value, so that no index over dates tempts the planner to walk through all sessions of a template.
+ */
+const joinStatement = `
+  with match as materialized (
+    select s.id, s.project_id, t.name as template_name, s.frozen_at is not null as frozen,
+           s.window_wanted_at is null as told
+      from session s join session_template t on t.id = s.session_template_id
+     where s.name = $4 and s.simulation_name = $5 and s.project_id = $6 and s.session_template_id = $7
+       and s.machine_group = $8 and s.window_seconds = $9
+       and tstzrange(s.window_start_at, s.window_end_at) && tstzrange($3::timestamptz, $10::timestamptz)
+       and s.machine_group is not null and s.closed_at is null
+     order by row(s.created_at, s.id) desc limit 1
+       for no key update of s
+  ), ${addParticipant('match where not frozen')}, wanted as (
+    update session s set window_wanted_at = coalesce(s.window_wanted_at, clock_timestamp())
+      from joined where s.id = joined.session_id and s.window_due_at is not null
+    returning 1
+  )
+  select m.id as "sessionId", m.project_id as "projectId", m.template_name as "templateName", m.frozen,
+         m.told and exists (select from wanted) as "isNews"
+    from match m`;
+
+async function joinMatch(
+  tx: Tx,
+  { key, participant, startAt }: JoinRequest,
+  window: TimeWindow,
+): Promise<Match | undefined> {
+  const [row] = await tx.query<Match>(joinStatement, [
+    participant.identifier,
+    participant.key,
+    startAt,
+    key.name,
+    key.simulationName,
+    key.projectId,
+    key.sessionTemplateId,
+    key.machineGroup,
+    key.timeWindowSeconds,
+    window.endAt,
+  ]);
+  return row;
+}
+
+const joinOpened = `with opened as (select $4::uuid as id), ${addParticipant('opened')}
+  select t.name from session_template t where t.id = $5`;
+
+async function open(tx: Tx, request: JoinRequest, window: TimeWindow): Promise<JoinResult> {
+  const { key, participant } = request;
+  const created = await insertSession(tx, {
+    name: key.name,
+    simulationName: key.simulationName,
+    sessionTemplateId: key.sessionTemplateId,
+    projectId: key.projectId,
+    participant,
+    userId: request.userId,
+    logoUrl: '',
+    metadata: null,
+    shared: { machineGroup: key.machineGroup, timeWindowSeconds: key.timeWindowSeconds, window },
+  });
+  if (created.outcome !== 'created') return created;
+  const [template] = await tx.query<{ name: string }>(joinOpened, [
+    participant.identifier,
+    participant.key,
+    request.startAt,
+    created.sessionId,
+    key.sessionTemplateId,
+  ]);
+  return {
+    outcome: 'created',
+    sessionId: created.sessionId,
+    tellWindow: {
+      sessionId: created.sessionId,
+      projectId: key.projectId,
+      templateName: template?.name ?? '',
+    },
+  };
+}

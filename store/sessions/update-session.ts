@@ -1,0 +1,165 @@
+/** Changing a session (contract: Session, update route; decisions 5). */
+import { nodeStateCodes } from '../../domain/runs/node-state.ts';
+import type { Person } from '../../domain/sessions/participant.ts';
+import { logoUrlOf } from '../../domain/sessions/session.ts';
+import { withoutPlatformKeys } from '../../domain/sessions/shared-session.ts';
+import type { JsonObject } from '../../domain/text.ts';
+import type { Database, Tx } from '../connection/database.ts';
+import { lockSession } from '../runs/session-lock.ts';
+import { insertNodeInstances } from './sessions.ts';
+
+/** What is absent stays as it is. */
+export interface SessionChanges {
+  readonly name?: string | undefined;
+  /** The person in the session's email field, resolved before. */
+  readonly person?: Person | undefined;
+  /** Null clears it, on sessions that are not shared. */
+  readonly simulationName?: string | null | undefined;
+  readonly sessionTemplateId?: number | undefined;
+  readonly projectId?: number | undefined;
+  /** The caller's part, with identifiers in place of addresses; replaces what is stored of it. */
+  readonly metadata?: JsonObject | undefined;
+}
+
+/**
+ * `invalid`: a project or template that does not exist, a template change of a session that has begun, or two open
+ * shared sessions that would overlap.
+ */
+export type SessionUpdate = 'saved' | 'missing' | 'invalid';
+
+/** Uploads of a process that died are not waited for longer than this. */
+const uploadBeatSeconds = 60;
+const overlapCode = '23P01';
+
+/** Thrown so that everything rolls back. */
+class InvalidChange extends Error {}
+
+interface StoredSession {
+  readonly isShared: boolean;
+  readonly sessionTemplateId: number;
+  readonly userId: string;
+  readonly emailIdentifier: string;
+}
+
+export async function updateSession(
+  database: Database,
+  sessionId: string,
+  changes: SessionChanges,
+): Promise<SessionUpdate> {
+  try {
+    return await database.transaction(async (tx) => {
+      if ((await lockSession(tx, 'session', sessionId)) === undefined) return 'missing';
+      const [stored] = await tx.query<StoredSession>(
+        `select machine_group is not null as "isShared", session_template_id as "sessionTemplateId",
+                user_id as "userId", email_identifier as "emailIdentifier"
+           from session where id = $1`,
+        [sessionId],
+      );
+      if (stored === undefined) return 'missing';
+      await checkReferences(tx, changes);
+      if (stored.isShared && changes.simulationName !== undefined && !changes.simulationName?.trim()) {
+        throw new InvalidChange();
+      }
+      const template = changes.sessionTemplateId;
+      if (template !== undefined && template !== stored.sessionTemplateId) {
+        await replaceNodes(tx, sessionId, template);
+      }
+      await write(tx, sessionId, changes, stored);
+      return 'saved';
+    });
+  } catch (error) {
+    if (error instanceof InvalidChange) return 'invalid';
+    if ((error as { code?: string }).code === overlapCode) return 'invalid';
+    throw error;
+  }
+}
+
+/** Locks both, so that they stay until the commit. */
+async function checkReferences(tx: Tx, { projectId, sessionTemplateId }: SessionChanges): Promise<void> {
+  if (projectId !== undefined) {
+    const rows = await tx.query('select 1 from project where id = $1 for key share', [projectId]);
+    if (rows.length === 0) throw new InvalidChange();
+  }
+  if (sessionTemplateId !== undefined) {
+    const rows = await tx.query('select 1 from session_template where id = $1 for key share', [
+      sessionTemplateId,
+    ]);
+    if (rows.length === 0) throw new InvalidChange();
+  }
+}
+
+/** Makes the nodes afresh while nothing has come to any of them. */
+async function replaceNodes(tx: Tx, sessionId: string, templateId: number): Promise<void> {
+  // An upload that begins meanwhile waits here, and then finds its node gone.
+  const states = await tx.query<{ state: number }>(
+    'select state from node_instance where session_id = $1 order by id for update',
+    [sessionId],
+  );
+  if (states.some(({ state }) => state !== nodeStateCodes.NeverBegan)) throw new InvalidChange();
+  const [busy] = await tx.query<{ isBusy: boolean }>(
+    `select exists (select 1 from node_run r where r.session_id = $1 and r.state <> 'done')
+         or exists (select 1 from queued_upload q join node_instance n on n.id = q.node_instance_id
+                     where n.session_id = $1)
+         or exists (select 1 from pending_object p join node_instance n on n.id = p.node_instance_id
+                     where n.session_id = $1
+                       and p.beat_at > clock_timestamp() - make_interval(secs => ${uploadBeatSeconds})) as "isBusy"`,
+    [sessionId],
+  );
+  if (busy?.isBusy) throw new InvalidChange();
+  await tx.query('delete from node_instance where session_id = $1', [sessionId]);
+  await insertNodeInstances(tx, sessionId, templateId);
+}
+
+async function write(
+  tx: Tx,
+  sessionId: string,
+  changes: SessionChanges,
+  stored: StoredSession,
+): Promise<void> {
+  const { name, person, simulationName, sessionTemplateId, projectId } = changes;
+  const metadata =
+    changes.metadata && stored.isShared ? withoutPlatformKeys(changes.metadata) : changes.metadata;
+  await tx.query(
+    `update session
+        set name = coalesce($2, name), email_identifier = coalesce($3, email_identifier),
+            email_key = coalesce($4, email_key),
+            simulation_name = case when $5 then $6 else simulation_name end,
+            session_template_id = coalesce($7, session_template_id), project_id = coalesce($8, project_id),
+            metadata = case when $9 then $10::jsonb else metadata end,
+            logo_url = case when $9 then $11 else logo_url end
+      where id = $1`,
+    [
+      sessionId,
+      name ?? null,
+      person?.identifier ?? null,
+      person?.key ?? null,
+      simulationName !== undefined,
+      simulationName ?? null,
+      sessionTemplateId ?? null,
+      projectId ?? null,
+      metadata !== undefined,
+      metadata === undefined ? null : JSON.stringify(metadata),
+      metadata === undefined ? null : logoUrlOf(metadata),
+    ],
+  );
+  if (person !== undefined && !stored.isShared) await replaceUser(tx, sessionId, person, stored);
+}
+
+/** The person in the email field is the participant of a session that is not shared. */
+async function replaceUser(
+  tx: Tx,
+  sessionId: string,
+  person: Person,
+  { emailIdentifier, userId }: StoredSession,
+): Promise<void> {
+  if (emailIdentifier !== userId && emailIdentifier !== person.identifier) {
+    await tx.query('delete from session_user_entry where session_id = $1 and identifier = $2', [
+      sessionId,
+      emailIdentifier,
+    ]);
+  }
+  await tx.query(
+    'insert into session_user_entry (session_id, identifier) values ($1, $2) on conflict do nothing',
+    [sessionId, person.identifier],
+  );
+}

@@ -1,0 +1,101 @@
+/**
+ * A session whose built-in run is under way at every moment: its workflow goes on in a fresh history all the same, and
+ * the run is executed once. At the engine's hard limit of events a workflow is terminated: that is the second part.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Database } from '../../store/connection/database.ts';
+import { sessionWorkflowId } from '../../workflows/contract.ts';
+import { startTestApi, type TestApi } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
+import { openGate } from '../support/gate.ts';
+import { testEnvironment } from '../support/stack.ts';
+import { inputNode, tabularNode, templateFile } from '../support/templates.ts';
+import { testWorkflows } from '../support/workflows.ts';
+import { RecordingClient, type RecordingSession } from './recording-session.ts';
+
+const platform = await testEnvironment();
+const temporalSide = await testWorkflows(platform.environment);
+const gate = await openGate(platform.s3.endpoint);
+let database: Database;
+let api: TestApi;
+let client: RecordingClient;
+beforeAll(async () => {
+  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 4 });
+  api = await startTestApi(platform.environment);
+  await Promise.all([temporalSide.startWorker('workflows'), temporalSide.startWorker('builtin')]);
+  client = await RecordingClient.signIn(api.url, platform.administrator);
+  const { endpoint: _, ...place } = platform.s3;
+  const gated = { name: 'gated', kind: 's3', endpoint: gate.url, prefix: '', forcePathStyle: true, ...place };
+  await client.call('POST', '/api/v2/admin/data-sources', gated);
+  const upload = { ...inputNode('upload'), DefaultConfiguration: { dataSourceName: 'gated' } };
+  const file = templateFile('gated', [upload, tabularNode('recording', 'upload')]);
+  await client.call('POST', '/api/v2/admin/session-templates', file);
+});
+afterAll(async () => {
+  await api.stop();
+  await gate.close();
+  await database.close();
+});
+
+/** A session whose recording is being made once more, from a source that takes its time. */
+async function busySession() {
+  const session = await client.newSession('gated');
+  const lines = Array.from({ length: 40_000 }, (_, second) => `${second},${second % 7}`);
+  await session.upload({ identifier: 'long.csv', bytes: `time,speed\n${lines.join('\n')}\n` });
+  await session.settled();
+  gate.set({ kind: 'slow', latencyMs: [0, 0], bytesPerSecond: 5_000 });
+  await client.call('POST', `/api/v2/node-instance/${session.nodeId(1)}/reprocess`);
+  const workflow = temporalSide.operator.workflow.getHandle(sessionWorkflowId(session.id));
+  /** The latest execution, with how often it has tried to have the run executed. */
+  const execution = async () => {
+    const { runId, historyLength, status, raw } = await workflow.describe();
+    const tries = raw.pendingActivities?.find(
+      ({ activityType }) => activityType?.name === 'runBuiltin',
+    )?.attempt;
+    return { runId, historyLength, status: status.name, tries: tries ?? 0 };
+  };
+  const first = await eventually('it is executed', async () => {
+    const now = await execution();
+    return (await claimsOf(session)).some(({ open }) => open) && now.tries > 0 && now;
+  });
+  return { session, workflow, execution, first };
+}
+
+const claimsOf = (session: RecordingSession) =>
+  database.query<{ open: boolean }>(
+    `select c.ended_at is null as open from node_claim c join node_run r on r.id = c.run_id
+      where r.session_id = $1 and r.reason = 'reprocess'`,
+    [session.id],
+  );
+
+test('it continues as new while the run is under way, also when it is terminated, and executes the run once', {
+  timeout: 120_000,
+}, async () => {
+  const { session, workflow, execution, first } = await busySession();
+  const label = { sessionId: session.id, projectId: 1, templateName: 'gated' };
+  const lookAgain = () => temporalSide.workflows.lookAgain(label);
+  while ((await execution()).historyLength < 1_800) await Promise.all(Array.from({ length: 100 }, lookAgain));
+  // One by one: a signal that comes between a workflow task and its answer makes the server refuse to continue as new.
+  const second = await eventually('a fresh history', async () => {
+    await lookAgain();
+    const now = await execution();
+    return now.runId !== first.runId && now;
+  });
+  // By then the first execution has heard that the activity it works for is gone.
+  await eventually('it waits for the first execution', async () => (await execution()).tries >= 9, 60_000);
+  expect(await claimsOf(session)).toEqual([{ open: true }]);
+
+  await workflow.terminate('too many events');
+  await database.query(
+    `update session set checked_at = clock_timestamp() - interval '50 seconds' where id = $1`,
+    [session.id],
+  );
+  await eventually('it waits again', async () => {
+    const now = await execution();
+    return now.runId !== second.runId && now.tries >= 2;
+  });
+  gate.set({ kind: 'pass' });
+  expect((await session.settled()).map(({ state }) => state)).toEqual(['Succeeded', 'Succeeded']);
+  expect(await claimsOf(session)).toEqual([{ open: false }]);
+  await eventually('the workflow ends', async () => (await execution()).status === 'COMPLETED');
+});

@@ -1,0 +1,122 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { appendFile, mkdir, mkdtemp, rm, statfs, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { NoRoomError, withRoom, workFolderPrefix } from '../../activities/builtin/disk-room.ts';
+import { TabularError } from '../../activities/builtin/tabular/errors.ts';
+
+const megabyte = Buffer.alloc(1024 ** 2, 'x');
+const forever = new AbortController().signal;
+
+async function root(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sdp-room-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+async function workFolder(at: string, name: string): Promise<string> {
+  const folder = join(at, workFolderPrefix + name);
+  await mkdir(folder);
+  return folder;
+}
+
+/** Writes until there are so many megabytes or the signal says so, and then waits for it or a while. */
+const writing = (folder: string, megabytes: number) => async (signal: AbortSignal) => {
+  for (let written = 0; written < megabytes; written += 1) {
+    signal.throwIfAborted();
+    await appendFile(join(folder, 'bytes'), megabyte);
+  }
+  await delay(2_000, undefined, { signal }).catch(() => signal.throwIfAborted());
+  return 'done';
+};
+const outcome = (work: Promise<string>) => work.catch((error: unknown) => error);
+
+describe('runs that share a disk', () => {
+  test('break off the one that takes most when the budget of all is used up, and leave the others', async () => {
+    const at = await root();
+    const [small, large] = [await workFolder(at, 'small'), await workFolder(at, 'large')];
+    const settings = { budgetBytes: 40 * 1024 ** 2, reserveBytes: 0 };
+    const outcomes = await Promise.all([
+      outcome(withRoom(small, settings, forever, writing(small, 15))),
+      outcome(withRoom(large, settings, forever, writing(large, 35))),
+    ]);
+    expect(outcomes).toEqual(['done', expect.any(NoRoomError)]);
+  });
+
+  test('refuse a file that takes the whole budget by itself: it would again', async () => {
+    const at = await root();
+    const folder = await workFolder(at, 'alone');
+    const settings = { budgetBytes: 8 * 1024 ** 2, reserveBytes: 0 };
+    const error = await outcome(withRoom(folder, settings, forever, writing(folder, 20)));
+    expect(error).toBeInstanceOf(TabularError);
+    expect((error as Error).message).toBe(
+      'The file takes more than 8 MB of temporary disk to convert; upload it in smaller files.',
+    );
+  });
+
+  test('do not count, and in the end remove, what a killed worker has left', async () => {
+    const at = await root();
+    const [own, left, old] = [
+      await workFolder(at, 'own'),
+      await workFolder(at, 'left'),
+      await workFolder(at, 'old'),
+    ];
+    const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000);
+    for (const folder of [left, old])
+      await writeFile(join(folder, 'bytes'), Buffer.alloc(30 * 1024 ** 2, 'x'));
+    await utimes(left, ago(120), ago(120));
+    await utimes(old, ago(7_200), ago(7_200));
+    const settings = { budgetBytes: 20 * 1024 ** 2, reserveBytes: 0 };
+    expect(await withRoom(own, settings, forever, writing(own, 15))).toBe('done');
+    expect([existsSync(left), existsSync(old)]).toEqual([true, false]);
+  });
+
+  test('pass on what the work throws, and an abort of its own signal', async () => {
+    const folder = await workFolder(await root(), 'one');
+    const settings = { budgetBytes: 2 ** 30, reserveBytes: 0 };
+    const fails = withRoom(folder, settings, forever, () => Promise.reject(new Error('of the work')));
+    await expect(fails).rejects.toThrow('of the work');
+    await expect(withRoom(folder, settings, AbortSignal.timeout(300), writing(folder, 1))).rejects.toThrow(
+      /timeout/,
+    );
+  });
+});
+
+/** A small disk of its own, which root may make. */
+function smallDisk(folder: string): boolean {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=96m', 'tmpfs', folder], { stdio: 'ignore' });
+    onTestFinished(() => void execFileSync('umount', ['-l', folder], { stdio: 'ignore' }));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('the disk keeps its reserve: whoever takes most is broken off, and nothing begins below it', async ({
+  skip,
+}) => {
+  const at = await root();
+  if (!smallDisk(at)) skip('no file system can be mounted here');
+  const folder = await workFolder(at, 'filling');
+  const settings = { budgetBytes: 2 ** 40, reserveBytes: 48 * 1024 ** 2 };
+  const slowly = async (signal: AbortSignal) => {
+    for (;;) {
+      await appendFile(join(folder, 'bytes'), megabyte);
+      await delay(20, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  };
+  expect(await outcome(withRoom(folder, settings, forever, slowly))).toBeInstanceOf(NoRoomError);
+  const { bavail, bsize } = await statfs(at);
+  // What came between two looks.
+  expect(bavail * bsize).toBeGreaterThan(24 * 1024 ** 2);
+  let hasBegun = false;
+  const begin = async () => {
+    hasBegun = true;
+    return 'begun';
+  };
+  expect(await outcome(withRoom(folder, settings, forever, begin))).toBeInstanceOf(NoRoomError);
+  expect(hasBegun).toBe(false);
+});

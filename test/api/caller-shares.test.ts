@@ -1,0 +1,130 @@
+/** What a process does at once is shared: one caller that takes all it can leaves the rest to others. */
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { afterAll, expect, test } from 'vitest';
+import { ask, startTestApi } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
+import { testEnvironment } from '../support/stack.ts';
+import { ingestWorld } from './ingest-world.ts';
+
+const bounds = { inAll: 3, perCaller: 2 };
+const platform = await testEnvironment();
+const world = await ingestWorld(platform);
+const api = await startTestApi(
+  { ...platform.environment, TRUSTED_PROXIES: '1' },
+  { shares: { sessionEvents: bounds, claims: bounds, uploads: bounds, ingests: bounds } },
+);
+const open = new Set<ClientRequest>();
+afterAll(async () => {
+  for (const one of open) one.destroy();
+  await api.stop();
+  await world.stop();
+});
+
+const { people } = world;
+const { body: session } = await ask(world.api.url, 'POST', '/session', {
+  token: people.Developer.token,
+  json: { ProjectId: world.projectId, SessionTemplateId: world.templateId },
+});
+const { body: progress } = await ask(world.api.url, 'GET', `/api/v2/session/${session.id}/node-instances`, {
+  token: people.Developer.token,
+});
+const anonymous = await world.newIngest({ allowAnonymous: true });
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const address = (text: string) => ({ 'x-forwarded-for': text });
+const claimOf = (instanceId: string) => JSON.stringify({ instanceId, waitSeconds: 30 });
+let instances = 0;
+
+/** Three callers of a route; a call of theirs stays under way until it is destroyed. */
+const routes = {
+  'live events': {
+    path: `/api/v2/sessions/${session.id}/events`,
+    method: 'GET',
+    code: undefined,
+    callers: [bearer(people.Trainee.token), bearer(people.Instructor.token), bearer(people.offlineToken)],
+    begin: (call: ClientRequest) => call.end(),
+  },
+  'waiting claims': {
+    path: '/api/v2/runner/tasks/claim',
+    method: 'POST',
+    code: 'unavailable',
+    callers: [people.Developer, people.Administrator].map(({ token }) => ({
+      ...bearer(token),
+      'content-type': 'application/json',
+    })),
+    begin(call: ClientRequest) {
+      instances += 1;
+      call.end(claimOf(`instance-${instances}`));
+    },
+  },
+  uploads: {
+    path: `/api/v2/node-instance/${progress.nodeInstances[0].id}/outputs/data`,
+    method: 'POST',
+    code: undefined,
+    callers: [bearer(people.Trainee.token), bearer(people.offlineToken)],
+    begin: (call: ClientRequest) => call.write('half of '),
+  },
+  'uploads to an ingest without an account': {
+    path: `/ingest/${anonymous.urlPath}`,
+    method: 'POST',
+    code: undefined,
+    callers: [address('192.0.2.1'), address('192.0.2.2')].map((from) => ({
+      ...from,
+      'content-type': 'text/csv',
+    })),
+    begin: (call: ClientRequest) => call.write('half of '),
+  },
+} as const;
+
+/** Begins a call. `answer` comes with its head, for one that is under way perhaps never. */
+function begin(route: (typeof routes)[keyof typeof routes], headers: Record<string, string>) {
+  const { port } = api.server;
+  const call = request({ port, host: '127.0.0.1', path: route.path, method: route.method, headers });
+  open.add(call);
+  call.on('error', () => undefined).once('close', () => open.delete(call));
+  let answer: IncomingMessage | undefined;
+  call.once('response', (response) => {
+    answer = response.on('error', () => undefined);
+  });
+  route.begin(call);
+  return { call, answer: () => answer };
+}
+
+test.for(Object.entries(routes))(
+  'the share of one caller of %s leaves the rest to others',
+  async ([, route]) => {
+    const [greedy, ...others] = route.callers as readonly Record<string, string>[];
+    const held = [begin(route, greedy!), begin(route, greedy!)];
+    const refusal = await eventually('the greedy caller is refused', async () => {
+      const one = begin(route, greedy!);
+      held.push(one);
+      return await eventually('an answer', () => one.answer()?.statusCode === 503 && one.answer(), 300);
+    });
+    expect(refusal.headers['retry-after']).toBe('5');
+    const body = JSON.parse((await refusal.setEncoding('utf8').toArray()).join(''));
+    expect(body).toEqual({
+      status: 'error',
+      ...(route.code === undefined ? {} : { code: route.code }),
+      message: 'Service unavailable. Please try again later.',
+    });
+    // Another caller has room, until all of it is taken.
+    const other = begin(route, others[0]!);
+    const full = await eventually('all is taken', async () => {
+      const one = begin(route, others.at(-1)!);
+      held.push(one);
+      return await eventually('an answer', () => one.answer()?.statusCode === 503 && one.answer(), 300);
+    });
+    expect(full.statusCode).toBe(503);
+    expect(other.answer()?.statusCode).not.toBe(503);
+    for (const { call } of held) call.destroy();
+    // What ended is counted no more.
+    await eventually('the greedy caller is served', async () => {
+      const one = begin(route, greedy!);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      if (one.answer()?.statusCode === 503) return false;
+      one.call.destroy();
+      return true;
+    });
+    other.call.destroy();
+  },
+);

@@ -1,0 +1,186 @@
+/** Every route that creates takes `Idempotency-Key`: what is repeated is done once and answered alike. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../../store/connection/database.ts';
+import { allRoutes } from '../../support/openapi.ts';
+import { testEnvironment } from '../../support/stack.ts';
+import { expectNowhereStored } from '../../support/stored-text.ts';
+import { ingestWorld } from '../ingest-world.ts';
+import { type KeyedRequest, keyedRequests, send, sendHead } from './requests.ts';
+
+const platform = await testEnvironment();
+const world = await ingestWorld(platform);
+const { api, database } = world;
+const requests = await keyedRequests(world, platform);
+afterAll(() => world.stop());
+
+const keyed = allRoutes.filter(({ idempotent }) => idempotent !== undefined);
+const byId = new Map(keyed.map((route) => [route.id, route]));
+
+/** What answers 201, or makes something, and needs no key. */
+const withoutKey: Readonly<Record<string, string>> = {
+  writeTaskOutput: 'a repeat is known by the output identifier',
+  startTaskUpload: 'a repeat is known by the output identifier',
+  completeTaskUpload: 'a repeated complete is answered with the output',
+};
+
+test('a POST that answers 201 takes a key, or says why it needs none', () => {
+  const creating = allRoutes.filter(({ method, responses }) => method === 'POST' && 201 in responses);
+  const lacking = creating.filter(({ id, idempotent }) => idempotent === undefined && !(id in withoutKey));
+  expect(lacking.map(({ id }) => id)).toEqual([]);
+  expect(creating.length).toBeGreaterThan(10);
+  expect(Object.keys(requests).sort()).toEqual(keyed.map(({ id }) => id).sort());
+});
+
+describe('a request under a key', () => {
+  test.for(Object.keys(requests))('%s is done once, and its repeats get the same answer', async (id) => {
+    const isSecret = byId.get(id)?.idempotent !== 'plain';
+    const { one, other } = requests[id]!();
+    const key = `"${randomUUID()}"`;
+    const before = await rowsOf(database);
+    const first = await send(api.url, one, key);
+    expect(first).toMatchObject({ status: expect.toBeOneOf([200, 201, 202]) });
+    const made = await rowsOf(database);
+    // The very answer of the first, with the key in quotes or bare.
+    for (const spelling of [key, key.slice(1, -1)]) {
+      const repeat = await send(api.url, one, spelling);
+      if (isSecret) expect(repeat).toMatchObject({ status: 409, body: { status: 'error' } });
+      else expect([repeat.status, repeat.body]).toEqual([first.status, first.body]);
+    }
+    if (other !== null)
+      expect(await send(api.url, other, key)).toMatchObject({
+        status: 422,
+        body: { status: 'error', message: 'The Idempotency-Key was used for another request.' },
+      });
+    // As a process leaves it that dies between the commit and the answer.
+    await forgetReplies(database);
+    const anew = await send(api.url, one, key);
+    if (isSecret) expect(anew.status).toBe(409);
+    else expect([anew.status, anew.body]).toEqual([first.status, first.body]);
+    expect(await rowsOf(database)).toEqual(made);
+    expect(made).not.toEqual(before);
+  });
+
+  test.for(Object.keys(requests))('%s is done once of ten at once', async (id) => {
+    const { one } = requests[id]!();
+    const key = randomUUID();
+    const before = await rowsOf(database);
+    await send(api.url, requests[id]!().one);
+    const usual = difference(before, await rowsOf(database));
+    const start = await rowsOf(database);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => send(api.url, one, key)));
+    const done = answers.filter(({ status }) => status < 300);
+    const refused = answers.filter(({ status }) => status >= 300);
+    expect(done.length).toBeGreaterThan(0);
+    expect(new Set(done.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set(refused.length > 0 ? [409] : []));
+    if (byId.get(id)?.idempotent === 'plain')
+      for (const { headers } of refused) expect(headers.get('retry-after')).toBe('1');
+    expect(difference(start, await rowsOf(database))).toEqual(usual);
+  });
+});
+
+describe('a key', () => {
+  test.for(['', '"', '"a', 'two words', '"two words"', 'ä', 'x'.repeat(256), '"x"; a=1'])(
+    'of another form is refused: %j',
+    async (key) => {
+      const answer = await send(api.url, requests.createProject!().one, Buffer.from(key).toString('latin1'));
+      expect(answer).toMatchObject({ status: 400, body: { status: 'error' } });
+    },
+  );
+
+  test('of the longest form is taken, and an escaped quote is part of it', async () => {
+    for (const key of ['x'.repeat(255), '"a\\"b\\\\c"'])
+      expect((await send(api.url, requests.createProject!().one, key)).status).toBe(201);
+  });
+
+  test('belongs to its caller, and to the kind of their token', async () => {
+    const { one } = requests.createSession!();
+    const key = randomUUID();
+    const tokens = [world.people.Developer.token, world.people.Instructor.token, world.people.adminToken];
+    const callers = [...tokens, world.people.offlineToken];
+    const answers = await Promise.all(callers.map((token) => send(api.url, { ...one, token }, key)));
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(4);
+  });
+
+  test('of a refused request is free again', async () => {
+    const { one } = requests.createSession!();
+    const key = randomUUID();
+    const wrong = { ...one, json: { ...one.json, ProjectId: 999_999 } };
+    expect((await send(api.url, wrong, key)).status).toBe(404);
+    expect((await send(api.url, one, key)).status).toBe(201);
+  });
+
+  test('after its day stands for a new request', async () => {
+    const key = randomUUID();
+    const first = await send(api.url, requests.createProject!().one, key);
+    await database.query("update idempotency_key set created_at = created_at - interval '24 hours'");
+    const second = await send(api.url, requests.createProject!().one, key);
+    expect([first.status, second.status]).toEqual([201, 201]);
+    expect(second.body.id).not.toBe(first.body.id);
+  });
+
+  test('keeps no address and no secret in clear', async () => {
+    const { one } = requests.joinSharedSession!();
+    const email = `${randomUUID()}@example.org`;
+    const answer = await send(api.url, { ...one, json: { ...one.json, email } }, randomUUID());
+    expect(answer.status).toBe(201);
+    await expectNowhereStored(database, email);
+    const token = await send(api.url, requests.createRunnerToken!().one, randomUUID());
+    await expectNowhereStored(database, token.body.token);
+  });
+});
+
+describe('an upload under a key whose first is done', () => {
+  const path = () => requests.uploadNodeOutput!().one;
+
+  test('is answered before its body where the checksum stands in a header', async () => {
+    const one = path();
+    const key = randomUUID();
+    const first = await send(api.url, one, key);
+    const sha256 = Buffer.from(first.body.sha256, 'hex').toString('base64');
+    const headers = { 'x-amz-checksum-sha256': sha256 };
+    const repeat = await statusOf(one, key, { ...headers, 'content-length': String(one.bytes!.length) });
+    expect(repeat).toBe(201);
+    const others = { 'x-amz-checksum-sha256': Buffer.alloc(32).toString('base64') };
+    expect(await statusOf(one, key, { ...others, 'content-length': String(one.bytes!.length) })).toBe(422);
+    expect(await statusOf(one, key, { 'content-length': '1000000' })).toBe(422);
+  });
+
+  test('is another request with another type or identifier', async () => {
+    const one = path();
+    const key = randomUUID();
+    expect((await send(api.url, one, key)).status).toBe(201);
+    for (const headers of [{ 'content-type': 'text/plain' }, { 'x-platform-output-identifier': 'other' }])
+      expect((await send(api.url, { ...one, headers }, key)).status).toBe(422);
+  });
+});
+
+type Rows = Readonly<Record<string, number>>;
+
+const statusOf = async (one: KeyedRequest, key: string, headers: Record<string, string>) =>
+  (await sendHead(api.url, one, { ...headers, 'idempotency-key': key })).status;
+
+/** How many rows each table has, but for those of keys, of work that passes and of sums. */
+async function rowsOf(from: Database): Promise<Rows> {
+  const tables = await from.query<{ name: string; rows: number }>(
+    `select table_schema || '.' || table_name as name,
+            (xpath('/row/n/text()', query_to_xml(
+              format('select count(*) as n from %I.%I', table_schema, table_name), false, true, '')))[1]::text::int as rows
+       from information_schema.tables
+      where table_schema in ('public', 'auth') and table_type = 'BASE TABLE'
+        and table_name not in ('idempotency_key', 'pending_object', 'object_deletion', 'session_tally')`,
+  );
+  return Object.fromEntries(tables.map(({ name, rows }) => [name, rows]));
+}
+
+function difference(before: Rows, after: Rows): Rows {
+  const changed = Object.entries(after).map(([name, rows]) => [name, rows - (before[name] ?? 0)] as const);
+  return Object.fromEntries(changed.filter(([, rows]) => rows !== 0));
+}
+
+async function forgetReplies(from: Database): Promise<void> {
+  for (const table of ['public.idempotency_key', 'auth.idempotency_key'])
+    await from.query(`update ${table} set reply_ciphertext = null, lease_until = '-infinity'`);
+}

@@ -1,0 +1,113 @@
+import { get, type IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
+import { jsonItems } from '../../../http/bodies/json-items.ts';
+import { outputPages } from '../../../store/outputs/output-pages.ts';
+import { eventually } from '../../support/eventually.ts';
+import { uploadWorld } from './support.ts';
+
+const world = await uploadWorld({ DATABASE_POOL_SIZE: '2' });
+const { api, database, makeNode, send, upload, token } = world;
+
+/** Publishes outputs at the next positions, as rows alone. */
+async function publishMany(nodeId: number, sessionId: string, count: number): Promise<void> {
+  await database.query(
+    `insert into node_output (session_id, node_instance_id, position, data_source_id, object_key, output_identifier,
+                              size_bytes, etag, configuration)
+     select s.id, n.id, s.newest_position + place, d.id, 'outputs/' || place, 'many-' || place, 1, 'etag', n.configuration
+       from session s, node_instance n, data_source d, generate_series(1, $3::int) place
+      where s.id = $2 and n.id = $1 and d.name = 'platform'`,
+    [nodeId, sessionId, count],
+  );
+  await database.query(
+    `with s as (update session set newest_position = newest_position + $3 where id = $2 returning newest_position)
+     update node_instance n set newest_position = s.newest_position from s where n.id = $1`,
+    [nodeId, sessionId, count],
+  );
+}
+
+const pathOf = (nodeId: number) => `/api/v2/node-instance/${nodeId}/outputs`;
+const open = (nodeId: number) =>
+  new Promise<IncomingMessage>((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}` };
+    get(api.url + pathOf(nodeId), { headers, agent: false }, resolve).on('error', reject);
+  });
+const identifiers = (bytes: Buffer) =>
+  (JSON.parse(String(bytes)) as { outputIdentifier: string }[]).map((output) => output.outputIdentifier);
+
+describe('the outputs of a node', () => {
+  test('come in order whatever their number, and page by page', async () => {
+    const { nodeId, sessionId } = await makeNode();
+    await publishMany(nodeId, sessionId, 1_000);
+    const pages: number[] = [];
+    for await (const page of outputPages(database, nodeId)) pages.push(page.length);
+    expect(pages.length).toBeGreaterThan(4);
+    expect(Math.max(...pages)).toBeLessThanOrEqual(100);
+    const listed = identifiers((await send('GET', pathOf(nodeId))).bytes);
+    expect(listed).toEqual(Array.from({ length: 1_000 }, (_, at) => `many-${at + 1}`));
+  });
+
+  test('are read in smaller pages where each is large', async () => {
+    const { nodeId, sessionId } = await makeNode(
+      JSON.stringify({ dataSourceName: 'platform', a: 'b'.repeat(60_000) }),
+    );
+    await publishMany(nodeId, sessionId, 40);
+    const pages: number[] = [];
+    for await (const page of outputPages(database, nodeId)) pages.push(page.length);
+    expect(pages.slice(1).every((count) => count <= 5)).toBe(true);
+    expect((await send('GET', pathOf(nodeId))).bytes.length).toBeGreaterThan(40 * 60_000);
+  });
+
+  test('are those of the beginning, each once, although some are replaced meanwhile', async () => {
+    const { nodeId, sessionId } = await makeNode();
+    await publishMany(nodeId, sessionId, 50);
+    const pages = outputPages(database, nodeId);
+    const listed: [string, string | null][] = [];
+    for await (const page of pages) {
+      if (listed.length === 0) {
+        for (const identifier of ['many-1', 'many-40'])
+          await upload(nodeId, Buffer.from('new'), { 'x-platform-output-identifier': identifier });
+      }
+      for (const { output } of page) listed.push([output.outputIdentifier, output.sha256]);
+    }
+    expect(listed).toEqual(Array.from({ length: 50 }, (_, at) => [`many-${at + 1}`, null]));
+  });
+
+  test('are 404 where there are none, and where there is no node', async () => {
+    const { nodeId } = await makeNode();
+    for (const id of [nodeId, 999_999]) expect((await send('GET', pathOf(id))).status).toBe(404);
+  });
+
+  test('keep no database connection from others while their readers are slow', async () => {
+    const { nodeId, sessionId } = await makeNode(
+      JSON.stringify({ dataSourceName: 'platform', a: 'b'.repeat(60_000) }),
+    );
+    await publishMany(nodeId, sessionId, 200);
+    const readers = await Promise.all(Array.from({ length: 4 }, () => open(nodeId)));
+    await eventually('nothing asks the database any more', async () => {
+      const { totalCount, idleCount, waitingCount } = database.pool;
+      return totalCount === idleCount && waitingCount === 0;
+    });
+    const small = await makeNode();
+    await publishMany(small.nodeId, small.sessionId, 1);
+    expect((await send('GET', pathOf(small.nodeId))).status).toBe(200);
+    for (const reader of readers) expect(identifiers(await buffer(reader))).toHaveLength(200);
+  });
+});
+
+test('an array is made only as far as it is read', async () => {
+  let made = 0;
+  async function* pages() {
+    while (made < 100) {
+      made += 1;
+      yield Array.from({ length: 10 }, () => 'x'.repeat(10_000));
+    }
+  }
+  const stream = jsonItems(pages(), (item) => item);
+  stream.read(1);
+  await eventually('it has begun', async () => made > 0);
+  expect(made).toBeLessThan(5);
+  stream.destroy();
+  const none = jsonItems((async function* () {})(), (item) => item);
+  expect(String(await buffer(none))).toBe('[]');
+});

@@ -1,0 +1,337 @@
+import { execFile } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { Agent, request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { publishQueued, queueUploadWithin } from '../../../store/outputs/queued-uploads.ts';
+import { setQueued } from './queued-world.ts';
+import { type Sent, uploadWorld } from './support.ts';
+
+const world = await uploadWorld();
+const { api, database, makeNode, send, upload, leftovers, token } = world;
+const mebibyte = 1024 * 1024;
+const one = Buffer.from('time,speed\n0,1\n');
+const two = Buffer.from('time,speed\n0,2\n');
+const base64 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('base64');
+const named = { 'x-platform-output-identifier': 'run-1', 'content-type': 'text/csv' };
+const bySha = (bytes: Buffer) => ({ ...named, 'x-amz-checksum-sha256': base64(bytes) });
+const byRepr = (bytes: Buffer) => ({ ...named, 'repr-digest': `sha-512=:AA==:, sha-256=:${base64(bytes)}:` });
+
+/** What moves when something is published or planned. */
+async function standing(sessionId: string) {
+  const [row] = await database.query(
+    `select newest_position, wanted_seq, (select count(*) from node_run r where r.session_id = s.id) as runs,
+            (select array_agg(last_processed order by id) from node_instance n where n.session_id = s.id) as processed
+       from session s where id = $1`,
+    [sessionId],
+  );
+  return row;
+}
+
+describe('the same upload again', () => {
+  test.each([
+    ['without a digest', named],
+    ['with x-amz-checksum-sha256', bySha(one)],
+    ['with Repr-Digest', byRepr(one)],
+  ])('is answered 200 with the output as it stands, and nothing below runs (%s)', async (_name, headers) => {
+    const { nodeId, sessionId } = await makeNode();
+    const first = await upload(nodeId, one, headers);
+    expect(first.status).toBe(201);
+    const before = [await standing(sessionId), await leftovers()];
+    const again = await upload(nodeId, one, headers);
+    expect([again.status, again.json()]).toEqual([200, first.json()]);
+    expect([await standing(sessionId), await leftovers()]).toEqual(before);
+  });
+
+  const changes: [string, Buffer, Record<string, string>][] = [
+    ['bytes', two, bySha(two)],
+    ['type', one, { ...bySha(one), 'content-type': 'text/plain' }],
+    ['encoding', one, { ...bySha(one), 'content-encoding': 'gzip' }],
+    ['metadata', one, { ...bySha(one), 'x-platform-output-metadata': '{"driver":"B"}' }],
+  ];
+  test.each(changes)('with other %s is a change', async (_name, bytes, headers) => {
+    const { nodeId, sessionId } = await makeNode();
+    const metadata = { 'x-platform-output-metadata': '{"laps":[1,2],"driver":"A"}' };
+    const first = await upload(nodeId, one, { ...bySha(one), ...metadata });
+    const same = await upload(nodeId, one, {
+      ...bySha(one),
+      'x-platform-output-metadata': '{"driver":"A", "laps":[1,2]}',
+    });
+    expect(same.json()).toEqual(first.json());
+    const before = (await standing(sessionId))!;
+    const changed = await upload(nodeId, bytes, { ...metadata, ...headers });
+    expect([changed.status, changed.json()]).toMatchObject([
+      200,
+      { id: (first.json() as { id: number }).id },
+    ]);
+    expect((await standing(sessionId))!.newest_position).toBe(Number(before.newest_position) + 1);
+  });
+
+  test('of nothing but headers that say gzip is a repeat too', async () => {
+    const { nodeId } = await makeNode();
+    const headers = { ...bySha(Buffer.alloc(0)), 'content-encoding': 'gzip' };
+    const first = await upload(nodeId, Buffer.alloc(0), headers);
+    const again = await upload(nodeId, Buffer.alloc(0), headers);
+    expect([again.status, again.json()]).toEqual([200, first.json()]);
+  });
+
+  test('is a change after another version came between', async () => {
+    const { nodeId, sessionId } = await makeNode();
+    for (const bytes of [one, two, one]) await upload(nodeId, bytes, bySha(bytes));
+    expect((await standing(sessionId))!.newest_position).toBe(3);
+    const list = (await send('GET', `/api/v2/node-instance/${nodeId}/outputs`)).json() as {
+      sha256: string;
+    }[];
+    expect(list).toMatchObject([{ sha256: createHash('sha256').update(one).digest('hex') }]);
+  });
+
+  test('by several callers at once makes one output at one position', async () => {
+    const { nodeId, sessionId } = await makeNode();
+    const before = await leftovers();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => upload(nodeId, one, named)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(7).fill(200), 201]);
+    expect(new Set(answers.map((answer) => String(answer.bytes))).size).toBe(1);
+    expect((await standing(sessionId))!.newest_position).toBe(1);
+    const after = await leftovers();
+    expect(after).toEqual({ ...before, objects: before.objects + 1, outputs: before.outputs! + 1 });
+  });
+
+  test('is refused where the session is frozen', async () => {
+    const { nodeId, sessionId } = await makeNode();
+    await upload(nodeId, one, bySha(one));
+    await database.query('update session set frozen_at = now() where id = $1', [sessionId]);
+    expect((await upload(nodeId, one, bySha(one))).status).toBe(400);
+  });
+});
+
+test.each([
+  ['repr-digest', `sha-256=:${base64(two)}:`],
+  ['repr-digest', 'sha-256=:nonsense:'],
+  ['repr-digest', `sha-256="${base64(one)}"`],
+  ['repr-digest', `sha-256=:${base64(one)}:, sha-256=:${base64(two)}:`],
+])('a digest that is not of the bytes is refused (%s: %s)', async (name, value) => {
+  const { nodeId } = await makeNode();
+  const before = await leftovers();
+  const refused = await upload(nodeId, one, { ...named, [name]: value });
+  expect([refused.status, refused.json()]).toMatchObject([
+    400,
+    { message: 'The body does not match the checksum sent with it.' },
+  ]);
+  expect(await leftovers()).toEqual(before);
+  const bothDiffer = await upload(nodeId, one, { ...bySha(one), ...byRepr(two) });
+  expect(bothDiffer.status).toBe(400);
+});
+
+describe('a digest that comes first is answered before the body', () => {
+  const bytes = randomBytes(12 * mebibyte);
+
+  async function uploaded() {
+    const node = await makeNode();
+    const first = await upload(node.nodeId, bytes, {
+      ...bySha(bytes),
+      'content-length': String(bytes.length),
+    });
+    expect(first.status).toBe(201);
+    return { ...node, first, path: `/api/v2/node-instance/${node.nodeId}/outputs/data` };
+  }
+
+  /** The head alone; the body is written only after `100 Continue`. */
+  function sendHead(
+    path: string,
+    headers: Record<string, string>,
+  ): Promise<{ status: number; continued: boolean }> {
+    return new Promise((resolve, reject) => {
+      let continued = false;
+      const request = httpRequest(api.url + path, {
+        method: 'POST',
+        agent: false,
+        headers: { authorization: `Bearer ${token}`, 'content-length': String(bytes.length), ...headers },
+      });
+      request.on('continue', () => {
+        continued = true;
+        request.end(bytes);
+      });
+      request.on('error', reject);
+      request.on('response', (response) => {
+        response.resume().on('end', () => {
+          request.destroy();
+          resolve({ status: response.statusCode ?? 0, continued });
+        });
+      });
+      request.flushHeaders();
+    });
+  }
+
+  test('whether or not the caller waits to be asked for it', async () => {
+    const { path } = await uploaded();
+    for (const headers of [bySha(bytes), byRepr(bytes)] as Record<string, string>[]) {
+      expect(await sendHead(path, headers)).toEqual({ status: 200, continued: false });
+      const waiting = await sendHead(path, { ...headers, expect: '100-continue' });
+      expect(waiting).toEqual({ status: 200, continued: false });
+    }
+  });
+
+  test('and a caller who sends all of it anyway keeps the connection', async () => {
+    const { nodeId, first } = await uploaded();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const sockets = new Set<unknown>();
+    const post = (body: Buffer) =>
+      new Promise<Pick<Sent, 'status' | 'json'>>((resolve, reject) => {
+        const request = httpRequest(
+          `${api.url}/api/v2/node-instance/${nodeId}/outputs/data`,
+          { method: 'POST', agent, headers: { authorization: `Bearer ${token}`, ...bySha(body) } },
+          (response) => {
+            response.setEncoding('utf8');
+            let text = '';
+            response.on('data', (piece: string) => {
+              text += piece;
+            });
+            response.on('end', () =>
+              resolve({ status: response.statusCode ?? 0, json: () => JSON.parse(text) }),
+            );
+          },
+        );
+        request.on('socket', (socket) => sockets.add(socket));
+        request.on('error', reject);
+        request.end(body);
+      });
+    for (let count = 0; count < 3; count += 1) {
+      const again = await post(bytes);
+      expect([again.status, again.json()]).toEqual([200, first.json()]);
+    }
+    expect((await post(one)).status).toBe(200);
+    expect(sockets.size).toBe(1);
+    agent.destroy();
+  });
+
+  test('curl sends nothing, or all of it, and is content both ways', async () => {
+    const { path, first } = await uploaded();
+    const folder = await mkdtemp(join(tmpdir(), 'sdp-repeats-'));
+    const file = join(folder, 'run.bin');
+    await writeFile(file, bytes);
+    const curl = async (...extra: string[]) => {
+      const headers = { ...bySha(bytes), authorization: `Bearer ${token}` };
+      const lines = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+      const format = '\n%{http_code} %{size_upload}';
+      const { stdout } = await promisify(execFile)('curl', [
+        ...['-sS', '--fail-with-body', '-X', 'POST', '-T', file, '-w', format],
+        ...lines,
+        ...extra,
+        api.url + path,
+      ]);
+      const [body = '', end = ''] = stdout.split('\n');
+      expect(JSON.parse(body)).toEqual(first.json());
+      return end.split(' ').map(Number);
+    };
+    const [asked, sent] = await curl();
+    expect([asked, sent]).toEqual([200, 0]);
+    const [unasked] = await curl('-H', 'Expect:');
+    expect(unasked).toBe(200);
+    await rm(folder, { recursive: true });
+  });
+});
+
+describe('in a queued project', () => {
+  async function queuedNode() {
+    const graph = await makeNode();
+    await setQueued(database, graph, true);
+    return graph;
+  }
+  const queuedOf = (nodeId: number) =>
+    database.query<{ id: number; objectKey: string }>(
+      'select id, object_key as "objectKey" from queued_upload where node_instance_id = $1 order by id',
+      [nodeId],
+    );
+  async function drain(sessionId: string, nodeId: number) {
+    const ids = (await queuedOf(nodeId)).map(({ id }) => id);
+    return await publishQueued(database, sessionId, ids, new Map(), new Set());
+  }
+
+  test.each([named, bySha(one)])(
+    'a repeat of what waits is queued once, of what is published answered',
+    async (headers) => {
+      const { nodeId, sessionId } = await queuedNode();
+      const first = await upload(nodeId, one, headers);
+      const again = await upload(nodeId, one, headers);
+      expect([first.status, again.status]).toEqual([202, 202]);
+      expect(again.json()).toEqual(first.json());
+      expect(await queuedOf(nodeId)).toHaveLength(1);
+      await drain(sessionId, nodeId);
+      const published = await upload(nodeId, one, headers);
+      expect([published.status, published.json()]).toMatchObject([200, { outputIdentifier: 'run-1' }]);
+      expect(await queuedOf(nodeId)).toHaveLength(0);
+    },
+  );
+
+  test('an upload behind another version that waits is a change', async () => {
+    const { nodeId, sessionId } = await queuedNode();
+    await upload(nodeId, one, bySha(one));
+    await drain(sessionId, nodeId);
+    for (const bytes of [two, one]) expect((await upload(nodeId, bytes, bySha(bytes))).status).toBe(202);
+    await drain(sessionId, nodeId);
+    expect((await standing(sessionId))!.newest_position).toBe(3);
+  });
+
+  test('the drain passes over a repeat that came in beside the first, and its object goes', async () => {
+    const { nodeId, sessionId } = await queuedNode();
+    await upload(nodeId, one, named);
+    const [first] = await queuedOf(nodeId);
+    // Two callers at once, neither of whom saw the other.
+    await database.query(
+      `insert into pending_object (object_key, data_source_id)
+       select object_key || '-twin', data_source_id from queued_upload where id = $1`,
+      [first!.id],
+    );
+    const [row] = await database.query<Parameters<typeof queueUploadWithin>[1]>(
+      `select node_instance_id as "nodeInstanceId", data_source_id as "dataSourceId", object_key || '-twin' as "objectKey",
+              output_identifier as "outputIdentifier", content_type as "contentType", size_bytes as "sizeBytes", sha256,
+              content_encoding as "contentEncoding", etag, metadata from queued_upload where id = $1`,
+      [first!.id],
+    );
+    await database.transaction((tx) => queueUploadWithin(tx, row!));
+    const bundle = `bundles/${first!.id}`;
+    const queued = await queuedOf(nodeId);
+    // Packed: each in a bundle, the second of which nothing refers to then.
+    const places = new Map(queued.map(({ id }, at) => [id, { objectKey: `${bundle}-${at}`, offset: 0 }]));
+    const bundles = [...places.values()].map(({ objectKey }) => objectKey);
+    await database.query(
+      `insert into pending_object (object_key, data_source_id)
+       select key, data_source.id from unnest($1::text[]) as key, data_source where name = 'platform'`,
+      [bundles],
+    );
+    const done = await publishQueued(
+      database,
+      sessionId,
+      queued.map(({ id }) => id),
+      places,
+      new Set(bundles),
+    );
+    expect(done).toMatchObject({ published: 2, heldBack: 0, usedBundles: new Set([`${bundle}-0`]) });
+    expect((await standing(sessionId))!.newest_position).toBe(1);
+    const deletions = await database.query(
+      'select 1 from object_deletion where object_key = any ($1::text[])',
+      [queued.map(({ objectKey }) => objectKey)],
+    );
+    expect(deletions).toHaveLength(2);
+    // What stands in a bundle is known by its digest all the same.
+    const again = await upload(nodeId, one, bySha(one));
+    expect([again.status, again.json()]).toMatchObject([200, { dataPath: `${bundle}-0` }]);
+    await database.query('delete from pending_object');
+    await database.query('delete from object_deletion');
+  });
+
+  test('a direct upload publishes what waits, and is a repeat of it', async () => {
+    const { nodeId, sessionId, ...graph } = await queuedNode();
+    await upload(nodeId, gzipSync(one), { ...named, 'content-encoding': 'gzip' });
+    await setQueued(database, { ...graph, sessionId }, false);
+    const before = await leftovers();
+    const direct = await upload(nodeId, gzipSync(one), { ...named, 'content-encoding': 'gzip' });
+    expect(direct.status).toBe(200);
+    expect((await standing(sessionId))!.newest_position).toBe(1);
+    expect((await leftovers()).objects).toBe(before.objects);
+  });
+});

@@ -1,0 +1,34 @@
+/** What generators of clients ask of the interface document beyond the standard. */
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { allOperationsOf, allRoutes, interfaceDocument, type Json, pointer } from '../support/openapi.ts';
+
+const document = interfaceDocument();
+
+test('can be read by generators of clients: bodies have types that they know, and arrays say of what', () => {
+  const known = ['application/json', 'application/octet-stream'];
+  for (const { id, value } of allOperationsOf(document)) {
+    const body = value.requestBody as { readonly content: Json; readonly required: boolean } | undefined;
+    if (body === undefined) continue;
+    expect([id, known.some((media) => media in body.content)]).toEqual([id, true]);
+    const { body: schema } = allRoutes.find((one) => one.id === id.replace('AtEarlierPath', ''))!;
+    const isJudged = schema !== 'stream' && !(schema instanceof z.ZodUnknown);
+    const required = !isJudged || !schema!.safeParse(undefined).success;
+    expect([id, body.required]).toEqual([id, required]);
+  }
+  const bare = arraysIn(document, '').filter(({ value }) => value.items === undefined);
+  expect(bare.map(({ at }) => at)).toEqual([]);
+});
+
+/** Every schema of an array, wherever it stands. */
+function arraysIn(value: unknown, at: string): { at: string; value: Json }[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { type } = value as Json;
+  const own = type === 'array' || (Array.isArray(type) && type.includes('array'));
+  return [
+    ...(own ? [{ at, value: value as Json }] : []),
+    ...Object.entries(value).flatMap(([key, part]) =>
+      ['example', 'examples', 'value'].includes(key) ? [] : arraysIn(part, at + pointer(key)),
+    ),
+  ];
+}

@@ -1,0 +1,209 @@
+/** Calls to the platform as a careful device makes them, and how they went. */
+import { type IncomingHttpHeaders, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Random } from './random.ts';
+import type { Slot } from './slot.ts';
+
+export interface Reply {
+  /** 0: no answer came, and whether the call took effect is open. */
+  readonly status: number;
+  readonly body: Buffer;
+  readonly headers: IncomingHttpHeaders;
+  readonly sentAt: number;
+  readonly answeredAt: number;
+  /** Why there is no answer. */
+  readonly lostBy?: string;
+}
+
+export interface Call {
+  /** What the call belongs to in the tally. */
+  readonly family: string;
+  readonly method: string;
+  readonly path: string;
+  readonly token?: string;
+  readonly body?: Buffer | string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Default: any API process. */
+  readonly at?: Slot;
+}
+
+export interface FamilyTally {
+  made: number;
+  succeeded: number;
+  duringFaults: number;
+  succeededDuringFaults: number;
+  /** The last of them, oldest first. */
+  readonly last: boolean[];
+}
+
+const keptLast = 20;
+
+export class Tally {
+  readonly families = new Map<string, FamilyTally>();
+  /** How often each error was answered, and answers were missed: `upload 500 internal_error`, `upload ECONNRESET`. */
+  readonly errors = new Map<string, number>();
+  /** Calls without an answer in time: a machine that is busy is no fault of the platform. */
+  late = 0;
+  isFaulty = false;
+
+  note(family: string, isGood: boolean): void {
+    let tally = this.families.get(family);
+    if (tally === undefined) {
+      tally = { made: 0, succeeded: 0, duringFaults: 0, succeededDuringFaults: 0, last: [] };
+      this.families.set(family, tally);
+    }
+    tally.made += 1;
+    tally.succeeded += Number(isGood);
+    tally.duringFaults += Number(this.isFaulty);
+    tally.succeededDuringFaults += Number(this.isFaulty && isGood);
+    tally.last.push(isGood);
+    if (tally.last.length > keptLast) tally.last.shift();
+  }
+
+  noteError(family: string, reply: Exchanged): void {
+    const what = reply.lostBy ?? `${reply.status} ${json<{ code?: string }>(reply).code ?? ''}`.trim();
+    const name = `${family} ${what}`;
+    this.late += Number(reply.lostBy === noAnswer);
+    this.errors.set(name, (this.errors.get(name) ?? 0) + 1);
+  }
+
+  /** Counts the last calls anew. */
+  forgetLast(): void {
+    for (const { last } of this.families.values()) last.length = 0;
+  }
+
+  sum(what: 'made' | 'succeeded' | 'duringFaults' | 'succeededDuringFaults'): number {
+    return [...this.families.values()].reduce((sum, tally) => sum + tally[what], 0);
+  }
+}
+
+export class Caller {
+  readonly tally: Tally;
+  readonly #apis: readonly Slot[];
+  readonly #random: Random;
+  readonly #answerLimitMs: number;
+  /** Set: every call that changes something is sent twice at once, and again after this time. */
+  repeatAfterMs: number | undefined;
+  readonly #repeats = new Set<Promise<unknown>>();
+
+  constructor(apis: readonly Slot[], random: Random, tally: Tally, answerLimitMs: number) {
+    this.#apis = apis;
+    this.#random = random;
+    this.tally = tally;
+    this.#answerLimitMs = answerLimitMs;
+  }
+
+  /** The answer; of a call that was sent twice both answers, the better one first. */
+  async call(call: Call): Promise<Reply & { readonly twin?: Reply }> {
+    const isChange = call.method !== 'GET';
+    if (!isChange || this.repeatAfterMs === undefined) return this.once(call);
+    this.later(() => this.once(call));
+    const [first, second] = await Promise.all([this.once(call), this.once(call)]);
+    return isGood(first) ? { ...first, twin: second } : { ...second, twin: first };
+  }
+
+  /** Makes a late repeat. */
+  later(repeat: () => Promise<unknown>): void {
+    const late = delay(this.repeatAfterMs).then(repeat);
+    this.#repeats.add(late);
+    void late.finally(() => this.#repeats.delete(late));
+  }
+
+  /** Waits for the late repeats. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#repeats);
+  }
+
+  /** The call, whatever is to be repeated. */
+  async once(call: Call): Promise<Reply> {
+    const sentAt = Date.now();
+    const reply = await this.#exchange(call);
+    // Who asks one process by name is told nothing of the platform by its being away.
+    const isAway = call.at !== undefined && reply.lostBy === 'ECONNREFUSED';
+    if (!isGood(reply) && !isAway) this.tally.noteError(call.family, reply);
+    if (!isAway) this.tally.note(call.family, isGood(reply));
+    return { ...reply, sentAt, answeredAt: Date.now() };
+  }
+
+  /** A process that takes no connection is passed over, as a balancer does. */
+  async #exchange(call: Call): Promise<Exchanged> {
+    const serving = this.#apis.filter(({ isInRotation }) => isInRotation);
+    const first = call.at ?? this.#random.oneOf(serving.length > 0 ? serving : this.#apis);
+    const reply = await exchange(first.url, call, this.#answerLimitMs);
+    const other = this.#apis.find((slot) => slot !== first);
+    if (reply.status !== 'unmade' || call.at !== undefined || other === undefined) return answered(reply);
+    return answered(await exchange(other.url, call, this.#answerLimitMs));
+  }
+}
+
+/** Whether the platform did what it was asked to, or said why not. */
+export function isGood({ status }: { readonly status: number }): boolean {
+  return status > 0 && status < 500;
+}
+
+export function json<T>(reply: { readonly body: Buffer }): T {
+  try {
+    return JSON.parse(reply.body.toString()) as T;
+  } catch {
+    return {} as T;
+  }
+}
+
+type Exchanged = Omit<Reply, 'sentAt' | 'answeredAt'>;
+type Attempt = Omit<Exchanged, 'status'> & { readonly status: number | 'unmade' };
+
+const noAnswer = 'no answer in time';
+const nothing = { body: Buffer.alloc(0), headers: {} };
+
+function answered(attempt: Attempt): Exchanged {
+  return { ...attempt, status: attempt.status === 'unmade' ? 0 : attempt.status };
+}
+
+/** Each call has a connection of its own: what a closed one left open is then never mistaken for its answer. */
+function exchange(url: string, call: Call, limitMs: number): Promise<Attempt> {
+  const payload = typeof call.body === 'string' ? Buffer.from(call.body) : call.body;
+  return new Promise((resolve) => {
+    const sent = request(
+      url + call.path,
+      {
+        method: call.method,
+        agent: false,
+        headers: {
+          connection: 'close',
+          ...(call.token === undefined ? {} : { authorization: `Bearer ${call.token}` }),
+          ...(payload === undefined ? {} : { 'content-length': payload.length }),
+          ...call.headers,
+        },
+      },
+      async (response) => {
+        const chunks: Buffer[] = [];
+        try {
+          for await (const chunk of response) chunks.push(chunk as Buffer);
+          finish({
+            status: response.statusCode ?? 0,
+            body: Buffer.concat(chunks),
+            headers: response.headers,
+          });
+        } catch {
+          finish({ status: 0, ...nothing, lostBy: 'cut' });
+        }
+      },
+    );
+    const timer = setTimeout(
+      () => sent.destroy(Object.assign(new Error(noAnswer), { code: noAnswer })),
+      limitMs,
+    );
+    const finish = (attempt: Attempt) => {
+      clearTimeout(timer);
+      resolve(attempt);
+    };
+    sent.on('error', (error: NodeJS.ErrnoException) =>
+      finish({
+        status: error.code === 'ECONNREFUSED' ? 'unmade' : 0,
+        ...nothing,
+        lostBy: error.code ?? error.message,
+      }),
+    );
+    sent.end(payload);
+  });
+}

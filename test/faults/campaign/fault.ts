@@ -1,0 +1,37 @@
+import type { Caller } from './caller.ts';
+import type { Journal } from './journal.ts';
+import type { CampaignPlatform } from './platform.ts';
+import type { Random } from './random.ts';
+
+/** What a fault works on. */
+export interface FaultContext {
+  readonly platform: CampaignPlatform;
+  readonly random: Random;
+  readonly caller: Caller;
+  readonly journal: Journal;
+  /** Counts the faults, so that a kind takes its forms in turn. */
+  readonly turn: number;
+  /** How long the fault stays, in milliseconds. */
+  readonly holdMs: number;
+  /** Small within the suite, full in a campaign of its own. */
+  readonly size: 'small' | 'full';
+}
+
+/** Ends the fault. What was killed is not waited for: that is what recovery is. */
+export type Heal = () => Promise<void> | void;
+
+export interface FaultKind {
+  readonly number: number;
+  readonly name: string;
+  /** Why it cannot be injected here; undefined where it can. */
+  readonly unavailable?: (platform: CampaignPlatform) => string | undefined;
+  /** Begins the fault; resolves with its end when it is in force. */
+  readonly inject: (context: FaultContext) => Promise<Heal>;
+}
+
+/** The form whose turn it is. */
+export function inTurn<T>(forms: readonly T[], { turn }: FaultContext): T {
+  return forms[turn % forms.length] as T;
+}
+
+export const nothingToHeal: Heal = () => undefined;

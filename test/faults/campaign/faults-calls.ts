@@ -1,0 +1,86 @@
+/** Calls that are repeated, processes that are replaced, and old histories under the present code. */
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from '@temporalio/worker';
+import { workflowBundle } from '../../../worker/bundle.ts';
+import { type FaultKind, nothingToHeal } from './fault.ts';
+import { roles, type Slot } from './slot.ts';
+
+export const repeated: FaultKind = {
+  number: 18,
+  name: 'every change sent twice at once, and once more later',
+  async inject({ caller, size }) {
+    caller.repeatAfterMs = size === 'small' ? 500 : 5_000;
+    return () => {
+      caller.repeatAfterMs = undefined;
+    };
+  },
+};
+
+export const rolling: FaultKind = {
+  number: 19,
+  name: 'rolling restart by SIGTERM',
+  unavailable: (platform) => (platform.of('API').length < 2 ? 'needs two of each process' : undefined),
+  async inject({ platform, caller, journal, size }) {
+    const apis = platform.of('API');
+    const replaced = size === 'small' ? (['API', 'worker'] as const) : roles;
+    const over = new AbortController();
+    const balancer = Promise.all(apis.map((slot) => askWhetherReady(slot, over.signal)));
+    const failedBefore = failures();
+    // One of each kind at a time, as deployments do it.
+    for (const at of apis.keys())
+      await Promise.all(
+        replaced.flatMap((role) => platform.of(role).slice(at, at + 1)).map((slot) => slot.restart()),
+      );
+    over.abort();
+    await balancer;
+    const failed = failures() - failedBefore;
+    if (failed > 0)
+      journal.find('recovered', `${failed} calls failed while processes were replaced one by one`);
+    return nothingToHeal;
+
+    function failures(): number {
+      return caller.tally.sum('made') - caller.tally.sum('succeeded') - caller.tally.late;
+    }
+  },
+};
+
+/** As a balancer does: who is not ready gets no more calls. */
+async function askWhetherReady(slot: Slot, over: AbortSignal): Promise<void> {
+  while (!over.aborted) {
+    const answer = await fetch(`${slot.directUrl}/ready_check`, { headers: { connection: 'close' } }).catch(
+      () => undefined,
+    );
+    slot.isInRotation = answer?.ok === true;
+    await answer?.body?.cancel();
+    await delay(50);
+  }
+  slot.isInRotation = true;
+}
+
+/** Newest first. */
+const replayedAtMost = { small: 20, full: 1_000 } as const;
+
+export const replayed: FaultKind = {
+  number: 20,
+  name: 'the present code over the histories of these runs',
+  async inject({ platform, journal, size }) {
+    const histories = async function* () {
+      let count = 0;
+      for await (const { workflowId, runId } of platform.operator.workflow.list()) {
+        if (count === replayedAtMost[size]) return;
+        count += 1;
+        const history = await platform.operator.workflow.getHandle(workflowId, runId).fetchHistory();
+        yield { workflowId, history };
+      }
+    };
+    const bundle = await workflowBundle(join(platform.dataDir, 'workflow-cache'));
+    const results = Worker.runReplayHistories(
+      { workflowBundle: bundle, replayName: 'campaign' },
+      histories(),
+    );
+    for await (const { workflowId, error } of results)
+      if (error !== undefined) journal.find('stuck', `${workflowId} does not replay: ${error.message}`);
+    return nothingToHeal;
+  },
+};

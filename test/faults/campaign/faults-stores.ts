@@ -1,0 +1,106 @@
+/** Faults inside the servers: sessions that hold locks, connections that are used up, stores that refuse writes. */
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { type FaultContext, type FaultKind, type Heal, inTurn } from './fault.ts';
+
+async function session(url: string): Promise<pg.Client> {
+  const client = new pg.Client(url);
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+
+/** Connections are taken until the server refuses more. */
+async function connectionsUsedUp({ platform }: FaultContext): Promise<Heal> {
+  const taken: pg.Client[] = [];
+  const { application } = platform.stack.roles!;
+  let isTaking = true;
+  const take = async () => {
+    while (isTaking) {
+      const client = await session(application).catch(() => undefined);
+      // What the platform lets go of is taken too.
+      if (client === undefined) await delay(100);
+      else taken.push(client);
+    }
+  };
+  const taking = Promise.all(Array.from({ length: 8 }, take));
+  return async () => {
+    isTaking = false;
+    await taking;
+    await Promise.all(taken.map((client) => client.end().catch(() => undefined)));
+  };
+}
+
+const tables = ['node_output', 'node_run', 'session', 'node_claim', 'pending_object'];
+
+async function tableLocked({ platform, random }: FaultContext): Promise<Heal> {
+  const client = await session(platform.superuserUrl);
+  await client.query('begin');
+  await client.query(`lock table ${random.oneOf(tables)} in access exclusive mode`);
+  return () => client.end();
+}
+
+/** Writes fail now and then as those of a database under contention do. */
+async function forcedErrors({ platform, random }: FaultContext): Promise<Heal> {
+  const client = await session(platform.superuserUrl);
+  const code = random.oneOf(['40001', '40P01']);
+  await client.query(`
+    create or replace function campaign_refuses() returns trigger language plpgsql as $$
+    begin
+      if random() < 0.3 then raise exception 'refused by the campaign' using errcode = '${code}'; end if;
+      return new;
+    end $$`);
+  const refused = ['node_output', 'node_run', 'session'];
+  for (const table of refused)
+    await client.query(
+      `create or replace trigger campaign_refuses before insert or update on ${table} for each row execute function campaign_refuses()`,
+    );
+  return async () => {
+    for (const table of refused) await client.query(`drop trigger campaign_refuses on ${table}`);
+    await client.end();
+  };
+}
+
+const databaseFaults = [connectionsUsedUp, tableLocked, forcedErrors];
+
+export const databaseBusy: FaultKind = {
+  number: 16,
+  name: 'connections used up, a table locked, serialisation failures and deadlocks',
+  inject: (context) => inTurn(databaseFaults, context)(context),
+};
+
+/** Another connection holds the write lock of Temporal's store: what Temporal writes fails, and is late. */
+export const temporalStore: FaultKind = {
+  number: 17,
+  name: 'errors of Temporal’s store',
+  async inject({ platform, random }) {
+    const store = new DatabaseSync(join(platform.stack.dataDir, 'temporal.db'));
+    store.exec('pragma busy_timeout = 0');
+    const over = new AbortController();
+    const holding = (async () => {
+      while (!over.signal.aborted) {
+        if (takesLock(store)) {
+          await delay(random.between(200, 3_000), undefined, { signal: over.signal }).catch(() => undefined);
+          store.exec('rollback');
+        }
+        await delay(random.between(5, 100));
+      }
+    })();
+    return async () => {
+      over.abort();
+      await holding;
+      store.close();
+    };
+  },
+};
+
+function takesLock(store: DatabaseSync): boolean {
+  try {
+    store.exec('begin immediate');
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,108 @@
+/** One process of the platform as `npm start` runs it: supervised, on a port and in a folder of its own. */
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type PlatformOptions, platformProcesses } from '../../../local/platform.ts';
+import type { Supervised } from '../../../local/supervised.ts';
+import { type Gate, openGate } from '../../support/gate.ts';
+
+export const roles = ['API', 'worker', 'built-in worker'] as const;
+export type SlotRole = (typeof roles)[number];
+
+const logs: Readonly<Record<SlotRole, string>> = {
+  API: 'api',
+  worker: 'worker',
+  'built-in worker': 'worker-builtin',
+};
+
+export class Slot {
+  readonly role: SlotRole;
+  readonly name: string;
+  readonly port: number;
+  readonly #options: PlatformOptions;
+  #process: Supervised;
+  #gate: Gate | undefined;
+  /** False when a balancer would pass it over. */
+  isInRotation = true;
+  /** Ends that no fault of ours caused. */
+  readonly unexpectedEnds: string[] = [];
+
+  constructor(role: SlotRole, name: string, options: PlatformOptions) {
+    this.role = role;
+    this.name = name;
+    this.port = Number(new URL(options.address).port);
+    for (const folder of ['logs', 'run', 'temp'])
+      mkdirSync(join(options.dataDir, folder), { recursive: true });
+    this.#options = { ...options, log: (line) => this.#note(line) };
+    this.#process = this.#make({});
+  }
+
+  get logFile(): string {
+    return join(this.#options.dataDir, 'logs', `${logs[this.role]}.log`);
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  /** Where it is called: past the gate unless that is at work. */
+  get url(): string {
+    const isGated = this.#gate !== undefined && this.#gate.mode.kind !== 'pass';
+    return isGated ? this.#gate!.url : this.directUrl;
+  }
+
+  get directUrl(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** The line between callers and this API process. */
+  async gate(): Promise<Gate> {
+    this.#gate ??= await openGate(this.directUrl);
+    return this.#gate;
+  }
+
+  async start(): Promise<void> {
+    await this.#process.start();
+  }
+
+  /** As SIGTERM ends it. */
+  async stop(): Promise<void> {
+    await this.#process.stop();
+  }
+
+  /** Ends it in order and starts it with other variables: what was changed before is as it was. */
+  async restart(variables: Readonly<Record<string, string>> = {}): Promise<void> {
+    await this.#process.stop();
+    this.#process = this.#make(variables);
+    await this.#process.start();
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    // A file that a dead process wrote would say that its successor is ready.
+    if (signal === 'SIGKILL') this.#forgetReady();
+    this.#process.kill(signal);
+  }
+
+  /** Resolves when the process that the supervisor has started again is ready. */
+  async untilReady(): Promise<void> {
+    await this.#process.untilReady();
+  }
+
+  async close(): Promise<void> {
+    this.#process.kill('SIGCONT');
+    await this.#process.stop();
+    await this.#gate?.close();
+  }
+
+  #forgetReady(): void {
+    rmSync(join(this.#options.dataDir, 'run', `${logs[this.role]}.ready`), { force: true });
+  }
+
+  #make(variables: Readonly<Record<string, string>>): Supervised {
+    const environment = { ...this.#options.environment, ...variables };
+    return platformProcesses({ ...this.#options, environment })[roles.indexOf(this.role)]!;
+  }
+
+  #note(line: string): void {
+    if (!line.includes('SIGKILL')) this.unexpectedEnds.push(line);
+  }
+}

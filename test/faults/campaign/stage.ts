@@ -1,0 +1,68 @@
+/** Sessions on which a campaign works, and who is signed in. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Database } from '../../../store/connection/database.ts';
+import { type Graph, makeGraph, outsideTemplate } from '../../support/graph.ts';
+import { json } from './caller.ts';
+import type { CampaignPlatform } from './platform.ts';
+import { administrator } from './platform.ts';
+
+export const leaseMs = 2_000;
+export const templates = { incremental: 'campaign-incremental', plain: 'campaign-plain' } as const;
+/** Registered, and never queued: a claim for it gives up what the instance holds and takes nothing. */
+export const idleTemplate = 'campaign-idle';
+export const maxAttempts = 20;
+const shippedTemplate = 'system-tabular-dashboard-autodetect-next';
+
+export interface Stage {
+  readonly database: Database;
+  readonly token: string;
+  /** Sessions with runners below their input. */
+  readonly lanes: readonly Graph[];
+  /** Sessions of which nothing follows: for many uploads. */
+  readonly stores: readonly Graph[];
+  readonly templateId: number;
+  readonly projectId: number;
+}
+
+export async function makeStage(platform: CampaignPlatform, lanes: number, token: string): Promise<Stage> {
+  const { database } = platform;
+  const common = { leaseSeconds: leaseMs / 1_000, maxAttempts };
+  await outsideTemplate(database, templates.incremental, { ...common, incremental: true });
+  await outsideTemplate(database, templates.plain, common);
+  await outsideTemplate(database, idleTemplate, common);
+  const made = { lanes: [] as Graph[], stores: [] as Graph[] };
+  for (let lane = 0; lane < lanes; lane++) {
+    made.lanes.push(
+      await makeGraph(database, [
+        { name: 'input', parents: [] },
+        { name: 'each', parents: ['input'], template: templates.incremental },
+        { name: 'sum', parents: ['each'], template: templates.plain },
+      ]),
+    );
+    made.stores.push(await makeGraph(database, [{ name: 'input', parents: [] }]));
+  }
+  const sessionIds = [...made.lanes, ...made.stores].map(({ sessionId }) => sessionId);
+  await database.query(
+    `update node_instance set configuration = '{"dataSourceName":"platform"}' where session_id = any ($1::uuid[])`,
+    [sessionIds],
+  );
+  const [template] = await database.query<{ id: number }>('select id from session_template where name = $1', [
+    shippedTemplate,
+  ]);
+  return { database, token, ...made, templateId: template!.id, projectId: made.lanes[0]!.projectId };
+}
+
+/** The administrator's token, as soon as an API process gives it. */
+export async function signIn(platform: CampaignPlatform): Promise<string> {
+  for (let tries = 0; ; tries++) {
+    const response = await fetch(`${platform.of('API')[0]!.directUrl}/api/authorization/token`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(administrator),
+    }).catch(() => undefined);
+    const body = Buffer.from((await response?.arrayBuffer()) ?? new ArrayBuffer(0));
+    if (response?.status === 200) return json<{ accessToken: string }>({ body }).accessToken;
+    if (tries > 20) throw new Error(`sign-in: ${response?.status} ${body}`);
+    await delay(250);
+  }
+}

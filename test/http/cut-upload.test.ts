@@ -1,0 +1,68 @@
+import { request as httpRequest } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { afterAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { access } from '../../domain/access/access.ts';
+import { createApp } from '../../http/app.ts';
+import { createDispatcher } from '../../http/dispatcher.ts';
+import { createLog } from '../../http/log.ts';
+import { routeFactory } from '../../http/route.ts';
+import { listen } from '../../http/server/server.ts';
+import { eventually } from '../support/eventually.ts';
+
+const upload = routeFactory<null, never>()({
+  id: 'takeBytes',
+  method: 'POST',
+  path: '/bytes',
+  summary: 'Takes bytes',
+  tags: ['Test'],
+  access: access.open,
+  body: 'stream',
+  responses: { 200: { description: 'Taken.', schema: z.object({ bytes: z.int() }) } },
+  async handler({ body }) {
+    return { status: 200, body: { bytes: (await buffer(body.open())).length } };
+  },
+});
+
+const lines: string[] = [];
+const observed: [string, number][] = [];
+const log = createLog('test', 'info', { write: (line: string) => void lines.push(line) });
+const shutdown = new AbortController();
+const dispatcher = createDispatcher([upload], {
+  services: null,
+  identify: async () => null,
+  responseChecks: 'strict',
+});
+const app = createApp({
+  dispatcher,
+  log,
+  shutdown: shutdown.signal,
+  observe: (route, status) => void observed.push([route, status]),
+});
+const server = await listen(app.callback(), { port: 0, shutdown });
+afterAll(() => server.stop(0));
+
+test('an upload that its caller cuts is logged and counted as cut, not as a missing resource', async () => {
+  const request = httpRequest(`${server.url}/bytes`, {
+    method: 'POST',
+    headers: { 'content-length': '1000' },
+  });
+  request.on('error', () => undefined);
+  request.write('some');
+  await eventually('the server has its connection', async () => {
+    const count = await new Promise<number>((resolve) =>
+      server.server.getConnections((_, open) => resolve(open)),
+    );
+    return count > 0;
+  });
+  request.destroy();
+  const lineOfRequest = () => lines.find((line) => line.includes('"delivered"'));
+  await eventually('the request is logged', async () => lineOfRequest() !== undefined);
+  expect(JSON.parse(lineOfRequest()!)).toMatchObject({
+    route: 'takeBytes',
+    status: 499,
+    delivered: false,
+    msg: 'request cut by its caller',
+  });
+  expect(observed).toEqual([['takeBytes', 499]]);
+});

@@ -1,0 +1,25 @@
+/** The keys of a data folder. */
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { makeDataFolder, readOrMakeKeys } from '../../local/data-folder.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sdp-keys-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('a folder of an earlier version gets the key of runner hosts at the next start, once, and keeps all others', () => {
+  makeDataFolder(folder);
+  const file = join(folder, 'keys.json');
+  const { runnerHostKey, ...earlier } = readOrMakeKeys(folder);
+  expect(runnerHostKey).toMatch(/^[0-9a-f]{64}$/);
+  writeFileSync(file, JSON.stringify(earlier));
+  const upgraded = readOrMakeKeys(folder);
+  expect(upgraded).toEqual({ ...earlier, runnerHostKey: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  expect(readOrMakeKeys(folder)).toEqual(upgraded);
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(upgraded);
+  expect(statSync(file).mode & 0o077).toBe(0);
+  const { secretsKey, ...lacking } = upgraded;
+  writeFileSync(file, JSON.stringify(lacking));
+  expect(() => readOrMakeKeys(folder)).toThrow('holds no "secretsKey"');
+});

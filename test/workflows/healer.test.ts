@@ -1,0 +1,67 @@
+/** The healer's rounds: what is to be left alone takes nobody's place, and one failure costs one session. */
+import { pino } from 'pino';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import type { SessionLabel } from '../../domain/sessions/session-change.ts';
+import { Database } from '../../store/connection/database.ts';
+import { healOnce } from '../../worker/healer.ts';
+import type { WorkflowClient } from '../../workflows/client.ts';
+import { chain, makeGraph } from '../support/graph.ts';
+import { testEnvironment } from '../support/stack.ts';
+import { testWorkflows } from '../support/workflows.ts';
+
+const platform = await testEnvironment();
+const temporalSide = await testWorkflows(platform.environment);
+const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 8 });
+afterAll(() => database.close());
+beforeEach(() => database.query(`update session set wanted_seq = advanced_seq, wanted_at = null`));
+
+/** Sessions whose wake was lost, for so many minutes. */
+async function forgotten(count: number, minutes: number, isFrozen = false): Promise<readonly string[]> {
+  const graphs = await Promise.all(Array.from({ length: count }, () => makeGraph(database, chain(1))));
+  const ids = graphs.map(({ sessionId }) => sessionId);
+  await database.query(
+    `update session set wanted_seq = advanced_seq + 1, wanted_at = now() - make_interval(mins => $2),
+            frozen_at = case when $3 then now() end where id = any ($1)`,
+    [ids, minutes, isFrozen],
+  );
+  return ids;
+}
+
+const log = pino({ level: 'silent' });
+const statusOf = (sessionId: string) => temporalSide.statusOf(sessionId).catch(() => 'none');
+
+test('sessions that are frozen keep no other from being healed, however many they are', async () => {
+  await forgotten(60, 60, true);
+  const [younger] = await forgotten(1, 1);
+  await healOnce(database, temporalSide.workflows, log);
+  expect(await statusOf(younger!)).toBe('RUNNING');
+});
+
+test('after an outage of Temporal one round wakes all that wait, however many they are', async () => {
+  const ids = await forgotten(120, 1);
+  await healOnce(database, temporalSide.workflows, log);
+  const healed = await database.query(
+    `select 1 from session where healed_at > now() - interval '5 minutes' and id = any ($1)`,
+    [ids],
+  );
+  expect(healed).toHaveLength(ids.length);
+  expect(new Set(await Promise.all(ids.slice(-20).map(statusOf)))).toEqual(new Set(['RUNNING']));
+});
+
+test('a session that cannot be healed stops none of the others', async () => {
+  const ids = await forgotten(3, 1);
+  let failed: string | undefined;
+  /** The client itself, but that its first call fails, as for a workflow that Temporal refuses. */
+  const failing: WorkflowClient = Object.create(temporalSide.workflows, {
+    lookAgainNow: {
+      async value(session: SessionLabel) {
+        failed ??= session.sessionId;
+        if (failed === session.sessionId) throw new Error('refused');
+        await temporalSide.workflows.lookAgainNow(session);
+      },
+    },
+  });
+  await healOnce(database, failing, log);
+  const healed = await Promise.all(ids.filter((id) => id !== failed).map(statusOf));
+  expect(healed).toEqual(['RUNNING', 'RUNNING']);
+});

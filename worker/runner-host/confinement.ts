@@ -1,0 +1,69 @@
+/**
+ * What the process of a deployed runner may do: read the operator's folder and the kit, write into a folder of its own,
+ * start threads, use the network. Node refuses the rest; where the host is root, the system does too.
+ */
+import { chownSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** What a program may be let do beyond; each of them leads out of Node's own bounds. */
+export const allowances = ['addons', 'child-process', 'wasi'] as const;
+type Allowance = (typeof allowances)[number];
+
+export interface Confinement {
+  /** Options of Node. */
+  readonly flags: readonly string[];
+  /** Another user than the host's; undefined where the host may not choose, or that user could not read the programs. */
+  readonly user: { readonly uid: number; readonly gid: number } | undefined;
+  /** For temporary files, this process's alone. */
+  readonly tempDir: string;
+  /** Removes that folder. */
+  end(): void;
+}
+
+export interface ConfinementWish {
+  /** The operator's folder. */
+  readonly folder: string;
+  /** The module to be run, without symbolic links. */
+  readonly path: string;
+  readonly uid: number;
+  readonly allow: readonly Allowance[];
+}
+
+/** The kit, and what it is built on. */
+const kitFolders = ['sdk', 'client'].map((name) => join(import.meta.dirname, '../..', name));
+
+export function confine({ folder, path, uid, allow }: ConfinementWish): Confinement {
+  const tempDir = mkdtempSync(join(realpathSync(tmpdir()), 'sdp-runner-'));
+  const mayChoose = process.getuid?.() === 0;
+  const isReadable = [path, join(import.meta.dirname, '../../sdk/deployed.ts'), process.execPath].every(
+    isOpenToAll,
+  );
+  const user = mayChoose && isReadable ? { uid, gid: uid } : undefined;
+  if (user !== undefined) chownSync(tempDir, user.uid, user.gid);
+  return {
+    flags: [
+      '--permission',
+      // Leases are kept from a thread.
+      '--allow-worker',
+      ...[folder, ...kitFolders].map((one) => `--allow-fs-read=${realpathSync(one)}/`),
+      `--allow-fs-read=${tempDir}/`,
+      `--allow-fs-write=${tempDir}/`,
+      ...allow.map((one) => `--allow-${one}`),
+      '--disable-warning=SecurityWarning',
+    ],
+    user,
+    tempDir,
+    end: () => rmSync(tempDir, { recursive: true, force: true }),
+  };
+}
+
+/** Whether every user may read the file, which takes passing all folders above it. */
+function isOpenToAll(path: string): boolean {
+  const file = realpathSync(path);
+  if ((statSync(file).mode & 0o004) === 0) return false;
+  for (let at = dirname(file); ; at = dirname(at)) {
+    if ((statSync(at).mode & 0o001) === 0) return false;
+    if (at === dirname(at)) return true;
+  }
+}
