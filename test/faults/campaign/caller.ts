@@ -102,13 +102,18 @@ export class Caller {
   }
 }
 
-const uploadRefused = 'Failed to create node output.';
+/** What the contract names beside 503, by family: an upload or its source cannot be stored, or read, just now. */
+const refusals: Readonly<Record<string, { readonly status: number; readonly says: string }>> = {
+  upload: { status: 500, says: 'Failed to create node output.' },
+  read: { status: 502, says: 'An upstream service failed.' },
+};
 
 function outcomeOf(family: string, { status, body, lostBy }: Exchanged): Outcome {
   if (status === 0) return lostBy === noAnswer ? 'hung' : 'lost';
   if (status < 500) return 'served';
-  if (status === 503) return 'refused';
-  return family === 'upload' && status === 500 && body.includes(uploadRefused) ? 'refused' : 'unnamed';
+  const refusal = refusals[family];
+  const isNamed = status === refusal?.status && body.includes(refusal.says);
+  return status === 503 || isNamed ? 'refused' : 'unnamed';
 }
 
 /** Whether the platform did what it was asked to, or said why not. */

@@ -1,5 +1,6 @@
 /** A campaign: round after round on one platform, each with people, sessions and a judgement of its own. */
 import type { FaultKind } from './fault.ts';
+import type { Finding } from './journal.ts';
 import type { CampaignPlatform } from './platform.ts';
 import { Random } from './random.ts';
 import { emptyRow, type Report, type Row } from './report.ts';
@@ -59,13 +60,16 @@ export async function runCampaign(
   };
 }
 
+/** Found in what is stored. */
+const stored = new Set(['lost', 'torn', 'doubled', 'stuck', 'stale']);
+
 /** What an earlier round has left in the tables is found by every later one: it stands with the first. */
 function keepNew({ kind, findings }: Row, said: Set<string>): void {
-  const isNew = ({ sentence }: { readonly sentence: string }) =>
-    !said.has(sentence) || said.has(`${kind}: ${sentence}`);
-  const kept = findings.filter(isNew);
-  for (const { sentence } of kept) said.add(sentence).add(`${kind}: ${sentence}`);
-  findings.splice(0, Infinity, ...kept);
+  const isNew = ({ what, sentence }: Finding) =>
+    !stored.has(what) || !said.has(sentence) || said.has(`${kind}: ${sentence}`);
+  const its = findings.filter(isNew);
+  for (const { sentence } of its) said.add(sentence).add(`${kind}: ${sentence}`);
+  findings.splice(0, Infinity, ...its);
 }
 
 function sentenceOf(row: Row): string {

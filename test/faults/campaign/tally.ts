@@ -20,7 +20,7 @@ export interface OpenCall {
 }
 
 const keptLast = 20;
-const slowMs = 1_000;
+const slowMs = 2_500;
 
 export function noneOf(): Outcomes {
   return { served: 0, refused: 0, unnamed: 0, lost: 0, hung: 0 };
