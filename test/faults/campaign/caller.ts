@@ -108,9 +108,12 @@ const refusals: Readonly<Record<string, { readonly status: number; readonly says
   read: { status: 502, says: 'An upstream service failed.' },
 };
 
+const busySession = 'Another request for the same session is in progress.';
+
 function outcomeOf(family: string, { status, body, lostBy }: Exchanged): Outcome {
   if (status === 0) return lostBy === noAnswer ? 'hung' : 'lost';
-  if (status < 500) return 'served';
+  // Joins of one session at once hold each other up, whatever fails.
+  if (status < 500 || (status === 503 && body.includes(busySession))) return 'served';
   const refusal = refusals[family];
   const isNamed = status === refusal?.status && body.includes(refusal.says);
   return status === 503 || isNamed ? 'refused' : 'unnamed';

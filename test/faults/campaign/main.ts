@@ -5,13 +5,12 @@
  * each row into docs/reliability.md as soon as its round is over, and leaves the rows of other kinds as they are: so a
  * campaign can be run in parts.
  */
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { onEnd } from '../../../local/parent.ts';
 import { checkout } from '../../../local/settings.ts';
+import { temporaryDataFolder } from '../../support/global-setup.ts';
 import type { FaultKind } from './fault.ts';
 import { kinds } from './kinds.ts';
 import { CampaignPlatform } from './platform.ts';
@@ -46,7 +45,8 @@ async function main(): Promise<number> {
   const processes = values.processes === '1' ? 1 : 2;
   const size = sizes[values.size === 'small' ? 'small' : 'full'];
   const platform = await CampaignPlatform.start({
-    dataDir: mkdtempSync(join(tmpdir(), 'sdp-faults-')),
+    // PostgreSQL's user can pass it: else the database would lie elsewhere, on a disk that is never full.
+    dataDir: temporaryDataFolder(),
     counts: { API: processes, worker: processes, 'built-in worker': processes },
     diskMegabytes: 2_048,
     log: console.log,
