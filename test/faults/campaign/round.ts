@@ -107,14 +107,15 @@ export class Round {
 
   #people(): Promise<void>[] {
     const { size, platform } = this.#plan;
+    const aside = (name: string) => ({ ...this.#work(name), thinkMs: size.sideThinkMs });
     const uploaders = Array.from({ length: size.uploaders }, (_, at) =>
-      new Uploader(this.#work(`uploader ${at}`), `u${at}`).run(),
+      new Uploader(this.#work(`uploader ${at}`), `u${at}`, size.toLanes).run(),
     );
     return [
       ...uploaders,
-      makeAndReprocess(this.#work('sessions')),
-      exercises(this.#work('exercises')),
-      revocations(this.#work('tokens'), platform.of('API')),
+      makeAndReprocess(aside('sessions')),
+      exercises(aside('exercises')),
+      revocations(aside('tokens'), platform.of('API')),
     ];
   }
 

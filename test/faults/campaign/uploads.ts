@@ -19,19 +19,20 @@ export interface Worker {
 }
 
 const pauseMs = 40;
-/** Share of uploads to nodes below which runners work. */
-const toLanes = 0.25;
 const replacing = 0.1;
 const padding = randomBytes(256 * 1_024).toString('base64');
 
 export class Uploader {
   readonly #work: Worker;
   readonly #name: string;
+  readonly #toLanes: number;
   #number = 0;
   readonly #own: UploadEntry[] = [];
 
-  constructor(work: Worker, name: string) {
+  /** @param toLanes share of uploads to nodes below which runners work */
+  constructor(work: Worker, name: string, toLanes: number) {
     this.#work = work;
+    this.#toLanes = toLanes;
     this.#name = `${work.stage.name}-${name}`;
   }
 
@@ -47,7 +48,7 @@ export class Uploader {
   async #uploadNext(): Promise<void> {
     const { random, stage } = this.#work;
     const earlier = this.#own.length > 5 && random.chance(replacing) ? random.oneOf(this.#own) : undefined;
-    const graph: Graph = random.oneOf(random.chance(toLanes) ? stage.lanes : stage.stores);
+    const graph: Graph = random.oneOf(random.chance(this.#toLanes) ? stage.lanes : stage.stores);
     const entry = earlier ?? this.#work.journal.upload(graph.nodes.input!, `${this.#name}-${this.#number++}`);
     const sizes = [20, 600, 9_000, 70_000, 200_000];
     const size = sizes[Math.floor(random.next() ** 3 * sizes.length)]!;
