@@ -52,7 +52,7 @@ export const sizes: Readonly<Record<CampaignSize['name'], CampaignSize>> = {
   full: {
     name: 'full',
     uploaders: 12,
-    runners: 8,
+    runners: 4,
     lanes: 6,
     holdMs: [2_000, 8_000],
     feltLimitMs: 12_000,
@@ -60,7 +60,7 @@ export const sizes: Readonly<Record<CampaignSize['name'], CampaignSize>> = {
     acknowledged: 5_000,
     faults: 6,
     thinkMs: 5,
-    sideThinkMs: 60,
+    sideThinkMs: 250,
     toLanes: 0.1,
     answerLimitMs: 10_000,
     recoveryLimitMs: 90_000,

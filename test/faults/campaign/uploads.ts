@@ -13,7 +13,7 @@ export interface Worker {
   readonly journal: Journal;
   readonly random: Random;
   /** How long somebody pauses between two things at the most, in milliseconds. */
-  readonly thinkMs: number;
+  readonly thinkMs: () => number;
   /** No further work is begun; what was begun is brought to its end. */
   readonly over: AbortSignal;
 }
@@ -40,7 +40,7 @@ export class Uploader {
     const { random, over } = this.#work;
     while (!over.aborted) {
       await this.#uploadNext();
-      await delay(this.#work.thinkMs * random.next());
+      await delay(this.#work.thinkMs() * random.next());
       if (random.chance(0.3)) await this.#readOne();
     }
   }
@@ -141,7 +141,7 @@ export function digestOf(bytes: Buffer): string {
 
 /** Sessions that are made, and a node that is reprocessed: what is repeated would be done twice, so it is not. */
 export async function makeAndReprocess(work: Worker): Promise<void> {
-  const { stage, journal, random, over, thinkMs } = work;
+  const { stage, journal, random, over } = work;
   const [graph] = stage.stores;
   const nodeId = graph!.nodes.input!;
   const entry = journal.upload(nodeId, 'reprocessed');
@@ -149,7 +149,7 @@ export async function makeAndReprocess(work: Worker): Promise<void> {
   const counted = journal.reprocesses.get(nodeId) ?? { nodeId, acknowledged: 0, ambiguous: 0 };
   journal.reprocesses.set(nodeId, counted);
   while (!over.aborted) {
-    await delay(thinkMs * random.between(1, 4));
+    await delay(work.thinkMs() * random.between(1, 4));
     if (random.chance(0.5)) await makeSession(work);
     else await reprocess(work, counted);
   }
