@@ -17,7 +17,7 @@ export type GateMode =
   | { readonly kind: 'drop-answers' }
   /** A reset in place of the first bytes of an answer, or of the bytes behind them. */
   | { readonly kind: 'reset'; readonly afterBytes: number }
-  /** The connection ends when it has carried this many bytes in one direction. */
+  /** Each connection ends when, since the mode was set, it has carried this many bytes in one direction. */
   | { readonly kind: 'cut'; readonly direction: Direction; readonly afterBytes: number }
   | {
       readonly kind: 'slow';
@@ -124,7 +124,10 @@ class TcpGate implements Gate {
 
   async #carry(from: Socket, to: Socket, direction: Direction): Promise<void> {
     let carried = 0;
+    let mode = this.#mode;
     for await (const chunk of from as AsyncIterable<Buffer>) {
+      if (mode !== this.#mode) carried = 0;
+      mode = this.#mode;
       await this.#pass(chunk, { from, to, direction, carried });
       carried += chunk.length;
     }
@@ -176,7 +179,7 @@ interface Line {
   readonly from: Socket;
   readonly to: Socket;
   readonly direction: Direction;
-  /** Bytes that went in this direction before. */
+  /** Bytes that went in this direction before, since the mode was set. */
   readonly carried: number;
 }
 
@@ -185,14 +188,12 @@ function treats(mode: GateMode, chunk: Buffer, { direction, carried }: Line): bo
   if (mode.kind === 'drop-answers' || mode.kind === 'reset') return direction === 'answers';
   if (mode.kind !== 'cut') return mode.kind === 'slow' || mode.kind === 'slice';
   const left = mode.afterBytes - carried;
-  return direction === mode.direction && left >= 0 && left <= chunk.length;
+  return direction === mode.direction && left <= chunk.length;
 }
 
 async function cut(chunk: Buffer, mode: GateMode & { kind: 'cut' }, line: Line): Promise<void> {
-  const left = mode.afterBytes - line.carried;
+  const left = Math.max(0, mode.afterBytes - line.carried);
   if (line.direction !== mode.direction || left > chunk.length) return write(line.to, chunk);
-  // A connection that has carried more than that before the mode was set is left alone until it ends.
-  if (left < 0) return write(line.to, chunk);
   await write(line.to, chunk.subarray(0, left));
   line.to.end();
   line.from.destroy();
