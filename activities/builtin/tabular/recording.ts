@@ -3,6 +3,7 @@
  * file's own key-value metadata and goes into the output's metadata store; all of it is plain JSON.
  */
 import { z } from 'zod';
+import { channelTypes } from '../../../domain/outputs/recording.ts';
 
 const number = z.number();
 
@@ -12,7 +13,7 @@ const channelSchema = z.object({
   /** The heading without its unit. */
   name: z.string(),
   unit: z.string().nullable(),
-  type: z.enum(['number', 'integer', 'boolean', 'text']),
+  type: z.enum(channelTypes),
   group: z.string(),
   realm: z.string(),
   /** Column of the Parquet file, `c<n>`. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type OutlookFacts, runOutlook } from '../../domain/runs/run-outlook.ts';
+import { type OutlookFacts, runOutlook } from '../../domain/runs/explain.ts';
 
 const idle: OutlookFacts = {
   isFrozen: false,
