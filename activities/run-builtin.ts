@@ -16,6 +16,7 @@ import { attemptOutcome } from '../store/runs/reconcile-session.ts';
 import { beatTask, countReturns, isClaimOpen } from '../store/runs/task-inputs.ts';
 import { isRunFrozen } from '../store/sessions/freeze-session.ts';
 import { traced } from '../telemetry/trace.ts';
+import { activityNames } from '../workflows/contract.ts';
 import { DataSourceFault, DataSources } from './builtin/data-sources.ts';
 import { NoRoomError, type RoomSettings, workFolderPrefix } from './builtin/disk-room.ts';
 import {
@@ -30,7 +31,7 @@ export { builtinNodes, shippedTemplate } from './builtin/nodes.ts';
 
 export interface BuiltinActivities {
   /** Executes one attempt of a built-in node and ends it in the database; ends with its outcome. */
-  runBuiltin(sessionId: string, runId: string, attempt: number): Promise<{ outcome: string }>;
+  [activityNames.runBuiltin](sessionId: string, runId: string, attempt: number): Promise<{ outcome: string }>;
 }
 
 const leaseSeconds = 15;
@@ -66,7 +67,7 @@ export function createBuiltinActivities(
     ...disk,
   };
   return {
-    async runBuiltin(_sessionId, runId, attempt) {
+    async [activityNames.runBuiltin](_sessionId, runId, attempt) {
       const identity = { holder: builtinHolder, instanceId: slots.take() };
       try {
         const task = await claimRun(services.database, identity, { runId, attempt, leaseSeconds });

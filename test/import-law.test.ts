@@ -29,7 +29,7 @@ const LAW: Record<string, readonly string[]> = {
     'domain/settings',
     'domain/text',
   ],
-  activities: ['store', 'domain', 'telemetry'],
+  activities: ['store', 'domain', 'telemetry', 'workflows/contract'],
   api: [
     'telemetry',
     'http',
@@ -39,6 +39,7 @@ const LAW: Record<string, readonly string[]> = {
     'workflows/client',
     'workflows/contract',
     'workflows/settings',
+    'workflows/targets',
     'auth',
   ],
   workflows: ['domain', 'types:activities'],

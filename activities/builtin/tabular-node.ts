@@ -15,9 +15,9 @@ import { writeWatermark } from '../../store/runs/watermark.ts';
 import { withRoom } from './disk-room.ts';
 import { type BuiltinRun, type BuiltinServices, builtinNode, ClaimLostError } from './node.ts';
 import { type TabularConfiguration, tabularConfigurationSchema } from './tabular/configuration.ts';
-import { convertTabularIsolated } from './tabular/convert-isolated.ts';
+import { convertTabularIsolated } from './tabular/convert/convert-isolated.ts';
 import { NoTabularData, TabularError } from './tabular/errors.ts';
-import type { RecordingDescription } from './tabular/recording.ts';
+import type { RecordingDescription } from './tabular/recording/recording.ts';
 import { downloadInput, taskInputs } from './task-inputs.ts';
 import { writeOutput } from './write-output.ts';
 

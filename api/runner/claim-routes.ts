@@ -1,8 +1,7 @@
 /** Who the caller is, and the way to a task (contract: Runner routes). */
 import { z } from 'zod';
-import { access } from '../../domain/access/access.ts';
+import { access, runnerScopes } from '../../domain/access/access.ts';
 import { limits } from '../../domain/limits.ts';
-import { runnerScopes } from '../../domain/runners/runner-token.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { listRunnerTypeNames, type RunnerTemplate } from '../../store/registry/claimable-templates.ts';
 import { signOffRunner } from '../../store/runners/runner-instances.ts';

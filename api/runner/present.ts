@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import { runOutlook } from '../../domain/runs/explain.ts';
 import { visibleNodeState } from '../../domain/runs/node-state.ts';
-import { runOutlook } from '../../domain/runs/run-outlook.ts';
 import { isJsonObject, type JsonObject } from '../../domain/text.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { NodeOutputRow } from '../../store/outputs/outputs.ts';

@@ -13,9 +13,9 @@ import {
   completeMultipart,
   MultipartGone,
   PartsDiffer,
-  putPart,
 } from '../../store/objects/multipart.ts';
 import { ObjectStoreError, ObjectTooLarge, SourceBroken } from '../../store/objects/object-store.ts';
+import { putPart } from '../../store/objects/put-part.ts';
 import { StagingFull } from '../../store/objects/staging-area.ts';
 import type { RunnerIdentity } from '../../store/runs/claims.ts';
 import { refusable } from '../../store/runs/fence.ts';

@@ -60,7 +60,7 @@ describe('every program of the product', () => {
         'worker/main.ts',
         'worker/runner-host/main.ts',
         'api/series/child.ts',
-        'activities/builtin/tabular/convert-child.ts',
+        'activities/builtin/tabular/convert/convert-child.ts',
         'local/start.ts',
       ]),
     );
@@ -140,7 +140,7 @@ describe('a process in which it happens', async () => {
     await tokenOf(stage.api.url, platform.administrator.username, platform.administrator.password);
   });
 
-  test.for(['activities/builtin/tabular/convert-child.ts', 'api/series/child.ts'])('%s', async (path) => {
+  test.for(['activities/builtin/tabular/convert/convert-child.ts', 'api/series/child.ts'])('%s', async (path) => {
     const child = fork(join(checkout, path), ['{"databaseBytes":1000000}'], {
       env: {},
       execArgv: ['--import', provoked, '--disable-warning=ExperimentalWarning'],
