@@ -5,9 +5,10 @@
  * that covers the template; with none idle, a busy one tries once more. A wake that a waiter does not use up passes to
  * the next: PostgreSQL folds equal notifications of one transaction, so one wake may stand for many tasks.
  */
+
 import type { Logger } from 'pino';
 import type { Database } from '../../store/connection/database.ts';
-import type { RunnerIdentity } from '../../store/runs/claims.ts';
+import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import { TaskReadyListener, type WaitingClaim } from '../../store/runs/queue-listener.ts';
 import type { Coverage, TemplateCatalogue } from './template-catalogue.ts';
 

@@ -1,9 +1,8 @@
 /** Runner instances: made by their first claim, seen at every call, drained by operators (decisions 9). */
 import { limits } from '../../domain/limits.ts';
 import type { Queryable } from '../connection/database.ts';
-import type { RunnerIdentity } from '../runs/claims.ts';
-import { builtinHolder } from '../runs/leases.ts';
-import { tokenIdOfHolder } from './holder.ts';
+import { isOpen } from '../runs/lease.ts';
+import { builtinHolder, type RunnerIdentity, tokenIdOfHolder } from './holder.ts';
 
 /** Notifications on this channel tell that instances were drained, or are not any more. */
 export const runnerChangedChannel = 'runner_changed';
@@ -65,7 +64,7 @@ const select = (instances: string) => `
          c.claimed_at as "claimedAt", c.phase
     from (${instances}) i
     left join runner_token k on k.id = ${tokenIdOfHolder('i.holder')}
-    left join node_claim c on c.holder = i.holder and c.instance_id = i.instance_id and c.ended_at is null
+    left join node_claim c on c.holder = i.holder and c.instance_id = i.instance_id and ${isOpen}
     left join node_run r on r.id = c.run_id
     left join node_instance n on n.id = r.node_instance_id`;
 
@@ -216,7 +215,7 @@ export async function sweepRunnerInstances(database: Queryable): Promise<number>
               - make_interval(days => case when i.drained then ${limits.runnerDrainedKeptDays}
                                            else ${limits.runnerInstanceKeptDays} end)
         and not exists (select from node_claim c
-                         where c.holder = i.holder and c.instance_id = i.instance_id and c.ended_at is null)
+                         where c.holder = i.holder and c.instance_id = i.instance_id and ${isOpen})
       returning 1`,
   );
   return rows.length;

@@ -6,14 +6,9 @@ import { taskClaimed } from '../../telemetry/metrics.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { newId } from '../connection/ids.ts';
-import { tokenIdOfHolder } from '../runners/holder.ts';
+import { type RunnerIdentity, tokenIdOfHolder } from '../runners/holder.ts';
+import { isOpen, leaseFromNow } from './lease.ts';
 import { replayStart } from './reprocess.ts';
-
-/** Who holds a task: a token (or account), and the instance name that its program chose. */
-export interface RunnerIdentity {
-  readonly holder: string;
-  readonly instanceId: string;
-}
 
 /** A task as its claimant gets it. Times are `Date`s of the database's clock. */
 export interface ClaimedTask {
@@ -66,7 +61,7 @@ const announce = (templates: string) => `
                   templates = excluded.templates
   returning claim_seq as "claimSeq", drained`;
 const holdsTask = `
-  exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 and c.ended_at is null)`;
+  exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 and ${isOpen})`;
 
 /**
  * Announces the instance's newest claim, so that an older waiting one of it can win no more.
@@ -136,8 +131,7 @@ function claimSteps(instance: string, pick: string): string {
     insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
                             timeout_at, watermark_position, watermark_output_id, unnamed_outputs)
     select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
-           clock_timestamp() + make_interval(secs => coalesce(t.lease_seconds, $4)),
-           clock_timestamp() + make_interval(secs => t.timeout_seconds),
+           ${leaseFromNow('coalesce(t.lease_seconds, $4)')}, ${leaseFromNow('t.timeout_seconds')},
            coalesce(run.replay_position, n.watermark_position),
            case when run.replay_position is null then n.watermark_output_id else run.replay_output_id end,
            run.unnamed_from

@@ -9,9 +9,9 @@ import { failedWith, type NodeFacts, type RunReason, runWanted } from '../../dom
 import { currentTraceparent } from '../../telemetry/trace.ts';
 import type { Tx } from '../connection/database.ts';
 import { newId } from '../connection/ids.ts';
+import type { LockedSession } from './change-session.ts';
 import { checkConfigurations, isConfigurationChecked } from './configuration-check.ts';
 import { taskReadyChannel } from './queue-channel.ts';
-import type { LockedSession } from './session-lock.ts';
 import { fixUpperBound, writeDone } from './write-run-outcome.ts';
 
 /** The distance, in milliseconds, between the ranks of two runs of one session: what a session with many runs gives way. */
@@ -66,7 +66,7 @@ const queueRuns = `
 /**
  * Queues the runs that are wanted. That of a node whose configuration does not match its template's schema fails at
  * once, so that it never reaches a runner.
- * @param session locked; its fair rank moves on, so {@link saveSession} must follow
+ * @param session its fair rank moves on, which is saved with the change
  * @param changedNodeId the node whose fact was written; without it the whole session is planned
  * @param traceparent the trace that the runs go on with; default: that of the work which writes the fact
  * @returns the ids of the node instances that got a run that may be claimed

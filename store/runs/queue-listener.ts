@@ -5,8 +5,8 @@
 
 import type { Database, Row } from '../connection/database.ts';
 import { Listener } from '../connection/listener.ts';
+import type { RunnerIdentity } from '../runners/holder.ts';
 import { runnerChangedChannel } from '../runners/runner-instances.ts';
-import type { RunnerIdentity } from './claims.ts';
 import { taskReadyChannel } from './queue-channel.ts';
 
 export interface TaskReadyEvents {

@@ -4,9 +4,9 @@ import { endAttempt, releaseDelayMs } from '../../domain/runs/run-plan.ts';
 import type { EndedAttempt } from '../../domain/sessions/session-change.ts';
 import { leaseLost } from '../../telemetry/metrics.ts';
 import type { Tx } from '../connection/database.ts';
+import type { LockedSession } from './change-session.ts';
 import { planSession } from './plan-session.ts';
 import { taskReadyChannel } from './queue-channel.ts';
-import type { LockedSession } from './session-lock.ts';
 import { writeDone, writeRetry } from './write-run-outcome.ts';
 
 export type Requeue =

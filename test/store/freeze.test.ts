@@ -1,14 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Database } from '../../store/connection/database.ts';
 import { publishUpload } from '../../store/outputs/publish.ts';
-import {
-  arrive,
-  arriveAndClaim,
-  type ClaimedTask,
-  claimNext,
-  claimRun,
-  type RunnerIdentity,
-} from '../../store/runs/claims.ts';
+import type { RunnerIdentity } from '../../store/runners/holder.ts';
+import { arrive, arriveAndClaim, type ClaimedTask, claimNext, claimRun } from '../../store/runs/claims.ts';
 import { endTask } from '../../store/runs/end-task.ts';
 import { TaskReadyListener } from '../../store/runs/queue-listener.ts';
 import { advanceSession } from '../../store/runs/reconcile-session.ts';
