@@ -19,6 +19,20 @@ interface HeldTaskView {
   readonly phase: string | null;
 }
 
+/** The columns of the task that a claim `c` of a run `r` of a node `n` holds. */
+const taskColumns = {
+  taskId: 'c.task_id',
+  runId: 'c.run_id',
+  attempt: 'c.attempt',
+  sessionId: 'r.session_id',
+  nodeInstanceId: 'r.node_instance_id',
+  nodeName: 'n.name',
+  nodeTemplate: 'r.template_name',
+  claimedAt: 'c.claimed_at',
+  phase: 'c.phase',
+} as const satisfies Record<keyof HeldTaskView, string>;
+const taskFields = Object.keys(taskColumns) as (keyof HeldTaskView)[];
+
 /**
  * `gone`: it signed off, or was not seen for {@link limits.runnerGoneSeconds}. A claim that waits keeps its instance
  * there, and so does a task that it holds.
@@ -59,9 +73,7 @@ const select = (instances: string) => `
          case when k.id is not null then json_build_object(
            'label', k.label, 'hint', k.hint, 'runnerTypes', k.runner_types, 'isDeployed', k.created_by is null
          ) end as token,
-         c.task_id as "taskId", c.run_id as "runId", c.attempt, r.session_id as "sessionId",
-         r.node_instance_id as "nodeInstanceId", n.name as "nodeName", r.template_name as "nodeTemplate",
-         c.claimed_at as "claimedAt", c.phase
+         ${taskFields.map((field) => `${taskColumns[field]} as "${field}"`).join(', ')}
     from (${instances}) i
     left join runner_token k on k.id = ${tokenIdOfHolder('i.holder')}
     left join node_claim c on c.holder = i.holder and c.instance_id = i.instance_id and ${isOpen}
@@ -73,32 +85,14 @@ type FlatRow = Omit<RunnerInstanceRow, 'task'> & {
 };
 
 function nested(row: FlatRow): RunnerInstanceRow {
-  const {
-    taskId,
-    runId,
-    attempt,
-    sessionId,
-    nodeInstanceId,
-    nodeName,
-    nodeTemplate,
-    claimedAt,
-    phase,
-    ...own
-  } = row;
-  if (taskId === null) return { ...own, task: null };
-  const task = {
-    taskId,
-    runId,
-    attempt,
-    sessionId,
-    nodeInstanceId,
-    nodeName,
-    nodeTemplate,
-    claimedAt,
-    phase,
-  };
+  const own: Record<string, unknown> = { ...row };
+  const task: Record<string, unknown> = {};
+  for (const field of taskFields) {
+    task[field] = row[field];
+    delete own[field];
+  }
   // The columns of a claim are there together.
-  return { ...own, task: task as HeldTaskView };
+  return { ...own, task: row.taskId === null ? null : task } as unknown as RunnerInstanceRow;
 }
 
 /** Outside instances, those seen last first. */
