@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { Database } from '../store/connection/database.ts';
 import { listEndingSessions, markSessionEnded } from '../store/sessions/delete-session.ts';
-import { takeLateWindows, takeUncheckedWindows } from '../store/sessions/session-windows.ts';
+import { acquireLateWindows, acquireUncheckedWindows } from '../store/sessions/forgotten-sessions.ts';
 import type { WorkflowClient } from '../workflows/client.ts';
 import { healEach } from './heal-each.ts';
 
@@ -21,7 +21,7 @@ export async function healWindows(database: Database, workflows: WorkflowClient,
   const sessionIds = ({ sessionId }: { readonly sessionId: string }) => ({ sessionId });
   const parts = { workflows, log };
   await healEach(
-    await takeLateWindows(database, waits, windowsPerRound),
+    await acquireLateWindows(database, waits, windowsPerRound),
     sessionIds,
     parts,
     async (window) => {
@@ -29,7 +29,7 @@ export async function healWindows(database: Database, workflows: WorkflowClient,
       await workflows.lookAtWindowNow(window);
     },
   );
-  const unchecked = await takeUncheckedWindows(database, checkSeconds, windowsPerRound);
+  const unchecked = await acquireUncheckedWindows(database, checkSeconds, windowsPerRound);
   await healEach(unchecked, sessionIds, parts, async (window) => {
     if ((await workflows.windowHealth(window.sessionId)) === 'ended') await workflows.lookAtWindowNow(window);
   });

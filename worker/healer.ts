@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import type { SessionLabel } from '../domain/sessions/session-change.ts';
 import type { Database } from '../store/connection/database.ts';
 import { withHealerLock } from '../store/connection/healer-lock.ts';
-import { takeForgottenSessions, takeUncheckedSessions } from '../store/sessions/forgotten-sessions.ts';
+import { acquireForgottenSessions, acquireUncheckedSessions } from '../store/sessions/forgotten-sessions.ts';
 import type { WorkflowClient } from '../workflows/client.ts';
 import { healEach } from './heal-each.ts';
 import { healQueues } from './heal-queues.ts';
@@ -30,14 +30,14 @@ export async function healOnce(database: Database, workflows: WorkflowClient, lo
     const sessionIds = ({ sessionId }: SessionLabel) => ({ sessionId });
     const parts = { workflows, log };
     for (let pages = 0, isFull = true; isFull && pages < pagesPerRound; pages += 1) {
-      const forgotten = await takeForgottenSessions(database, waits, sessionsPerPage);
+      const forgotten = await acquireForgottenSessions(database, waits, sessionsPerPage);
       isFull = forgotten.length === sessionsPerPage;
       await healEach(forgotten, sessionIds, parts, async (session) => {
         if (session.wantedForSeconds > failingForSeconds) await endFailing(workflows, session, log);
         await workflows.lookAgainNow(session);
       });
     }
-    const unchecked = await takeUncheckedSessions(database, checkSeconds, sessionsPerPage);
+    const unchecked = await acquireUncheckedSessions(database, checkSeconds, sessionsPerPage);
     await healEach(unchecked, sessionIds, parts, async (session) => {
       if ((await workflows.sessionHealth(session.sessionId)) === 'ended')
         await workflows.lookAgainNow(session);

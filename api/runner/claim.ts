@@ -145,7 +145,7 @@ async function waitForTask(
   waiter: TaskWaiter,
 ): Promise<ClaimedTask | undefined> {
   for (let isWoken = false; waiter.end === undefined; isWoken = true) {
-    const task = waiter.isResting ? undefined : await tryClaim(services, request, claimSeq);
+    const task = waiter.isDrained ? undefined : await tryClaim(services, request, claimSeq);
     if (task !== undefined) return task;
     // For a token that has just ended there is nothing; what woke it passes to another.
     if (isWoken && !(await request.isStillAllowed('now'))) return undefined;

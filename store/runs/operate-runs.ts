@@ -13,7 +13,7 @@ import { checkConfigurations } from './configuration-check.ts';
 import { boundCancelledLease } from './lease.ts';
 import { findNodeRun, isNewestOfNode, lockOperatedRun, type NodeRunRow } from './node-runs.ts';
 import { planSession, takeRank } from './plan-session.ts';
-import { taskReadyChannel } from './queue-channel.ts';
+import { notifyReady, queued, queuedColumns } from './queue.ts';
 import { fixUpperBound, writeDone } from './write-run-outcome.ts';
 
 export type RetryResult =
@@ -79,7 +79,7 @@ const queueAgainStatement = `
     select * from unnest($1::uuid[], $2::float8[]) as w (run_id, rank_ms)
   ), run as (
     update node_run r
-       set state = 'queued', outcome = null, ended_at = null, due_at = null, status_details = '', frozen = false,
+       set ${queued}, outcome = null, ended_at = null, status_details = '', frozen = false,
            attempt = r.attempt + 1, first_attempt = r.attempt + 1, max_attempts = r.attempt + t.max_attempts,
            lost_count = 0, release_count = 0, cancel_requested = false,
            fair_rank = to_timestamp(w.rank_ms / 1000),
@@ -87,24 +87,22 @@ const queueAgainStatement = `
            wrote_output = exists (select 1 from node_output o where o.run_id = r.id and o.position is not null)
       from wanted w, node_instance n, node_template t
      where r.id = w.run_id and n.id = r.node_instance_id and t.id = n.node_template_id
-    returning r.id, r.session_id, r.node_instance_id, r.attempt, r.template_name, r.runner_type
+    returning r.id, r.session_id, r.node_instance_id, r.attempt, ${queuedColumns}
   ), attempts as (
     insert into node_attempt (run_id, number, session_id) select id, attempt, session_id from run
   ), nodes as (
     update node_instance n set state = ${nodeStateCodes.Pending}, status_details = ''
       from run where n.id = run.node_instance_id
   )
-  select runner_type as "runnerType",
-         case when runner_type <> 'system' then pg_notify('${taskReadyChannel}', template_name) end
-    from (select distinct runner_type, template_name from run) d`;
+  select runner_type as "runnerType", ${notifyReady('run')} from run`;
 
 async function queueAgain(tx: Tx, session: LockedSession, runIds: readonly string[]): Promise<void> {
   if (runIds.length === 0) return;
-  const queued = await tx.query<{ runnerType: string }>(queueAgainStatement, [
+  const runs = await tx.query<{ runnerType: string }>(queueAgainStatement, [
     runIds,
     runIds.map(() => takeRank(session)),
   ]);
-  session.builtinQueued ||= queued.some(({ runnerType }) => runnerType === 'system');
+  session.builtinQueued ||= runs.some(({ runnerType }) => runnerType === 'system');
 }
 
 export type CancelResult =

@@ -12,7 +12,7 @@ import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { changeSession, planned, unchanged } from './change-session.ts';
 import { nodeFacts, planSession } from './plan-session.ts';
-import { taskReadyChannel } from './queue-channel.ts';
+import { notifyReady, queued, queuedColumns } from './queue.ts';
 
 /** At most this many ends are told in one look; the rest follows at the next. */
 const maxEndedTold = 200;
@@ -151,12 +151,11 @@ async function planUnderLock(database: Database, sessionId: string): Promise<voi
 export async function queueDueRuns(tx: Tx, sessionId: string): Promise<void> {
   await tx.query(
     `with due as (
-       update node_run set state = 'queued', due_at = null
+       update node_run r set ${queued}
         where session_id = $1 and state = 'waiting' and due_at <= clock_timestamp()
-        returning template_name, runner_type
+        returning ${queuedColumns}
      )
-     select pg_notify('${taskReadyChannel}', template_name)
-       from (select distinct template_name from due where runner_type <> 'system') d`,
+     select ${notifyReady('due')} from due`,
     [sessionId],
   );
 }

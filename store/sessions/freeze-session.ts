@@ -6,7 +6,7 @@
 import type { Database, Tx } from '../connection/database.ts';
 import { changed, changeSession, type LockedSession, unchanged } from '../runs/change-session.ts';
 import { planSession } from '../runs/plan-session.ts';
-import { taskReadyChannel } from '../runs/queue-channel.ts';
+import { notifyReady, queuedColumns } from '../runs/queue.ts';
 import { queueDueRuns } from '../runs/reconcile-session.ts';
 
 /** Idempotent. Undefined when there is no such session. */
@@ -42,11 +42,10 @@ export async function unfreezeSession(
 async function thawRuns(tx: Tx, session: LockedSession): Promise<void> {
   await tx.query(
     `with session as (update session set frozen_at = null where id = $1), thawed as (
-       update node_run set frozen = false where session_id = $1 and state <> 'done'
-       returning template_name, runner_type, state
+       update node_run r set frozen = false where session_id = $1 and state <> 'done'
+       returning ${queuedColumns}
      )
-     select pg_notify('${taskReadyChannel}', template_name)
-       from (select distinct template_name from thawed where runner_type <> 'system' and state = 'queued') d`,
+     select ${notifyReady('thawed')} from thawed`,
     [session.sessionId],
   );
   session.frozen = false;
