@@ -2,6 +2,7 @@
  * Runs built-in nodes: claims the run through the same claim as an outside runner (lease, fence), so that a second
  * execution after a stall or a wipe of Temporal finds it held or ended and never writes twice.
  */
+
 import { mkdtemp, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,11 +10,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { limits } from '../domain/limits.ts';
 import { isDatabaseAway } from '../domain/network/database-fault.ts';
-import { type ClaimedTask, claimRun, type RunnerIdentity } from '../store/runs/claims.ts';
+import { leaseTimes } from '../domain/runs/lease-times.ts';
+import { builtinHolder, type RunnerIdentity } from '../store/runners/holder.ts';
+import { type ClaimedTask, claimRun } from '../store/runs/claims.ts';
 import { type EndRefusal, type EndResult, endTask, type TaskEnd } from '../store/runs/end-task.ts';
-import { builtinHolder } from '../store/runs/leases.ts';
+import { isClaimOpen, recordHeartbeat } from '../store/runs/lease.ts';
 import { attemptOutcome } from '../store/runs/reconcile-session.ts';
-import { beatTask, countReturns, isClaimOpen } from '../store/runs/task-inputs.ts';
+import { countReturns } from '../store/runs/task-inputs.ts';
 import { isRunFrozen } from '../store/sessions/freeze-session.ts';
 import { traced } from '../telemetry/trace.ts';
 import { activityNames } from '../workflows/contract.ts';
@@ -34,8 +37,6 @@ export interface BuiltinActivities {
   [activityNames.runBuiltin](sessionId: string, runId: string, attempt: number): Promise<{ outcome: string }>;
 }
 
-const leaseSeconds = 15;
-const beatEveryMs = 3_000;
 const endAgainMs = 500;
 
 /** What runs may take of the worker's disk. */
@@ -70,6 +71,7 @@ export function createBuiltinActivities(
     async [activityNames.runBuiltin](_sessionId, runId, attempt) {
       const identity = { holder: builtinHolder, instanceId: slots.take() };
       try {
+        const leaseSeconds = leaseTimes.builtinSeconds;
         const task = await claimRun(services.database, identity, { runId, attempt, leaseSeconds });
         if (!task) return await outcomeElsewhere(services, runId, attempt);
         return (
@@ -259,7 +261,10 @@ function keepAlive(
     checkCancellation();
     context.heartbeat({ phase: said.phase });
     try {
-      const held = await beatTask(services.database, identity, task.taskId, { ...said, progress: null });
+      const held = await recordHeartbeat(services.database, identity, task.taskId, {
+        ...said,
+        progress: null,
+      });
       const isOurs = held !== undefined || (await isClaimOpen(services.database, task.taskId));
       if (!isOurs || held?.cancelRequested) lost.abort(new ClaimLostError('The task is no longer held.'));
     } catch (error) {
@@ -268,7 +273,7 @@ function keepAlive(
       services.log.warn({ taskId, sessionId, nodeInstanceId, error: String(error) }, 'a heartbeat failed');
     }
   }
-  const timer = setInterval(() => void beat(), beatEveryMs);
+  const timer = setInterval(() => void beat(), leaseTimes.renewEveryMs);
   return {
     signal: lost.signal,
     report(phase: string, message: string) {

@@ -9,8 +9,12 @@ import type { Database } from '../store/connection/database.ts';
 import { withHealerLock } from '../store/connection/healer-lock.ts';
 import { takeForgottenQueues } from '../store/outputs/queued-uploads.ts';
 import { listEndingSessions, markSessionEnded } from '../store/sessions/delete-session.ts';
-import { takeForgottenSessions, takeUncheckedSessions } from '../store/sessions/forgotten-sessions.ts';
-import { takeLateWindows, takeUncheckedWindows } from '../store/sessions/session-windows.ts';
+import {
+  acquireForgottenSessions,
+  acquireLateWindows,
+  acquireUncheckedSessions,
+  acquireUncheckedWindows,
+} from '../store/sessions/forgotten-sessions.ts';
 import type { WorkflowClient } from '../workflows/client.ts';
 import { queueTarget, sessionTarget, type WorkflowTarget, windowTarget } from '../workflows/targets.ts';
 
@@ -47,28 +51,28 @@ const kinds: readonly Healed[] = [
     pagesPerRound: 100,
     async late(database) {
       const waits = { wantedSeconds: 5, dueSeconds: 5, builtinSeconds: 30, againSeconds };
-      const sessions = await takeForgottenSessions(database, waits, perPage);
+      const sessions = await acquireForgottenSessions(database, waits, perPage);
       return sessions.map((session) => ({
         target: sessionTarget(session),
         lateForSeconds: session.wantedForSeconds,
       }));
     },
     async unchecked(database) {
-      return (await takeUncheckedSessions(database, checkSeconds, perPage)).map(sessionTarget);
+      return (await acquireUncheckedSessions(database, checkSeconds, perPage)).map(sessionTarget);
     },
   },
   {
     name: 'a window',
     pagesPerRound: 1,
     async late(database) {
-      const windows = await takeLateWindows(database, { lateSeconds: 5, againSeconds }, perPage);
+      const windows = await acquireLateWindows(database, { lateSeconds: 5, againSeconds }, perPage);
       return windows.map((window) => ({
         target: windowTarget(window),
         lateForSeconds: window.lateForSeconds,
       }));
     },
     async unchecked(database) {
-      return (await takeUncheckedWindows(database, checkSeconds, perPage)).map(windowTarget);
+      return (await acquireUncheckedWindows(database, checkSeconds, perPage)).map(windowTarget);
     },
   },
   {

@@ -2,6 +2,7 @@
  * What a built-in node is: one value that names, describes and configures its node template, and runs one claimed run with
  * the same reads and writes that an outside runner has. `nodes.ts` lists them all.
  */
+
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { NodeTemplateType } from '../../domain/templates/template-file.ts';
@@ -9,7 +10,8 @@ import type { JsonObject } from '../../domain/text.ts';
 import type { Database } from '../../store/connection/database.ts';
 import type { ObjectStores } from '../../store/objects/object-stores.ts';
 import type { PendingObjects } from '../../store/objects/pending-objects.ts';
-import type { ClaimedTask, RunnerIdentity } from '../../store/runs/claims.ts';
+import type { RunnerIdentity } from '../../store/runners/holder.ts';
+import type { ClaimedTask } from '../../store/runs/claims.ts';
 import type { TaskEnd } from '../../store/runs/end-task.ts';
 import type { DataSources } from './data-sources.ts';
 import type { RoomSettings } from './disk-room.ts';

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { access, runnerScopes } from '../../domain/access/access.ts';
 import { limits } from '../../domain/limits.ts';
+import { heartbeatIntervalSeconds } from '../../domain/runs/lease-times.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { listRunnerTypeNames, type RunnerTemplate } from '../../store/registry/claimable-templates.ts';
 import { signOffRunner } from '../../store/runners/runner-instances.ts';
@@ -12,7 +13,7 @@ import type { Services } from '../services.ts';
 import { claimTask, coverageFor, takeBack } from './claim.ts';
 import { runnerStory } from './examples.ts';
 import { holderOf, instanceIdForm, type RunnerCaller } from './identity.ts';
-import { heartbeatIntervalSeconds, presentClaim } from './present.ts';
+import { presentClaim } from './present.ts';
 import { claimRequestSchema, claimSchema, whoamiSchema } from './schema.ts';
 
 const tags = ['Runner'];

@@ -1,11 +1,12 @@
 /** Who holds tasks: an account or token, and the instance name that its program chose (contract: Runner rules 1, 2). */
+
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { holdsToken } from '../../domain/access/token-format.ts';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { uuid } from '../../http/schemas.ts';
-import type { RunnerIdentity } from '../../store/runs/claims.ts';
+import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import type { Principal } from '../identity/auth-client.ts';
 import type { RunnerPrincipal } from '../runner-tokens/principal.ts';
 import type { Services } from '../services.ts';

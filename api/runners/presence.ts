@@ -2,11 +2,12 @@
  * When instances were last seen, and with which version: gathered here and written together every few seconds, so that
  * no call of a runner costs a statement more. What is lost with the process is a few seconds of sightings.
  */
+
 import type { Logger } from 'pino';
 import { runnerVersion } from '../../domain/runners/runner-version.ts';
 import type { Database } from '../../store/connection/database.ts';
+import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import { noteSightings } from '../../store/runners/runner-instances.ts';
-import type { RunnerIdentity } from '../../store/runs/claims.ts';
 
 const writeEveryMs = 2_000;
 /** More than this many at once are seen again soon anyway. */

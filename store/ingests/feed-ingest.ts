@@ -1,11 +1,12 @@
 /** An upload to a managed ingest finds its session, or makes one, and becomes an output of its input node (decisions 8). */
+
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { once } from '../connection/idempotency.ts';
+import type { UploadedObject } from '../outputs/outputs.ts';
 import { type PublishResult, publishUpload, publishUploadWithin } from '../outputs/publish.ts';
-import type { UploadedObject } from '../outputs/publish-output.ts';
 import { type QueueResult, queueUpload, queueUploadWithin } from '../outputs/queued-uploads.ts';
-import { lockSession } from '../runs/session-lock.ts';
+import { changeSessionWithin } from '../runs/change-session.ts';
 import { insertSession } from '../sessions/sessions.ts';
 import { claimFile, settleFile } from './ingested-files.ts';
 import type { IngestRow } from './ingests.ts';
@@ -86,8 +87,10 @@ async function feedNewSession(
   if (!node) throw new Error(`Template ${ingest.sessionTemplateId} has no node for ingest ${ingest.id}.`);
   const target = { ...upload, nodeInstanceId: node.id };
   if (ingest.queuedIngestion) return queueUploadWithin(tx, target);
-  const session = await lockSession(tx, 'session', made.sessionId);
-  return publishUploadWithin(tx, session!, target);
+  const published = await changeSessionWithin(tx, { sessionId: made.sessionId }, (session) =>
+    publishUploadWithin(tx, session, target),
+  );
+  return published!;
 }
 
 /** The input node of the newest session of the ingest's project and template that is neither frozen nor closed. */

@@ -1,4 +1,5 @@
 /** What sessions, windows and queues go through while record.ts records them: one history for each. */
+
 import { Readable } from 'node:stream';
 import type { Client } from '@temporalio/client';
 import type { Database } from '../../store/connection/database.ts';
@@ -7,11 +8,11 @@ import { newOutputKey } from '../../store/objects/object-store.ts';
 import type { ObjectStores } from '../../store/objects/object-stores.ts';
 import { publishUpload } from '../../store/outputs/publish.ts';
 import { queueUpload } from '../../store/outputs/queued-uploads.ts';
+import { builtinHolder } from '../../store/runners/holder.ts';
+import { holdSession } from '../../store/runs/change-session.ts';
 import { claimRun } from '../../store/runs/claims.ts';
 import { endTask } from '../../store/runs/end-task.ts';
-import { builtinHolder } from '../../store/runs/leases.ts';
 import { cancelRun, retryRun } from '../../store/runs/operate-runs.ts';
-import { lockSession } from '../../store/runs/session-lock.ts';
 import { closeSession } from '../../store/sessions/close-session.ts';
 import { joinOrOpen } from '../../store/sessions/shared-sessions.ts';
 import type { WorkflowClient } from '../../workflows/client.ts';
@@ -304,8 +305,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       metadata: null,
     });
     const workflowId = queuedIngestId(graph.projectId, taskQueue);
-    await database.transaction(async (tx) => {
-      await lockSession(tx, 'session', graph.sessionId);
+    await holdSession(database, { sessionId: graph.sessionId }, async () => {
       await workflows.wake(queueTarget(graph.projectId));
       await eventually('it publishes', async () => {
         const { raw } = await stage.operator.workflow.getHandle(workflowId).describe();

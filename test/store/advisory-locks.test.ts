@@ -1,4 +1,5 @@
 /** Advisory locks: one number for one purpose, so that nothing waits for what it has nothing to do with. */
+
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +9,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { advisoryLocks } from '../../store/connection/advisory-locks.ts';
 import { Database } from '../../store/connection/database.ts';
 import { publishManifest } from '../../store/registry/node-templates.ts';
-import { beatAlive } from '../../store/runs/leases.ts';
+import { recordProcessHeartbeat } from '../../store/runs/expire-leases.ts';
 import { testEnvironment } from '../support/stack.ts';
 
 const platform = await testEnvironment();
@@ -44,7 +45,7 @@ test('a manifest is published while every other lock is held', async () => {
 
 test('the beat of a living process goes on while manifests are published', async () => {
   await hold([registry]);
-  expect(await beatAlive(database, randomUUID())).toBe(0);
+  expect(await recordProcessHeartbeat(database, randomUUID())).toBe(0);
 });
 
 test('every lock has a number of its own, and all of them stand in one place', () => {

@@ -1,9 +1,10 @@
 /** What this process itself counts and tells. Run by telemetry.test.ts on its database. */
+
 import { describe, expect, test } from 'vitest';
 import type { Database, Tx } from '../../store/connection/database.ts';
 import { endTask } from '../../store/runs/end-task.ts';
 import { giveUpHeldTask } from '../../store/runs/give-back.ts';
-import { touchTask } from '../../store/runs/task-inputs.ts';
+import { renewLease } from '../../store/runs/lease.ts';
 import { readPlatform, watchPlatform } from '../../telemetry/platform-gauges.ts';
 import { registry, scrape } from '../../telemetry/registry.ts';
 import { formatTraceparent, parseTraceparent } from '../../telemetry/trace-parent.ts';
@@ -19,7 +20,7 @@ export function ownProcessTests(database: Database): void {
       await storeUpload(database, lost, 'input');
       const identity = { holder: 'telemetry', instanceId: 'one' };
       const first = (await claim(database, identity, name))!;
-      await touchTask(database, identity, first.taskId);
+      await renewLease(database, identity, first.taskId);
       await giveUpHeldTask(database, identity);
       const second = (await claim(database, identity, name))!;
       const end = { kind: 'fail', category: 'validation', reason: 'no' } as const;

@@ -1,39 +1,43 @@
 /**
- * Leases that ended, attempts past their time, and the beat of the API processes.
+ * What follows when a lease or the time of an attempt is over, and the heartbeats of the API processes.
  *
  * Heartbeats of outside runners arrive through API processes. While none was up, nobody could renew a lease: such
  * leases get one full lease more before anything is refused.
  */
+import { leaseTimes } from '../../domain/runs/lease-times.ts';
 import { endAttempt } from '../../domain/runs/run-plan.ts';
 import type { EndedAttempt } from '../../domain/sessions/session-change.ts';
 import { advisoryLocks } from '../connection/advisory-locks.ts';
 import type { Database, Tx } from '../connection/database.ts';
+import { builtinHolder } from '../runners/holder.ts';
+import {
+  type Change,
+  changed,
+  changeSessionWithin,
+  type LockedSession,
+  unchanged,
+} from './change-session.ts';
+import { endClaim, isOpen, isOverdue, prolonged } from './lease.ts';
 import { planSession } from './plan-session.ts';
 import { requeueRun } from './requeue-run.ts';
-import { type LockedSession, lockSession, saveSession } from './session-lock.ts';
 import { writeDone, writeRetry } from './write-run-outcome.ts';
 
-/** The holder of built-in runs; its leases are renewed by workers, not through an API process. */
-export const builtinHolder = 'system';
-const gapSeconds = 5;
-
 /**
- * Tells that this API process is up. The first to find that none was, for more than 5 seconds, gives every lease that
- * was alive at the last beat a full lease more.
+ * Records that this API process is up. The first to find that none was, for longer than the gap, gives every lease that
+ * was alive at the last heartbeat a full lease more.
  * @returns the number of leases prolonged
  */
-export async function beatAlive(database: Database, processId: string): Promise<number> {
+export async function recordProcessHeartbeat(database: Database, processId: string): Promise<number> {
   return database.transaction(async (tx) => {
     // A process that stands still right here must not pass for the death of all.
     void tx.ahead(`set local idle_in_transaction_session_timeout = '2s'`);
     await tx.query('select pg_advisory_xact_lock($1)', [advisoryLocks.alive]);
-    const prolonged = await tx.query(
-      `update node_claim c set lease_until = clock_timestamp() + make_interval(secs => c.lease_seconds)
-         from (select max(beat_at) as beat_at from platform_alive) last
-        where c.ended_at is null and last.beat_at < clock_timestamp() - make_interval(secs => $1)
+    const leases = await tx.query(
+      `update node_claim c set ${prolonged} from (select max(beat_at) as beat_at from platform_alive) last
+        where ${isOpen} and last.beat_at < clock_timestamp() - make_interval(secs => $1)
           and c.lease_until > last.beat_at
        returning 1`,
-      [gapSeconds],
+      [leaseTimes.gapSeconds],
     );
     await tx.query(
       `insert into platform_alive (process_id, beat_at) values ($1, clock_timestamp())
@@ -41,7 +45,7 @@ export async function beatAlive(database: Database, processId: string): Promise<
       [processId],
     );
     await tx.query(`delete from platform_alive where beat_at < clock_timestamp() - interval '1 hour'`);
-    return prolonged.length;
+    return leases.length;
   });
 }
 
@@ -57,7 +61,7 @@ export interface EndedClaim {
 
 /**
  * Ends the claims whose lease or time is over, at most `limit`, each in a transaction of its own.
- * Leases of outside runners are left alone while no API process beats. A session that stays locked, as by a process
+ * Leases of outside runners are left alone while no API process is up. A session that stays locked, as by a process
  * that stands still in a transaction, is left out.
  */
 export async function endOverdueClaims(
@@ -67,11 +71,11 @@ export async function endOverdueClaims(
 ): Promise<EndedClaim[]> {
   const overdue = await database.query<{ taskId: string; sessionId: string }>(
     `select c.task_id as "taskId", r.session_id as "sessionId" from node_claim c join node_run r on r.id = c.run_id
-      where c.ended_at is null and (c.lease_until < clock_timestamp() or c.timeout_at < clock_timestamp())
+      where ${isOverdue}
         and (c.holder = '${builtinHolder}' or exists (
           select 1 from platform_alive where beat_at > clock_timestamp() - make_interval(secs => $2)))
       order by c.lease_until limit $1`,
-    [limit, gapSeconds],
+    [limit, leaseTimes.gapSeconds],
   );
   const endedClaims: EndedClaim[] = [];
   const busy = new Set<string>();
@@ -96,7 +100,9 @@ async function endUnlessBusy(
 ): Promise<readonly EndedAttempt[] | undefined> {
   void tx.ahead(`set local lock_timeout = '200ms'`);
   try {
-    return await endOverdueClaim(tx, taskId, jitter);
+    return await changeSessionWithin(tx, { taskId }, (session) =>
+      endOverdueClaim(tx, session, taskId, jitter),
+    );
   } catch (error) {
     if ((error as { code?: string }).code === lockTimeoutCode) throw new SessionBusy();
     throw error;
@@ -105,27 +111,20 @@ async function endUnlessBusy(
 
 async function endOverdueClaim(
   tx: Tx,
+  session: LockedSession,
   taskId: string,
   jitter: number,
-): Promise<readonly EndedAttempt[] | undefined> {
-  const session = await lockSession(tx, 'task', taskId);
-  if (!session) return undefined;
+): Promise<Change<readonly EndedAttempt[] | undefined>> {
   const [claim] = await tx.query<{ runId: string; timedOut: boolean }>(
-    `with run as materialized (
-       select r.id from node_run r where r.id = (select c.run_id from node_claim c where c.task_id = $1) for update
-     )
-     update node_claim c set ended_at = clock_timestamp(), ending = 'lost' from run
-      where c.task_id = $1 and c.run_id = run.id and c.ended_at is null
-        and (c.lease_until < clock_timestamp() or c.timeout_at < clock_timestamp())
-      returning c.run_id as "runId", coalesce(c.timeout_at < clock_timestamp(), false) as "timedOut"`,
+    `${endClaim("ending = 'lost'", isOverdue)}
+     select run_id as "runId", coalesce(timeout_at < clock_timestamp(), false) as "timedOut" from ended`,
     [taskId],
   );
-  if (!claim) return undefined;
+  if (!claim) return unchanged(undefined);
   const ended = claim.timedOut
     ? await endTimedOut(tx, session, claim.runId, jitter)
     : await requeueRun(tx, session, claim.runId, { kind: 'lost' });
-  await saveSession(tx, session, ended);
-  return ended;
+  return changed(ended, ended);
 }
 
 async function endTimedOut(
