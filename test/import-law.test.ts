@@ -21,6 +21,9 @@ const LAW: Record<string, readonly string[]> = {
     'http',
     'telemetry',
     'settings',
+    // Migrations of every schema go by one migrator; the services themselves share nothing.
+    'store/connection/advisory-locks',
+    'store/connection/migrator',
     'domain/errors',
     'domain/examples',
     'domain/limits',

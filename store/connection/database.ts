@@ -5,7 +5,6 @@
  * Serialisation failures, deadlocks and lock time-outs are tried again, so work in a transaction must be free
  * of effects outside the database.
  */
-import type { MigrationObject } from '@mikro-orm/core';
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
 import { CompiledQuery, type Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
@@ -13,7 +12,6 @@ import type { SessionChange } from '../../domain/sessions/session-change.ts';
 import { watchPool } from '../../telemetry/metrics.ts';
 import { auditStatement, isAuditPending, isWrite } from '../administration/audit-scope.ts';
 import { entities } from '../entities/index.ts';
-import { migrationsList } from './migrations.ts';
 import { PreparingClient } from './postgres-client.ts';
 import type { EntityTx, Reader, Row, Tx } from './queryable.ts';
 import { retried } from './retried.ts';
@@ -25,14 +23,10 @@ export interface DatabaseSettings {
   databaseUrl: string;
   /** Connections of this process at the most. */
   poolSize?: number;
-  /** For migrating: what runs, and connections that give way to the platform's own. */
-  migrations?: readonly MigrationObject[];
 }
 
 const workingOptions =
   '-c work_mem=16MB -c lock_timeout=2000 -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000';
-/** Whoever waits for a lock on a whole table holds up all who come after: a migration waits for a moment, and tries again. */
-const migratingOptions = '-c lock_timeout=300 -c idle_in_transaction_session_timeout=60000';
 
 export class Database implements Reader {
   readonly pool: pg.Pool;
@@ -57,7 +51,7 @@ export class Database implements Reader {
       connectionTimeoutMillis: 5_000,
       idleTimeoutMillis: 60_000,
       // With the default of 4 MB a search that finds much keeps whole pages in mind and looks at each of their rows.
-      options: settings.migrations === undefined ? workingOptions : migratingOptions,
+      options: workingOptions,
       pipeline: true,
       // pg's types of `Client` in a pool's options are of its own class.
       Client: PreparingClient,
@@ -69,19 +63,8 @@ export class Database implements Reader {
       entities,
       dbName: new URL(settings.databaseUrl).pathname.slice(1) || 'postgres',
       driverOptions: new PostgresDialect({ pool }),
-      migrations: {
-        migrationsList: [...(settings.migrations ?? migrationsList)],
-        // Each in a transaction of its own, so that none holds locks while another runs.
-        allOrNothing: false,
-        snapshot: false,
-        tableName: 'platform_migration',
-        snapshotName: 'platform',
-        // It would write to the terminal, past our own log.
-        silent: true,
-      },
       discovery: { checkDuplicateTableNames: true },
       forceUtcTimezone: true,
-      ...(await migratorExtension()),
     });
     return new Database(orm, pool);
   }
@@ -103,11 +86,6 @@ export class Database implements Reader {
   /** A fresh entity manager outside a transaction, for reads. */
   get em(): SqlEntityManager {
     return this.orm.em.fork() as SqlEntityManager;
-  }
-
-  /** The migrator over `store/migrations`. */
-  get migrator() {
-    return this.orm.migrator;
   }
 
   /**
@@ -253,9 +231,4 @@ class Pipeline implements Tx {
     const { command } = await this.client.query('commit');
     if (command !== 'COMMIT') throw new Error('The transaction was rolled back.');
   }
-}
-
-async function migratorExtension() {
-  const { Migrator } = await import('@mikro-orm/migrations');
-  return { extensions: [Migrator] };
 }
