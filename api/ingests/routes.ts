@@ -4,8 +4,8 @@ import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { coversContentType } from '../../domain/outputs/managed-ingest.ts';
 import { defaultSessionName } from '../../domain/sessions/session-name.ts';
-import { splitTarget } from '../../http/dispatcher.ts';
 import { answerOnce, type KeyedCall } from '../../http/idempotency.ts';
+import { splitTarget } from '../../http/paths.ts';
 import type { RouteContext, UploadBody } from '../../http/route.ts';
 import { noteAuditActor, noteAudited } from '../../store/administration/audit-scope.ts';
 import { feedIngest } from '../../store/ingests/feed-ingest.ts';
@@ -38,6 +38,7 @@ const ingest = defineRoute({
     'a session, the same file with the same `X-Platform-Output-Identifier` again makes no other one.',
   tags: ['Managed ingest'],
   access: access.open,
+  audit: { object: 'ingest' },
   idempotent: 'plain',
   credentials: ['ingestSecret', 'ingestToken', 'none'],
   share: 'ingests',

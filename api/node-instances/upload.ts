@@ -39,6 +39,7 @@ export const uploadOutput = defineRoute({
     'SHA-256, before the body is read.',
   tags: ['Node outputs'],
   access: access.outputUpload,
+  audit: { object: 'nodeInstance', from: 'nodeInstanceId' },
   idempotent: 'plain',
   params: nodeInstanceParams,
   headers: uploadHeaders,

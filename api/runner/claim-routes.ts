@@ -12,7 +12,7 @@ import type { Freshness } from '../runner-tokens/tokens.ts';
 import type { Services } from '../services.ts';
 import { claimTask, coverageFor, takeBack } from './claim.ts';
 import { runnerStory } from './examples.ts';
-import { holderOf, instanceIdForm, type RunnerCaller } from './identity.ts';
+import { claimsTell, holderOf, instanceIdForm, type RunnerCaller } from './identity.ts';
 import { presentClaim } from './present.ts';
 import { claimRequestSchema, claimSchema, whoamiSchema } from './schema.ts';
 
@@ -101,6 +101,7 @@ const claim = defineRoute({
     'token ends.',
   tags,
   access: access.runnerTasks,
+  audit: claimsTell,
   body: claimRequestSchema,
   responses: {
     200: { description: 'The task, held by this instance.', schema: claimSchema },
@@ -154,6 +155,7 @@ const signOff = defineRoute({
     'claim brings it back.',
   tags,
   access: access.runnerTasks,
+  audit: { notHere: 'The list of runners says which have gone.' },
   params: z.object({
     instanceId: z
       .string()

@@ -36,6 +36,7 @@ const repair = defineRoute({
     'the workflow engine answers again.',
   tags: ['Sessions'],
   access: access.admin,
+  audit: { object: 'session', from: 'id' },
   params: sessionParams,
   responses: { 202: { description: 'Planned, and its workflow is told.', schema: repairedSchema } },
   errors: ['sessionNotFound', 'unavailable'],
