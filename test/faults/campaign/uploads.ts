@@ -32,7 +32,7 @@ export class Uploader {
 
   constructor(work: Worker, name: string) {
     this.#work = work;
-    this.#name = name;
+    this.#name = `${work.stage.name}-${name}`;
   }
 
   async run(): Promise<void> {
@@ -82,7 +82,6 @@ async function uploadUntilKnown(
   const checksum = digest.copy().digest('base64');
   const sent: SentBody = {
     sha256: digest.digest('hex'),
-    kind: journal.kind,
     acknowledged: false,
     sends: 0,
   };
