@@ -2,7 +2,6 @@
  * Runs built-in nodes: claims the run through the same claim as an outside runner (lease, fence), so that a second
  * execution after a stall or a wipe of Temporal finds it held or ended and never writes twice.
  */
-
 import { mkdtemp, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,6 +36,7 @@ export interface BuiltinActivities {
   [activityNames.runBuiltin](sessionId: string, runId: string, attempt: number): Promise<{ outcome: string }>;
 }
 
+const { builtinSeconds: leaseSeconds, renewEveryMs } = leaseTimes;
 const endAgainMs = 500;
 
 /** What runs may take of the worker's disk. */
@@ -71,7 +71,6 @@ export function createBuiltinActivities(
     async [activityNames.runBuiltin](_sessionId, runId, attempt) {
       const identity = { holder: builtinHolder, instanceId: slots.take() };
       try {
-        const leaseSeconds = leaseTimes.builtinSeconds;
         const task = await claimRun(services.database, identity, { runId, attempt, leaseSeconds });
         if (!task) return await outcomeElsewhere(services, runId, attempt);
         return (
@@ -261,10 +260,7 @@ function keepAlive(
     checkCancellation();
     context.heartbeat({ phase: said.phase });
     try {
-      const held = await recordHeartbeat(services.database, identity, task.taskId, {
-        ...said,
-        progress: null,
-      });
+      const held = await recordHeartbeat(services.database, identity, task.taskId, said);
       const isOurs = held !== undefined || (await isClaimOpen(services.database, task.taskId));
       if (!isOurs || held?.cancelRequested) lost.abort(new ClaimLostError('The task is no longer held.'));
     } catch (error) {
@@ -273,7 +269,7 @@ function keepAlive(
       services.log.warn({ taskId, sessionId, nodeInstanceId, error: String(error) }, 'a heartbeat failed');
     }
   }
-  const timer = setInterval(() => void beat(), leaseTimes.renewEveryMs);
+  const timer = setInterval(() => void beat(), renewEveryMs);
   return {
     signal: lost.signal,
     report(phase: string, message: string) {

@@ -1,5 +1,4 @@
 /** Ends claims whose lease or time is over, so that their work is claimable again within seconds. */
-
 import type { Logger } from 'pino';
 import { leaseTimes } from '../domain/runs/lease-times.ts';
 import type { Database } from '../store/connection/database.ts';

@@ -2,7 +2,6 @@
  * What a built-in node is: one value that names, describes and configures its node template, and runs one claimed run with
  * the same reads and writes that an outside runner has. `nodes.ts` lists them all.
  */
-
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { NodeTemplateType } from '../../domain/templates/template-file.ts';

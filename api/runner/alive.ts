@@ -2,7 +2,6 @@
  * Tells once a second that this process is up. Heartbeats of outside runners arrive through API processes: while none
  * was up, no lease may count as lost (decisions 9).
  */
-
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';

@@ -1,5 +1,4 @@
 /** Claiming a task, with or without waiting for one (contract: Runner rule 2; decisions 9). */
-
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { quoteRunnerName } from '../../domain/runners/manifest-fields.ts';

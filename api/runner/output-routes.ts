@@ -1,5 +1,4 @@
 /** Outputs of a task in one request (contract: Runner rule 3; decisions 9). */
-
 import { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';

@@ -1,5 +1,4 @@
 /** What the routes of uploads in parts do at the object store, always between two looks at the rows. */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';

@@ -2,7 +2,6 @@
  * When instances were last seen, and with which version: gathered here and written together every few seconds, so that
  * no call of a runner costs a statement more. What is lost with the process is a few seconds of sightings.
  */
-
 import type { Logger } from 'pino';
 import { runnerVersion } from '../../domain/runners/runner-version.ts';
 import type { Database } from '../../store/connection/database.ts';

@@ -2,7 +2,6 @@
  * What managed ingests that make a session for each upload have made: an identified file that comes again, with the same
  * bytes, type, encoding and metadata, belongs to the session that the first one made.
  */
-
 import { createHash } from 'node:crypto';
 import type { Queryable, Tx } from '../connection/database.ts';
 import type { UploadedObject } from '../outputs/outputs.ts';

@@ -102,7 +102,7 @@ export async function recordHeartbeat(
   database: Queryable,
   identity: RunnerIdentity,
   taskId: string,
-  progress: { phase: string | null; message: string | null; progress: Record<string, unknown> | null },
+  said: { phase: string | null; message: string | null; progress?: Record<string, unknown> | null },
 ): Promise<{ leaseExpiresAt: Date; cancelRequested: boolean } | undefined> {
   const [row] = await database.query<{ leaseExpiresAt: Date; cancelRequested: boolean }>(
     `update node_claim c set ${renewed}, phase = $4, message = $5, progress = $6::jsonb
@@ -113,9 +113,9 @@ export async function recordHeartbeat(
       taskId,
       identity.holder,
       identity.instanceId,
-      progress.phase,
-      progress.message,
-      progress.progress === null ? null : JSON.stringify(progress.progress),
+      said.phase,
+      said.message,
+      said.progress ? JSON.stringify(said.progress) : null,
     ],
   );
   return row;

@@ -1,5 +1,4 @@
 /** The kit's server and the platform give the same answers to the same calls. */
-
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { runnerRoutes } from '../../api/runner/routes.ts';
 import { limits } from '../../domain/limits.ts';

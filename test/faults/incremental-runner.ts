@@ -1,5 +1,4 @@
 /** A runner of an incremental node that dies, is cut off and loses answers at every step, held against the model. */
-
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Database } from '../../store/connection/database.ts';

@@ -1,5 +1,4 @@
 /** Processes that stand still and go on: what they held meanwhile holds up nobody else, and no lease is lost by it. */
-
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
 import { Database, type Tx } from '../../store/connection/database.ts';

@@ -1,5 +1,4 @@
 /** What sessions, windows and queues go through while record.ts records them: one history for each. */
-
 import { Readable } from 'node:stream';
 import type { Client } from '@temporalio/client';
 import type { Database } from '../../store/connection/database.ts';

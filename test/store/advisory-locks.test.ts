@@ -1,5 +1,4 @@
 /** Advisory locks: one number for one purpose, so that nothing waits for what it has nothing to do with. */
-
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

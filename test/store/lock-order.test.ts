@@ -1,5 +1,4 @@
 /** Every write of a holder locks the run before the claim, as every end of a task does: the two cannot deadlock. */
-
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
 import { Database } from '../../store/connection/database.ts';

@@ -1,5 +1,4 @@
 /** Cancelling runs. Run by operate-runs.test.ts in its world. */
-
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../domain/limits.ts';

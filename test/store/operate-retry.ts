@@ -1,5 +1,4 @@
 /** Trying failed runs again. Run by operate-runs.test.ts in its world. */
-
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';

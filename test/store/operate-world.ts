@@ -1,5 +1,4 @@
 /** What the tests of operators' work on runs share: graphs of a node template of their own, and tasks of them. */
-
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../store/connection/database.ts';
 import type { RunnerIdentity } from '../../store/runners/holder.ts';

@@ -1,5 +1,4 @@
 /** When attempts end, what follows (decisions 7 and 9), with time in the hands of the test. */
-
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';

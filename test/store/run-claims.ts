@@ -1,5 +1,4 @@
 /** Claims of runs, and the fence that every write of a claim's holder passes. Run by runs.test.ts in its world. */
-
 import { describe, expect, test } from 'vitest';
 import { arrive, claimNext } from '../../store/runs/claims.ts';
 import { endTask } from '../../store/runs/end-task.ts';

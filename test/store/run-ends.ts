@@ -1,5 +1,4 @@
 /** How attempts end. Run by runs.test.ts in its world. */
-
 import { describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import { endTask } from '../../store/runs/end-task.ts';

@@ -1,5 +1,4 @@
 /** What this process itself counts and tells. Run by telemetry.test.ts on its database. */
-
 import { describe, expect, test } from 'vitest';
 import type { Database, Tx } from '../../store/connection/database.ts';
 import { endTask } from '../../store/runs/end-task.ts';

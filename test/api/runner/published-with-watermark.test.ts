@@ -1,5 +1,4 @@
 /** What is consumed and what is published move together: however a task ends, no consumed input is without its result. */
-
 import { describe, expect, test } from 'vitest';
 import { endOverdueClaims } from '../../../store/runs/expire-leases.ts';
 import { giveBackTask } from '../../../store/runs/give-back.ts';
