@@ -1,4 +1,5 @@
 /** Data sources: the S3-compatible stores that hold the bytes of outputs (decisions 4). */
+import { LockMode } from '@mikro-orm/core';
 import type { Database, EntityReader, Queryable, Tx } from '../connection/database.ts';
 import { once } from '../connection/idempotency.ts';
 import { DataSource } from '../entities/data-source.ts';
@@ -102,7 +103,7 @@ export async function updateDataSource(
   access: S3Access,
 ): Promise<DataSourceWrite> {
   return database.transaction(async ({ em }): Promise<DataSourceWrite> => {
-    const dataSource = await em.findOne(DataSource, { name });
+    const dataSource = await em.findOne(DataSource, { name }, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (dataSource === null) return { outcome: 'missing' };
     Object.assign(dataSource, placeOf(access, secrets), { updatedAt: now() });
     await em.flush();
