@@ -36,13 +36,14 @@ export function ownProcessTests(database: Database): void {
     test('that is rolled back is not counted', async () => {
       const told: string[] = [];
       const tell = (name: string, isBroken: boolean) => async (tx: Tx) => {
+        if (name.startsWith('entities')) await tx.em.execute('select 1');
         tx.onCommit(() => void told.push(name));
         if (isBroken) throw new Error('broken');
       };
       await expect(database.transaction(tell('rolled back', true))).rejects.toThrow('broken');
-      await expect(database.entityTransaction(tell('rolled back', true))).rejects.toThrow('broken');
+      await expect(database.transaction(tell('entities rolled back', true))).rejects.toThrow('broken');
       await database.transaction(tell('statements', false));
-      await database.entityTransaction(tell('entities', false));
+      await database.transaction(tell('entities', false));
       expect(told).toEqual(['statements', 'entities']);
     });
   });
