@@ -170,7 +170,7 @@ export function answered(styleOf: (path: string) => ErrorStyle, leaving: AbortSi
 }
 
 /** A reply that is not sent. What its stream holds (a row, a listener, a file) is released. */
-export async function dropReply(state: Call): Promise<void> {
+async function dropReply(state: Call): Promise<void> {
   const { reply } = state;
   state.reply = null;
   if (reply?.stream instanceof Readable) reply.stream.destroy();

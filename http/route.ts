@@ -57,7 +57,7 @@ export type ResponseSpec = {
 export type ResponseSpecs = Readonly<Record<number, ResponseSpec>>;
 
 type ReplyHeaders = Readonly<Record<string, string>>;
-export type ByteSource = Readable | Uint8Array | (() => Promise<Readable> | Readable);
+type ByteSource = Readable | Uint8Array | (() => Promise<Readable> | Readable);
 
 /** `settled(true)` runs when the whole reply was handed to the network, `settled(false)` when the caller was gone. */
 type ReplyExtras = {

@@ -34,14 +34,14 @@ export type Principal = Omit<Person, 'forceChangePasswordNextSignin'> & {
 };
 
 /** An active user, as the platform itself may know them. */
-export type ActiveUser = {
+type ActiveUser = {
   readonly userId: string;
   readonly role: Role;
   readonly tokensRevokedAt: Date | null;
 };
 
-export type NewOfflineToken = { readonly token: string; readonly expiresAt: string };
-export type OfflineToken = {
+type NewOfflineToken = { readonly token: string; readonly expiresAt: string };
+type OfflineToken = {
   readonly secretId: string;
   readonly userId: string;
   readonly username: string;
