@@ -9,6 +9,7 @@ import type { MigrationObject } from '@mikro-orm/core';
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
 import { CompiledQuery, type Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
+import { isConflict } from '../../domain/network/database-fault.ts';
 import type { SessionChange } from '../../domain/sessions/session-change.ts';
 import { watchPool } from '../../telemetry/metrics.ts';
 import { auditStatement, isAuditPending, isWrite } from '../administration/audit-scope.ts';
@@ -16,7 +17,7 @@ import { entities } from '../entities/index.ts';
 import { migrationsList } from './migrations.ts';
 import { PreparingClient } from './postgres-client.ts';
 import type { EntityTx, Reader, Row, Tx } from './queryable.ts';
-import { retried } from './retried.ts';
+import { type Tries, tryAgain } from './try-again.ts';
 
 export type { EntityTx, Queryable, Reader, Row, Tx } from './queryable.ts';
 
@@ -33,6 +34,9 @@ const workingOptions =
   '-c work_mem=16MB -c lock_timeout=2000 -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000';
 /** Whoever waits for a lock on a whole table holds up all who come after: a migration waits for a moment, and tries again. */
 const migratingOptions = '-c lock_timeout=300 -c idle_in_transaction_session_timeout=60000';
+
+/** Transactions that the database asks to run again: serialisation failures, deadlocks and lock time-outs. */
+const conflicts: Tries = { maxTries: 6, firstPauseMs: 14, mayPass: isConflict };
 
 export class Database implements Reader {
   readonly pool: pg.Pool;
@@ -115,12 +119,12 @@ export class Database implements Reader {
    * What `work` throws rolls back and passes on.
    */
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    return retried(() => this.once(work));
+    return tryAgain(conflicts, () => this.once(work));
   }
 
   /** As {@link transaction}, with entities. They cost more than statements: not for paths that every task takes. */
   async entityTransaction<T>(work: (tx: EntityTx) => Promise<T>): Promise<T> {
-    return retried(() => this.onceWithEntities(work));
+    return tryAgain(conflicts, () => this.onceWithEntities(work));
   }
 
   private async once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
