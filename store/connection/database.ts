@@ -12,13 +12,14 @@
  */
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
+import { isConflict } from '../../domain/network/database-fault.ts';
 import type { SessionChange } from '../../domain/sessions/session-change.ts';
 import { watchPool } from '../../telemetry/metrics.ts';
 import { auditStatement, isAuditPending, isWrite } from '../administration/audit-scope.ts';
 import { entityManager, type StatementSink } from './entity-manager.ts';
 import { PreparingClient } from './postgres-client.ts';
 import type { EntityReader, Reader, Row, Tx } from './queryable.ts';
-import { retried } from './retried.ts';
+import { type Tries, tryAgain } from './try-again.ts';
 
 export type { EntityReader, Queryable, Reader, Row, Tx } from './queryable.ts';
 
@@ -31,6 +32,9 @@ export interface DatabaseSettings {
 
 const workingOptions =
   '-c work_mem=16MB -c lock_timeout=2000 -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000';
+
+/** Transactions that the database asks to run again: serialisation failures, deadlocks and lock time-outs. */
+const conflicts: Tries = { maxTries: 6, firstPauseMs: 14, mayPass: isConflict };
 
 export class Database implements Reader, EntityReader {
   readonly pool: pg.Pool;
@@ -86,7 +90,7 @@ export class Database implements Reader, EntityReader {
    * What `work` throws rolls back and passes on.
    */
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    return retried(() => this.once(work));
+    return tryAgain(conflicts, () => this.once(work));
   }
 
   private async once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {

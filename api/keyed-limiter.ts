@@ -1,5 +1,5 @@
-/** Work that must not all happen at once, in the order in which it came. */
-export class Turns {
+/** Bounds how much work goes on at once, in all and for each key; the rest waits in the order in which it came. */
+export class KeyedLimiter {
   readonly #most: number;
   readonly #mostOfOneKey: number;
   readonly #underWay = new Map<string, number>();
@@ -12,14 +12,14 @@ export class Turns {
     this.#mostOfOneKey = mostOfOneKey;
   }
 
-  /** Runs `work` when it is its turn. A key that is busy does not hold up others. */
-  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
-    if (this.#isFree(key)) this.#take(key);
+  /** Runs `work` when there is room for it. A key that is busy does not hold up others. */
+  async run<T>(work: () => Promise<T>, key = ''): Promise<T> {
+    if (this.#isFree(key)) this.#acquire(key);
     else await new Promise<void>((start) => this.#waiting.push({ key, start }));
     try {
       return await work();
     } finally {
-      this.#give(key);
+      this.#release(key);
     }
   }
 
@@ -27,12 +27,12 @@ export class Turns {
     return this.#total < this.#most && (this.#underWay.get(key) ?? 0) < this.#mostOfOneKey;
   }
 
-  #take(key: string): void {
+  #acquire(key: string): void {
     this.#total += 1;
     this.#underWay.set(key, (this.#underWay.get(key) ?? 0) + 1);
   }
 
-  #give(key: string): void {
+  #release(key: string): void {
     this.#total -= 1;
     const left = (this.#underWay.get(key) ?? 1) - 1;
     if (left === 0) this.#underWay.delete(key);
@@ -40,7 +40,7 @@ export class Turns {
     const at = this.#waiting.findIndex((one) => this.#isFree(one.key));
     const [next] = at < 0 ? [] : this.#waiting.splice(at, 1);
     if (next === undefined) return;
-    this.#take(next.key);
+    this.#acquire(next.key);
     next.start();
   }
 }

@@ -1,16 +1,16 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Turns } from '../../../api/uploads/turns.ts';
+import { KeyedLimiter } from '../../api/keyed-limiter.ts';
 
 test('no more at once than allowed, in order, and a busy key holds up no other', async () => {
-  const turns = new Turns(3, 2);
+  const limiter = new KeyedLimiter(3, 2);
   const started: string[] = [];
   const ends = new Map<string, () => void>();
   const begin = (name: string, key: string) =>
-    turns.run(key, async () => {
+    limiter.run(async () => {
       started.push(name);
       await new Promise<void>((resolve) => ends.set(name, resolve));
-    });
+    }, key);
   const all = [begin('a1', 'a'), begin('a2', 'a'), begin('a3', 'a'), begin('b1', 'b'), begin('b2', 'b')];
   await nextTick();
   expect(started).toEqual(['a1', 'a2', 'b1']);
@@ -24,12 +24,12 @@ test('no more at once than allowed, in order, and a busy key holds up no other',
   await Promise.all(all);
 });
 
-test('work that fails gives its turn back', async () => {
-  const turns = new Turns(1);
-  const failing = turns.run('', async () => {
+test('work that fails releases its place', async () => {
+  const limiter = new KeyedLimiter(1);
+  const failing = limiter.run(async () => {
     throw new Error('no');
   });
-  const after = turns.run('', async () => 'done');
+  const after = limiter.run(async () => 'done');
   await expect(failing).rejects.toThrow('no');
   expect(await after).toBe('done');
 });
