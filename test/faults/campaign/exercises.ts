@@ -21,10 +21,10 @@ async function untilAnswered({ caller, over }: Worker, call: Call): Promise<Repl
 
 /** All machines of an exercise join at once, one closes it, and who comes later opens another. */
 export async function exercises(work: Worker): Promise<void> {
-  const { over, random, stage, thinkMs } = work;
+  const { over, random, stage } = work;
   for (let number = 0; !over.aborted; number++) {
     await exercise(work, `Exercise ${stage.name} ${number}`);
-    await delay(thinkMs * random.between(1, 4));
+    await delay(work.thinkMs() * random.between(1, 4));
   }
 }
 
@@ -81,10 +81,10 @@ function idOf(reply: Reply | undefined): string[] {
 
 /** A token is made and revoked, and from then on no process lets it in. */
 export async function revocations(work: Worker, apis: readonly Slot[]): Promise<void> {
-  const { over, random, thinkMs } = work;
+  const { over, random } = work;
   while (!over.aborted) {
     await revokeOne(work, apis);
-    await delay(thinkMs * random.between(1, 4));
+    await delay(work.thinkMs() * random.between(1, 4));
   }
 }
 

@@ -7,7 +7,7 @@ import type { Fault, FaultContext, FaultKind } from './fault.ts';
 import { Journal } from './journal.ts';
 import type { CampaignPlatform } from './platform.ts';
 import type { Random } from './random.ts';
-import { servesAgain } from './recovery.ts';
+import { convertsAgain, type Recovery, servesAgain } from './recovery.ts';
 import { emptyRow, type Row, shareServed } from './report.ts';
 import { CampaignRunner } from './runners.ts';
 import { aimedShare, type CampaignSize, fewestForShare } from './sizes.ts';
@@ -36,6 +36,8 @@ export class Round {
   /** Ends before the runners do: they bring to its end what was uploaded. */
   readonly #uploading = new AbortController();
   readonly #over = new AbortController();
+  /** The last faults are over. */
+  #isEnding = false;
 
   private constructor(plan: RoundPlan, stage: Stage) {
     const { label, kinds, platform, random, size } = plan;
@@ -60,6 +62,7 @@ export class Round {
     working.catch(() => this.#end());
     try {
       await this.#faultsInTurn();
+      await this.#converts();
       await this.#lastCalls();
       this.#uploading.abort();
       await people;
@@ -100,21 +103,25 @@ export class Round {
       caller: this.caller,
       journal: this.#journal,
       random: this.#plan.random.fork(name),
-      thinkMs: this.#plan.size.thinkMs,
+      thinkMs: () => this.#plan.size.thinkMs,
       over: this.#uploading.signal,
     };
   }
 
   #people(): Promise<void>[] {
     const { size, platform } = this.#plan;
+    const aside = (name: string): Worker => {
+      const thinkMs = () => (this.#isEnding ? size.thinkMs : size.sideThinkMs);
+      return { ...this.#work(name), thinkMs };
+    };
     const uploaders = Array.from({ length: size.uploaders }, (_, at) =>
-      new Uploader(this.#work(`uploader ${at}`), `u${at}`).run(),
+      new Uploader(this.#work(`uploader ${at}`), `u${at}`, size.toLanes).run(),
     );
     return [
       ...uploaders,
-      makeAndReprocess(this.#work('sessions')),
-      exercises(this.#work('exercises')),
-      revocations(this.#work('tokens'), platform.of('API')),
+      makeAndReprocess(aside('sessions')),
+      exercises(aside('exercises')),
+      revocations(aside('tokens'), platform.of('API')),
     ];
   }
 
@@ -168,18 +175,28 @@ export class Round {
   }
 
   async #recovered(): Promise<void> {
-    const { platform, size, isLast } = this.#plan;
-    const { recoveryLimitMs, recoveryAimMs, name } = size;
-    // A graph takes seconds, which the suite has once.
-    const withGraph = name === 'full' || isLast;
-    const { ms, slowest } = await servesAgain(platform, this.#stage, recoveryLimitMs, withGraph);
+    const { recoveryLimitMs, recoveryAimMs } = this.#plan.size;
+    const recovery = await servesAgain(this.#plan.platform, this.#stage, recoveryLimitMs);
     this.caller.tally.phase = 'calm';
+    this.#mustServe(recovery, recoveryAimMs);
+    if (recovery.ms <= this.row.recoveryMs) return;
+    this.row.recoveryMs = recovery.ms;
+    this.row.slowest = recovery.slowest;
+  }
+
+  #mustServe({ ms, slowest }: Recovery, aimMs: number): void {
     if (ms === Number.POSITIVE_INFINITY) this.#journal.find('recovered', `${slowest} did not serve again`);
-    else if (ms > recoveryAimMs)
+    else if (ms > aimMs)
       this.#journal.find('recovered', `${slowest} served again after ${(ms / 1_000).toFixed(1)} s`);
-    if (ms <= this.row.recoveryMs) return;
-    this.row.recoveryMs = ms;
-    this.row.slowest = slowest;
+  }
+
+  /** What the built-in nodes do takes its time, and waits for others; so it has a limit and no aim. */
+  async #converts(): Promise<void> {
+    const { platform, size, isLast } = this.#plan;
+    // It takes seconds, which the suite has once.
+    if (size.name === 'small' && !isLast) return;
+    const limit = size.recoveryLimitMs;
+    this.#mustServe(await convertsAgain(platform, this.#stage, limit), limit);
   }
 
   /** After the last fault some calls of every family are made, and all are served. */
@@ -189,6 +206,7 @@ export class Round {
     // What was sent before may still find what the fault has left.
     await tally.untilOthersEnded();
     tally.forgetLast();
+    this.#isEnding = true;
     const until = Date.now() + restLimitMs;
     const isEnough = () => [...tally.last.values()].every((last) => last.length >= lastCalls);
     while (!isEnough() && Date.now() < until && !this.#over.signal.aborted) await delay(20);

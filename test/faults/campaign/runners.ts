@@ -23,6 +23,8 @@ type Asked = SentRecord extends infer One
 /** The task is not to be gone on with. */
 class Left extends Error {}
 
+/** Between two claims when there was nothing to do. */
+const idlePauseMs = 100;
 const base = '/api/v2/runner/tasks';
 const jsonBody = { 'content-type': 'application/json' };
 /** Outputs of tasks that their writer had lost; none may ever stand. */
@@ -44,7 +46,7 @@ export class CampaignRunner {
     while (!this.#work.over.aborted) {
       const task = await this.#claim();
       if (task === undefined) {
-        await delay(this.#work.thinkMs);
+        await delay(idlePauseMs);
         continue;
       }
       try {

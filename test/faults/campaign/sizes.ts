@@ -12,8 +12,12 @@ export interface CampaignSize {
   /** A round of a kind ends with so many acknowledged uploads and so many faults of each. */
   readonly acknowledged: number;
   readonly faults: number;
-  /** How long somebody pauses between two things at the most. */
+  /** How long who uploads and who runs tasks pauses between two things at the most. */
   readonly thinkMs: number;
+  /** And who makes sessions, exercises and tokens: they cost more, and are not what is counted. */
+  readonly sideThinkMs: number;
+  /** Share of uploads to nodes below which runners work. */
+  readonly toLanes: number;
   /** A call without an answer after this time hangs. */
   readonly answerLimitMs: number;
   readonly recoveryLimitMs: number;
@@ -36,6 +40,8 @@ export const sizes: Readonly<Record<CampaignSize['name'], CampaignSize>> = {
     acknowledged: 5,
     faults: 1,
     thinkMs: 60,
+    sideThinkMs: 60,
+    toLanes: 0.25,
     answerLimitMs: 12_000,
     recoveryLimitMs: 40_000,
     // It shares its machine with the rest of the suite.
@@ -46,7 +52,7 @@ export const sizes: Readonly<Record<CampaignSize['name'], CampaignSize>> = {
   full: {
     name: 'full',
     uploaders: 12,
-    runners: 8,
+    runners: 4,
     lanes: 6,
     holdMs: [2_000, 8_000],
     feltLimitMs: 12_000,
@@ -54,6 +60,8 @@ export const sizes: Readonly<Record<CampaignSize['name'], CampaignSize>> = {
     acknowledged: 5_000,
     faults: 6,
     thinkMs: 5,
+    sideThinkMs: 250,
+    toLanes: 0.1,
     answerLimitMs: 10_000,
     recoveryLimitMs: 90_000,
     recoveryAimMs: 10_000,
