@@ -64,7 +64,7 @@ export async function listExpiredSessions(
   limit: number,
 ): Promise<ExpiredSession[]> {
   return database.query<ExpiredSession & Record<string, unknown>>(
-    `select s.id as "sessionId", s.project_id as "projectId", s.created_at as "createdAt",
+    `select s.id as session_id, s.project_id, s.created_at,
             coalesce(t.outputs, 0) as outputs, coalesce(t.bytes, 0)::float8 as bytes
        from (select s.id, s.project_id, s.created_at from session s join project p on p.id = s.project_id
               where ($1::uuid is null or s.id > $1) and ${isExpiredSession} order by s.id limit $2) s
@@ -83,7 +83,7 @@ export async function listExpiredOutputs(
   limit: number,
 ): Promise<ExpiredOutputs[]> {
   return database.query<ExpiredOutputs & Record<string, unknown>>(
-    `select s.id as "sessionId", s.project_id as "projectId", count(*)::int as outputs,
+    `select s.id as session_id, s.project_id, count(*)::int as outputs,
             sum(o.size_bytes)::float8 as bytes
        from session s join project p on p.id = s.project_id join node_instance n on n.session_id = s.id
        join node_output o on o.node_instance_id = n.id

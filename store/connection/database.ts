@@ -17,7 +17,7 @@ import type { SessionChange } from '../../domain/sessions/session-change.ts';
 import { watchPool } from '../../telemetry/metrics.ts';
 import { auditStatement, isAuditPending, isWrite } from '../administration/audit-scope.ts';
 import { entityManager, type StatementSink } from './entity-manager.ts';
-import { PreparingClient } from './postgres-client.ts';
+import { PreparingClient, Statement } from './postgres-client.ts';
 import type { EntityReader, Reader, Row, Tx } from './queryable.ts';
 import { type Tries, tryAgain } from './try-again.ts';
 
@@ -70,13 +70,12 @@ export class Database implements Reader, EntityReader {
     // So that the audit entry of a call goes with it.
     if (isAuditPending() && isWrite(statement))
       return this.transaction((tx) => tx.query(statement, parameters));
-    const result = await this.pool.query(statement, parameters as unknown[]);
+    const result = await this.pool.query(new Statement(statement, parameters));
     return result.rows as R[];
   }
 
   async queryAnew<R = Row>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
-    // Without a name, and as an object, it passes the client that prepares.
-    const result = await this.pool.query({ text: statement, values: parameters as unknown[] });
+    const result = await this.pool.query(new Statement(statement, parameters, false));
     return result.rows as R[];
   }
 
@@ -162,7 +161,7 @@ class Pipeline implements Tx, StatementSink {
 
   async query<R>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
     this.hasWritten ||= this.isAudited && isWrite(statement);
-    const result = await this.client.query(statement, parameters as unknown[]);
+    const result = await this.client.query(new Statement(statement, parameters));
     return result.rows as R[];
   }
 

@@ -72,7 +72,7 @@ export function stepsOf(text: string): string[] {
 
 async function buildIndex(client: pg.Client, statement: string, name: string): Promise<void> {
   const { rows } = await client.query<{ isValid: boolean }>(
-    'select indisvalid as "isValid" from pg_index where indexrelid = to_regclass($1)',
+    'select indisvalid as is_valid from pg_index where indexrelid = to_regclass($1)',
     [name],
   );
   if (rows[0]?.isValid === true) return;

@@ -8,7 +8,7 @@ import { idsOfDimensions, readDimensions } from '../dashboards/dimension-catalog
 import { findReport } from '../dashboards/reports.ts';
 import type { EntityReader, Queryable, Reader, Row } from './database.ts';
 import { entityManager } from './entity-manager.ts';
-import { PreparingClient } from './postgres-client.ts';
+import { PreparingClient, Statement } from './postgres-client.ts';
 
 /** A report asks for one batch after the other and holds no connection while its rows are written. */
 const poolSize = 4;
@@ -46,12 +46,11 @@ export class ReportReader implements Reader, EntityReader {
   }
 
   async query<R = Row>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
-    return (await this.#pool.query(statement, parameters as unknown[])).rows as R[];
+    return (await this.#pool.query(new Statement(statement, parameters))).rows as R[];
   }
 
   async queryAnew<R = Row>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
-    // Without a name, and as an object, it passes the client that prepares.
-    return (await this.#pool.query({ text: statement, values: parameters as unknown[] })).rows as R[];
+    return (await this.#pool.query(new Statement(statement, parameters, false))).rows as R[];
   }
 
   get em() {

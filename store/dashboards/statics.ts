@@ -81,8 +81,8 @@ export async function removeStaticInstance(
 /** Global statics of which an instance has a dashboard of the version `next`, with the newest such dashboard. */
 export async function listStaticLinks(database: Queryable): Promise<StaticLink[]> {
   return database.query<StaticLink>(
-    `select d.code, d.title, d.icon, d."order", d.section_code as "sectionCode", d.section_title as "sectionTitle",
-            shown.id as "dimensionId"
+    `select d.code, d.title, d.icon, d."order", d.section_code, d.section_title,
+            shown.id as dimension_id
        from static_definition d
        join lateral (
          select m.id from static_instance i join dimension m on m.session_id = i.session_id

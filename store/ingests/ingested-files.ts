@@ -56,7 +56,7 @@ export async function findIngested(
   outputIdentifier: string,
 ): Promise<IngestedPlace | undefined> {
   const [row] = await database.query<IngestedPlace>(
-    `select s.project_id as "projectId", s.id as "sessionId", p.node_instance_id as "nodeInstanceId", p.output_id as "outputId"
+    `select s.project_id, s.id as session_id, p.node_instance_id, p.output_id
        from ingest_upload u
        join session s on s.id = u.session_id
        join lateral (

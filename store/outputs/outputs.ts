@@ -260,8 +260,8 @@ export async function findUploadTarget(
   nodeInstanceId: number,
 ): Promise<UploadTarget | undefined> {
   const [row] = await database.query<UploadTarget>(
-    `select n.id as "nodeInstanceId", n.session_id as "sessionId", s.project_id as "projectId", n.configuration,
-            s.frozen_at is not null as frozen, p.queued_ingestion as "queuedIngestion"
+    `select n.id as node_instance_id, n.session_id, s.project_id, n.configuration,
+            s.frozen_at is not null as frozen, p.queued_ingestion
        from node_instance n join session s on s.id = n.session_id join project p on p.id = s.project_id
       where n.id = $1`,
     [nodeInstanceId],

@@ -81,7 +81,7 @@ export async function queueUpload(database: Database, upload: UploadedObject): P
 /** As {@link queueUpload}, inside the caller's transaction. */
 export async function queueUploadWithin(tx: Tx, upload: UploadedObject): Promise<QueueResult> {
   const [target] = await tx.query<{ projectId: number; sessionId: string; frozen: boolean }>(
-    `select s.project_id as "projectId", s.id as "sessionId", s.frozen_at is not null as frozen
+    `select s.project_id, s.id as session_id, s.frozen_at is not null as frozen
        from node_instance n join session s on s.id = n.session_id where n.id = $1`,
     [upload.nodeInstanceId],
   );
@@ -123,9 +123,9 @@ export async function mustTellOfQueued(
 }
 
 const columns = `
-  q.id, q.session_id as "sessionId", q.node_instance_id as "nodeInstanceId", q.data_source_id as "dataSourceId",
-  q.object_key as "objectKey", q.output_identifier as "outputIdentifier", q.content_type as "contentType",
-  q.content_encoding as "contentEncoding", q.size_bytes as "sizeBytes", q.sha256, q.etag, q.metadata,
+  q.id, q.session_id, q.node_instance_id, q.data_source_id,
+  q.object_key, q.output_identifier, q.content_type,
+  q.content_encoding, q.size_bytes, q.sha256, q.etag, q.metadata,
   q.traceparent`;
 
 /** The front of a project's queue, oldest first, but for some sessions. */
@@ -273,7 +273,7 @@ export async function takeForgottenQueues(
         limit $3 for no key update of p skip locked
      )
      update project p set ingest_healed_at = clock_timestamp() from picked where p.id = picked.id
-     returning p.id as "projectId", extract(epoch from clock_timestamp() - picked.queued_at)::float8 as "waitedSeconds"`,
+     returning p.id as project_id, extract(epoch from clock_timestamp() - picked.queued_at)::float8 as waited_seconds`,
     [waits.waitedSeconds, waits.againSeconds, limit],
   );
 }

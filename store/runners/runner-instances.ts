@@ -68,8 +68,8 @@ export interface RunnerInstanceRow {
 
 /** @param instances a `select` of whole rows of `runner_instance` */
 const select = (instances: string) => `
-  select i.id, i.holder, i.instance_id as "instanceId", i.version, i.first_seen_at as "firstSeenAt",
-         i.last_seen_at as "lastSeenAt", i.drained, ${runnerState('c.task_id is not null')} as state,
+  select i.id, i.holder, i.instance_id, i.version, i.first_seen_at,
+         i.last_seen_at, i.drained, ${runnerState('c.task_id is not null')} as state,
          case when k.id is not null then json_build_object(
            'label', k.label, 'hint', k.hint, 'runnerTypes', k.runner_types, 'isDeployed', k.created_by is null
          ) end as token,
@@ -169,7 +169,7 @@ export async function noteSightings<T extends Sighting>(
     `with sighting as materialized (
        select s.number::int, i.id, s.version, s.at,
               i.last_seen_at < s.at - make_interval(secs => ${worthSeconds})
-                or s.version is distinct from i.version and s.version is not null as "isNews"
+                or s.version is distinct from i.version and s.version is not null as is_news
          from (select holder, instance_id, version, number, clock_timestamp() - make_interval(secs => ago) as at
                  from unnest($1::text[], $2::text[], $3::text[], $4::float8[]) with ordinality
                    as s (holder, instance_id, version, ago, number)) s
@@ -177,7 +177,7 @@ export async function noteSightings<T extends Sighting>(
      ),
      free as materialized (
        select i.id from runner_instance i
-        where i.id in (select id from sighting where "isNews")
+        where i.id in (select id from sighting where is_news)
           for update skip locked
      ),
      noted as (
@@ -186,7 +186,7 @@ export async function noteSightings<T extends Sighting>(
          from sighting s join free on free.id = s.id where i.id = s.id
      )
      select number from sighting s
-      where s.id is null or s."isNews" and not exists (select from free where free.id = s.id)`,
+      where s.id is null or s.is_news and not exists (select from free where free.id = s.id)`,
     [
       sightings.map((sighting) => sighting.holder),
       sightings.map((sighting) => sighting.instanceId),

@@ -122,14 +122,14 @@ const newestOutputAt = `(
 /** @param sessionId an SQL expression of `$1` */
 function lockStatement(sessionId: string): string {
   return `
-    select s.id as "sessionId", s.project_id as "projectId", t.name as "templateName",
-           s.frozen_at is not null as frozen, s.newest_position as "newestPosition",
+    select s.id as session_id, s.project_id, t.name as template_name,
+           s.frozen_at is not null as frozen, s.newest_position,
            date_trunc('milliseconds', greatest(clock_timestamp(), coalesce(s.newest_output_at, ${newestOutputAt})))
-             as "publishedAt",
-           case when s.fair_rank = '-infinity' then 0 else extract(epoch from s.fair_rank)::float8 * 1000 end as "fairRankMs",
-           s.wanted_seq = s.advanced_seq as "isClean",
-           coalesce(s.next_look_at > clock_timestamp(), false) as "looksSoon", false as "builtinQueued",
-           extract(epoch from clock_timestamp())::float8 * 1000 as "nowMs"
+             as published_at,
+           case when s.fair_rank = '-infinity' then 0 else extract(epoch from s.fair_rank)::float8 * 1000 end as fair_rank_ms,
+           s.wanted_seq = s.advanced_seq as is_clean,
+           coalesce(s.next_look_at > clock_timestamp(), false) as looks_soon, false as builtin_queued,
+           extract(epoch from clock_timestamp())::float8 * 1000 as now_ms
       from session s join session_template t on t.id = s.session_template_id
      where s.id = ${sessionId}
        for no key update of s`;

@@ -110,10 +110,10 @@ async function endHeldClaim(
 ): Promise<HeldRun | undefined> {
   const [run] = await tx.query<HeldRun>(
     `${endClaim('ending = $4, ending_digest = $5', isHeld)}
-     select ended.task_id as "taskId", run.id as "runId", run.node_instance_id as "nodeInstanceId", run.attempt,
-            run.max_attempts as "maxAttempts", run.first_attempt as "firstAttempt", run.lost_count as "lostCount",
-            run.cancel_requested as "cancelRequested", run.wrote_output as "wroteOutput", t.incremental,
-            coalesce(run.replay_position, n.watermark_position) > ended.watermark_position as "watermarkMoved"
+     select ended.task_id, run.id as run_id, run.node_instance_id, run.attempt,
+            run.max_attempts, run.first_attempt, run.lost_count,
+            run.cancel_requested, run.wrote_output, t.incremental,
+            coalesce(run.replay_position, n.watermark_position) > ended.watermark_position as watermark_moved
        from ended, run, node_instance n, node_template t
       where n.id = run.node_instance_id and t.id = n.node_template_id`,
     [taskId, identity.holder, identity.instanceId, ending, digest],

@@ -70,7 +70,7 @@ export async function endOverdueClaims(
   jitter: () => number,
 ): Promise<EndedClaim[]> {
   const overdue = await database.query<{ taskId: string; sessionId: string }>(
-    `select c.task_id as "taskId", r.session_id as "sessionId" from node_claim c join node_run r on r.id = c.run_id
+    `select c.task_id, r.session_id from node_claim c join node_run r on r.id = c.run_id
       where ${isOverdue}
         and (c.holder = '${builtinHolder}' or exists (
           select 1 from platform_alive where beat_at > clock_timestamp() - make_interval(secs => $2)))
@@ -117,7 +117,7 @@ async function endOverdueClaim(
 ): Promise<Change<readonly EndedAttempt[] | undefined>> {
   const [claim] = await tx.query<{ runId: string; timedOut: boolean }>(
     `${endClaim("ending = 'lost'", isOverdue)}
-     select run_id as "runId", coalesce(timeout_at < clock_timestamp(), false) as "timedOut" from ended`,
+     select run_id, coalesce(timeout_at < clock_timestamp(), false) as timed_out from ended`,
     [taskId],
   );
   if (!claim) return unchanged(undefined);
@@ -142,8 +142,8 @@ async function endTimedOut(
     lostCount: number;
     cancelRequested: boolean;
   }>(
-    `select id as "runId", node_instance_id as "nodeInstanceId", attempt, max_attempts as "maxAttempts",
-            first_attempt as "firstAttempt", lost_count as "lostCount", cancel_requested as "cancelRequested"
+    `select id as run_id, node_instance_id, attempt, max_attempts,
+            first_attempt, lost_count, cancel_requested
        from node_run where id = $1 and state = 'held'`,
     [runId],
   );

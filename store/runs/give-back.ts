@@ -12,7 +12,7 @@ import { requeueRun } from './requeue-run.ts';
  */
 export async function giveUpHeldTask(database: Database, identity: RunnerIdentity): Promise<boolean> {
   const [held] = await database.query<{ taskId: string }>(
-    `select task_id as "taskId" from node_claim c where c.holder = $1 and c.instance_id = $2 and ${isOpen}`,
+    `select task_id from node_claim c where c.holder = $1 and c.instance_id = $2 and ${isOpen}`,
     [identity.holder, identity.instanceId],
   );
   return held !== undefined && (await endClaimAndRequeue(database, held.taskId, 'given-up'));
@@ -36,7 +36,7 @@ async function endClaimAndRequeue(
 ): Promise<boolean> {
   const hasEnded = await changeSession(database, { taskId }, async (tx, session) => {
     const [claim] = await tx.query<{ runId: string; used: boolean }>(
-      `${endClaim('ending = $2', isOpen)} select run_id as "runId", used from ended`,
+      `${endClaim('ending = $2', isOpen)} select run_id, used from ended`,
       [taskId, ending],
     );
     if (!claim) return unchanged(false);

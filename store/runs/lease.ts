@@ -64,13 +64,13 @@ export interface HeldTask extends InputBounds {
 
 const renewStatement = `
   with claim as (${renewHeld} returning c.*)
-  select claim.task_id as "taskId", claim.run_id as "runId", claim.attempt, r.session_id as "sessionId",
-         n.id as "nodeInstanceId", n.parent_ids as "parentIds", t.incremental, r.reason,
-         t.reprocess, r.upper_position as "upperPosition", claim.watermark_position as "claimWatermarkPosition",
-         coalesce(r.replay_position, n.watermark_position) as "watermarkPosition",
+  select claim.task_id, claim.run_id, claim.attempt, r.session_id,
+         n.id as node_instance_id, n.parent_ids, t.incremental, r.reason,
+         t.reprocess, r.upper_position, claim.watermark_position as claim_watermark_position,
+         coalesce(r.replay_position, n.watermark_position) as watermark_position,
          case when r.replay_position is null then n.watermark_output_id else r.replay_output_id end
-           as "watermarkOutputId", claim.lease_until as "leaseExpiresAt",
-         r.cancel_requested as "cancelRequested", n.configuration
+           as watermark_output_id, claim.lease_until as lease_expires_at,
+         r.cancel_requested, n.configuration
     from claim join node_run r on r.id = claim.run_id join node_instance n on n.id = r.node_instance_id
     join node_template t on t.id = n.node_template_id`;
 
@@ -108,7 +108,7 @@ export async function recordHeartbeat(
     `update node_claim c set ${renewed}, phase = $4, message = $5, progress = $6::jsonb
        from node_run r
       where ${isHeld} and r.id = c.run_id
-      returning c.lease_until as "leaseExpiresAt", r.cancel_requested as "cancelRequested"`,
+      returning c.lease_until as lease_expires_at, r.cancel_requested`,
     [
       taskId,
       identity.holder,

@@ -56,7 +56,7 @@ export async function retryFailedRuns(database: Database, sessionId: string): Pr
   const result = await changeSession<RetryFailedResult>(database, { sessionId }, async (tx, session) => {
     if (session.frozen) return unchanged({ outcome: 'frozen' });
     const failed = await tx.query<{ runId: string; nodeInstanceId: number }>(
-      `select r.id as "runId", n.id as "nodeInstanceId"
+      `select r.id as run_id, n.id as node_instance_id
          from node_instance n join node_run r on r.node_instance_id = n.id
         where n.session_id = $1 and n.state = ${nodeStateCodes.Failed}
           and r.outcome in ('failed', 'cancelled') and ${isNewestOfNode}
@@ -94,7 +94,7 @@ const queueAgainStatement = `
     update node_instance n set state = ${nodeStateCodes.Pending}, status_details = ''
       from run where n.id = run.node_instance_id
   )
-  select runner_type as "runnerType", ${notifyReady('run')} from run`;
+  select runner_type, ${notifyReady('run')} from run`;
 
 async function queueAgain(tx: Tx, session: LockedSession, runIds: readonly string[]): Promise<void> {
   if (runIds.length === 0) return;

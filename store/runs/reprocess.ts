@@ -86,9 +86,9 @@ async function reprocessWithin(
 ): Promise<Change<ReprocessResult>> {
   if (session.frozen) return unchanged({ outcome: 'frozen' });
   const [node] = await tx.query<ReprocessFacts>(
-    `select t.type = 'Input' as "isInput", t.trigger, n.newest_output_id as "newestOutputId",
+    `select t.type = 'Input' as is_input, t.trigger, n.newest_output_id,
             coalesce((select array_agg(p.newest_position) from node_instance p where p.id = any (n.parent_ids)), '{}')
-              as "parentPositions"
+              as parent_positions
        from node_instance n join node_template t on t.id = n.node_template_id where n.id = $1`,
     [nodeInstanceId],
   );
@@ -123,7 +123,7 @@ async function appendCopy(tx: Tx, session: LockedSession, outputId: number): Pro
               jsonb_build_object('outputId', o.id, 'outputIdentifier', o.output_identifier))),
             $4, ${objectColumns}
        from node_output o join node_instance n on n.id = o.node_instance_id where o.id = $1
-     returning id, node_instance_id as "nodeInstanceId", position`,
+     returning id, node_instance_id, position`,
     [outputId, nextPosition(session), newId(), session.publishedAt],
   );
   await markPublished(tx, copy!);

@@ -40,8 +40,8 @@ export async function requeueRun(
   how: Requeue,
 ): Promise<EndedAttempt[]> {
   const [run] = await tx.query<RequeuedRun>(
-    `select id as "runId", template_name as "templateName", node_instance_id as "nodeInstanceId", attempt,
-            max_attempts as "maxAttempts", first_attempt as "firstAttempt", lost_count as "lostCount", release_count as "releaseCount", cancel_requested as "cancelRequested"
+    `select id as run_id, template_name, node_instance_id, attempt,
+            max_attempts, first_attempt, lost_count, release_count, cancel_requested
        from node_run where id = $1 and state = 'held' for update`,
     [runId],
   );

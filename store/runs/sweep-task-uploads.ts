@@ -33,8 +33,8 @@ const isHeld = `exists (select 1 from node_claim c where c.task_id = u.task_id a
  */
 export async function sweepTaskUploads(database: Queryable, stores: ObjectStores): Promise<number> {
   const uploads = await database.query<OverUpload>(
-    `select u.handle, u.state, u.data_source_id as "dataSourceId", u.object_key as "objectKey",
-            u.store_upload_id as "storeUploadId", ${isHeld} as "isHeld"
+    `select u.handle, u.state, u.data_source_id, u.object_key,
+            u.store_upload_id, ${isHeld} as is_held
        from task_upload u
       where u.sweep_at <= clock_timestamp()
         and (u.state = 'over' or (u.state = 'open' and u.expires_at <= clock_timestamp()) or not ${isHeld})

@@ -26,10 +26,10 @@ export interface TaskInput extends OutputBytes {
 }
 
 const inputColumns = `
-  v.output_id as "outputId", v.node_instance_id as "nodeInstanceId", n.name as "nodeName", v.position,
-  v.data_source_id as "dataSourceId", v.object_key as "objectKey", v.object_offset as "objectOffset",
-  v.output_identifier as "outputIdentifier", v.content_type as "contentType", v.content_encoding as "contentEncoding",
-  v.size_bytes as "sizeBytes", v.sha256, v.etag, v.metadata, v.created_at as "createdAt"`;
+  v.output_id, v.node_instance_id, n.name as node_name, v.position,
+  v.data_source_id, v.object_key, v.object_offset,
+  v.output_identifier, v.content_type, v.content_encoding,
+  v.size_bytes, v.sha256, v.etag, v.metadata, v.created_at`;
 const withinBound = `
   v.node_instance_id = any ($1::bigint[]) and v.position <= $2
   and (v.superseded_at_position is null or v.superseded_at_position > $2)`;
@@ -114,7 +114,7 @@ export async function readNodeMemory(
   const [node] = await database.query<{
     state: Record<string, unknown> | null;
     newestOutputId: number | null;
-  }>('select runner_state as state, newest_output_id as "newestOutputId" from node_instance where id = $1', [
+  }>('select runner_state as state, newest_output_id from node_instance where id = $1', [
     task.nodeInstanceId,
   ]);
   const [newestOutput] =
@@ -143,7 +143,7 @@ export async function countPendingInputs(
 /** Whether any attempt of a run has written an output, or met one that stood already. */
 export async function hasWrittenOutput(database: Queryable, runId: string): Promise<boolean> {
   const [run] = await database.query<{ wroteOutput: boolean }>(
-    'select wrote_output as "wroteOutput" from node_run where id = $1',
+    'select wrote_output from node_run where id = $1',
     [runId],
   );
   return run?.wroteOutput ?? false;

@@ -64,7 +64,7 @@ export async function beginTaskUpload(
      select $4::uuid, claim.task_id, $5, $6::bigint, $7, $8, $9, $10::jsonb, $11::bigint,
             clock_timestamp() + make_interval(secs => $12)
        from claim
-     returning expires_at as "expiresAt"`,
+     returning expires_at`,
     [
       taskId,
       identity.holder,
@@ -97,10 +97,10 @@ export async function nameTaskUpload(
 }
 
 const uploadColumns = `
-  u.handle, u.data_source_id as "dataSourceId", u.object_key as "objectKey", u.output_identifier as "outputIdentifier",
-  u.content_type as "contentType", u.content_encoding as "contentEncoding", u.metadata,
-  u.watermark_input_id as "watermarkInputId", u.store_upload_id as "storeUploadId", u.state,
-  u.expires_at <= clock_timestamp() as "isExpired", u.output_id as "outputId"`;
+  u.handle, u.data_source_id, u.object_key, u.output_identifier,
+  u.content_type, u.content_encoding, u.metadata,
+  u.watermark_input_id, u.store_upload_id, u.state,
+  u.expires_at <= clock_timestamp() as is_expired, u.output_id`;
 
 /** An upload of exactly this task. */
 export async function findTaskUpload(
@@ -155,7 +155,7 @@ export async function keepPart(
 /** The parts of an upload in the order of their numbers. */
 export async function listParts(database: Queryable, handle: string): Promise<TaskUploadPart[]> {
   return database.query<TaskUploadPart>(
-    `select number, size_bytes as "sizeBytes", sha256, etag from task_upload_part where handle = $1 order by number`,
+    `select number, size_bytes, sha256, etag from task_upload_part where handle = $1 order by number`,
     [handle],
   );
 }

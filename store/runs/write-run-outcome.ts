@@ -61,7 +61,7 @@ const endRun = `
               order by v.position desc limit 1)
            else n.watermark_output_id end
     from run, attempt where n.id = $3
-   returning attempt.awaited, run.template_name as "templateName"`;
+   returning attempt.awaited, run.template_name`;
 
 /**
  * Ends the run for good. What it has staged since its watermark moved last is dropped, its objects go to the deletion
@@ -126,7 +126,7 @@ const retryRun = `
   ), node as (
     update node_instance set state = ${nodeStateCodes.Pending}, status_details = $5 where id = $3
   )
-  select ended.awaited, run.template_name as "templateName", ${notifyReady('run')} from ended, run`;
+  select ended.awaited, run.template_name, ${notifyReady('run')} from ended, run`;
 
 /** Ends the attempt and lines the run up for its next one: at once, or after the delay. */
 export async function writeRetry(

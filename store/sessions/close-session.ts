@@ -75,11 +75,11 @@ async function closeHeld(tx: Tx, held: HeldSession, request: CloseRequest): Prom
 
 async function readClosing(tx: Tx, { sessionId, person }: CloseRequest): Promise<ClosingSession | undefined> {
   const [row] = await tx.query<ClosingSession>(
-    `select s.machine_group is not null as "isShared", coalesce(s.window_start_at, s.created_at) as "startsAt",
-            s.email_identifier as "emailIdentifier", s.email_key as "emailKey", s.closed_at as "closedAt",
-            s.closed_by as "closedBy", s.closed_participants as "closedParticipants",
+    `select s.machine_group is not null as is_shared, coalesce(s.window_start_at, s.created_at) as starts_at,
+            s.email_identifier, s.email_key, s.closed_at,
+            s.closed_by, s.closed_participants,
             case when s.machine_group is null then 1 else count(p.id) end as participants,
-            coalesce(bool_or(p.identifier = $2 or p.key = $3), false) as "isAmongParticipants"
+            coalesce(bool_or(p.identifier = $2 or p.key = $3), false) as is_among_participants
        from session s left join session_participant p on p.session_id = s.id
       where s.id = $1 group by s.id`,
     [sessionId, person.identifier, person.key],
@@ -112,7 +112,7 @@ async function writeClose(
                                     then coalesce(s.window_wanted_at, time.now) end
        from time left join told on true
       where s.id = $1::uuid
-     returning s.closed_at as "closedAt", s.window_wanted_at is not null as "isWindowWaiting"`,
+     returning s.closed_at, s.window_wanted_at is not null as is_window_waiting`,
     [sessionId, closeAt, person.identifier, reason, participantCount],
   );
   if (row === undefined) throw new Error(`Session ${sessionId} is gone under its lock.`);

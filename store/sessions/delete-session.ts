@@ -47,7 +47,7 @@ export async function listEndingSessions(
   limit: number,
 ): Promise<string[]> {
   const rows = await database.query<{ sessionId: string }>(
-    `select session_id as "sessionId" from session_ending
+    `select session_id from session_ending
       where wanted_at < clock_timestamp() - make_interval(secs => $1) order by wanted_at limit $2`,
     [seconds, limit],
   );

@@ -39,7 +39,7 @@ function acquireStatement(
     )
     update session s set ${acquiredAt} = clock_timestamp() from picked, session_template t
      where s.id = picked.id and t.id = s.session_template_id
-    returning s.id as "sessionId", s.project_id as "projectId", t.name as "templateName"${columns && `, ${columns}`}`;
+    returning s.id as session_id, s.project_id, t.name as template_name${columns && `, ${columns}`}`;
 }
 
 const isOlder = (column: string, seconds: string) =>
@@ -65,7 +65,7 @@ const forgottenStatement = acquireStatement(
           where ${isClaimable} and r.runner_type = 'system' and ${isOlder('r.fair_rank', '$3')} and ${mayBeHealed}
           order by r.fair_rank limit $5))`,
     columns: `case when s.wanted_seq > s.advanced_seq
-                   then extract(epoch from clock_timestamp() - s.wanted_at)::float8 else 0 end as "wantedForSeconds"`,
+                   then extract(epoch from clock_timestamp() - s.wanted_at)::float8 else 0 end as wanted_for_seconds`,
   },
 );
 
@@ -112,7 +112,7 @@ const lateStatement = acquireStatement(
         union
         (select id from session where ${isOlder('window_wanted_at', '$1')} order by window_wanted_at limit $3))`,
     columns: `extract(epoch from clock_timestamp() - least(s.window_due_at, s.window_wanted_at))::float8
-                as "lateForSeconds"`,
+                as late_for_seconds`,
   },
 );
 

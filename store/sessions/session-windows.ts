@@ -19,9 +19,9 @@ interface WindowRow {
 export async function lookAtWindow(database: Database, sessionId: string): Promise<WindowLook | undefined> {
   const [row] = await database.query<WindowRow>(
     `update session s set window_wanted_at = null, window_checked_at = clock_timestamp() where s.id = $1
-     returning s.machine_group is not null as "isShared", s.window_start_at as "startAt", s.window_end_at as "endAt",
-               s.closed_at as "closedAt", s.window_due_at as "dueAt",
-               extract(epoch from s.window_due_at - clock_timestamp())::float8 * 1000 as "dueInMs"`,
+     returning s.machine_group is not null as is_shared, s.window_start_at as start_at, s.window_end_at as end_at,
+               s.closed_at, s.window_due_at as due_at,
+               extract(epoch from s.window_due_at - clock_timestamp())::float8 * 1000 as due_in_ms`,
     [sessionId],
   );
   if (row === undefined) return undefined;
@@ -54,7 +54,7 @@ export async function endWindow(database: Database, sessionId: string): Promise<
         where id = $1 and window_due_at <= clock_timestamp()
        returning id, closed_at is not null as closed
      )
-     select closed as "isClosed", case when closed then pg_notify('${sessionClosedChannel}', id::text) end from ended`,
+     select closed as is_closed, case when closed then pg_notify('${sessionClosedChannel}', id::text) end from ended`,
     [sessionId],
   );
   await failpoint('window-ended');

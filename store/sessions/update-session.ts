@@ -49,8 +49,8 @@ export async function updateSession(
   try {
     const update = await holdSession<SessionUpdate>(database, { sessionId }, async (tx) => {
       const [stored] = await tx.query<StoredSession>(
-        `select machine_group is not null as "isShared", session_template_id as "sessionTemplateId",
-                user_id as "userId", email_identifier as "emailIdentifier"
+        `select machine_group is not null as is_shared, session_template_id,
+                user_id, email_identifier
            from session where id = $1`,
         [sessionId],
       );
@@ -102,7 +102,7 @@ async function replaceNodes(tx: Tx, sessionId: string, templateId: number): Prom
                      where n.session_id = $1)
          or exists (select 1 from pending_object p join node_instance n on n.id = p.node_instance_id
                      where n.session_id = $1
-                       and p.beat_at > clock_timestamp() - make_interval(secs => ${uploadBeatSeconds})) as "isBusy"`,
+                       and p.beat_at > clock_timestamp() - make_interval(secs => ${uploadBeatSeconds})) as is_busy`,
     [sessionId],
   );
   if (busy?.isBusy) throw new InvalidChange();

@@ -79,11 +79,11 @@ describe('POST /session', () => {
       ],
       createdAt: expect.stringMatching(/Z$/),
     });
-    const children = await api.composed.services.database.query<{ child_ids: number[] }>(
+    const children = await api.composed.services.database.query<{ childIds: number[] }>(
       'select child_ids from node_instance where session_id = $1 order by ordinal',
       [body.id],
     );
-    expect(children.map((row) => row.child_ids)).toEqual([[both, last], [both], [last], []]);
+    expect(children.map((row) => row.childIds)).toEqual([[both, last], [both], [last], []]);
     const ownNodeIds = new Set(template.nodes.map((node: { id: number }) => node.id));
     expect(ownNodeIds.size).toBe(4);
     const again = await create();

@@ -155,7 +155,7 @@ let highest = 0;
 
 async function expectAsModel({ graph, model }: Stage): Promise<void> {
   const [node] = await database.query<{ position: number }>(
-    `select watermark_output_id as "outputId", watermark_position as position,
+    `select watermark_output_id as output_id, watermark_position as position,
             (select count(*) from node_run r where r.node_instance_id = n.id) as runs,
             (select count(*) from node_run r where r.node_instance_id = n.id and r.state <> 'done') as open
        from node_instance n where n.id = $1`,

@@ -27,8 +27,8 @@ interface Column {
 
 async function columnsOf(table: string): Promise<Column[]> {
   return database.query<Column>(
-    `select a.attname as name, format_type(a.atttypid, null) as type, not a.attnotnull as "isNullable",
-            not a.attnotnull or a.atthasdef or a.attidentity <> '' as "isOptional"
+    `select a.attname as name, format_type(a.atttypid, null) as type, not a.attnotnull as is_nullable,
+            not a.attnotnull or a.atthasdef or a.attidentity <> '' as is_optional
        from pg_attribute a where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped`,
     [table],
   );

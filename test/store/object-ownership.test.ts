@@ -134,7 +134,7 @@ test('nothing refers again to an object that a sweep has found unreferred and is
   });
   expect(hasLooked).toBe(true);
   const rows = await database.query<{ objectKey: string }>(
-    'select object_key as "objectKey" from node_output where node_instance_id = $1',
+    'select object_key from node_output where node_instance_id = $1',
     [nodeId],
   );
   expect(rows.map(({ objectKey }) => objectKey)).toEqual([newer.objectKey, newer.objectKey]);

@@ -73,7 +73,7 @@ async function runOnce(graph: Graph, name: string, incremental: boolean): Promis
 
 const nodeWatermark = async (graph: Graph) => {
   const [row] = await database.query<{ position: number; outputId: number | null }>(
-    `select watermark_position as position, watermark_output_id as "outputId" from node_instance where id = $1`,
+    `select watermark_position as position, watermark_output_id as output_id from node_instance where id = $1`,
     [graph.nodes.n1],
   );
   return row!;
@@ -312,7 +312,7 @@ describe('an Input node', () => {
     await requestReprocess(database, graph.nodes.input!);
     await requestReprocess(database, graph.nodes.input!);
     const rows = await database.query<{ id: number; objectKey: string; metadata: unknown }>(
-      `select id, object_key as "objectKey", metadata from node_output where node_instance_id = $1 order by position`,
+      `select id, object_key, metadata from node_output where node_instance_id = $1 order by position`,
       [graph.nodes.input],
     );
     expect(rows).toHaveLength(4);

@@ -175,13 +175,13 @@ async function storedSessions(): Promise<PlainSession[]> {
       isShared: boolean;
     }
   >(
-    `select s.id, s.name, s.email_identifier as email, s.email_key as "emailKey", s.project_id as "projectId",
-            s.session_template_id as "sessionTemplateId", s.simulation_name as "simulationName",
-            s.logo_url as "logoUrl", s.user_id as "userId", s.created_at as "createdAt",
-            (extract(epoch from s.created_at) * 1000000)::bigint as "createdMicroseconds",
-            session_shown_metadata(s) as metadata, s.machine_group is not null as "isShared",
-            array(select key from session_participant p where p.session_id = s.id order by id) as "participantKeys",
-            (select key from session_participant p where p.session_id = s.id and p.identifier = s.opened_by) as "openedKey"
+    `select s.id, s.name, s.email_identifier as email, s.email_key, s.project_id,
+            s.session_template_id, s.simulation_name,
+            s.logo_url, s.user_id, s.created_at,
+            (extract(epoch from s.created_at) * 1000000)::bigint as created_microseconds,
+            session_shown_metadata(s) as metadata, s.machine_group is not null as is_shared,
+            array(select key from session_participant p where p.session_id = s.id order by id) as participant_keys,
+            (select key from session_participant p where p.session_id = s.id and p.identifier = s.opened_by) as opened_key
        from session s`,
   );
   return rows.map(({ participantKeys, openedKey, isShared, ...row }) => ({

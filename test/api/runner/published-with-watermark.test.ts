@@ -58,10 +58,9 @@ describe('a move of the watermark', () => {
     expect(outputs.map(({ outputIdentifier }) => outputIdentifier)).toEqual(['a', 'b', 'c', 'd']);
     const times = outputs.map(({ createdAt }) => createdAt);
     expect(times).toEqual(times.toSorted());
-    const [node] = await database.query(
-      'select newest_output_id as "newestOutputId" from node_instance where id = $1',
-      [graph.nodes.n1],
-    );
+    const [node] = await database.query('select newest_output_id from node_instance where id = $1', [
+      graph.nodes.n1,
+    ]);
     expect(node).toEqual({ newestOutputId: outputs.at(-1)!.id });
     expect(await stagedOf(runId)).toEqual([]);
     expect((await runner.end(taskId, 'complete', { outcome: 'completed' })).body).toMatchObject({

@@ -235,7 +235,7 @@ describe('release', () => {
     const second = await stage.runner().take(graph.template);
     expect(second.attempt).toBe(1);
     const [holder] = await database.query<{ instanceId: string }>(
-      'select instance_id as "instanceId" from node_claim where task_id = $1',
+      'select instance_id from node_claim where task_id = $1',
       [second.taskId],
     );
     const other = stage.runner({ instanceId: holder!.instanceId });
