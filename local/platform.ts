@@ -1,7 +1,7 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkout } from './settings.ts';
-import { Supervised } from './supervised.ts';
+import { type ChildPlan, Supervised } from './supervised.ts';
 
 /** What the platform's own processes are started with. */
 export interface PlatformOptions {
@@ -17,7 +17,11 @@ const HEALTH_MILLISECONDS = 2_500;
 /** API, worker and worker of the built-in nodes, each a process under supervision, not yet started. */
 export function platformProcesses(options: PlatformOptions): Supervised[] {
   return [
-    child(options, 'API', 'api', ['api/main.ts'], () => isHealthy(options.address)),
+    child(options, 'API', 'api', ['api/main.ts'], {
+      isReady: () => isHealthy(options.address),
+      niceness: 0,
+      stopSeconds: STOP_SECONDS,
+    }),
     worker(options, 'Worker', 'worker', ['worker/main.ts']),
     worker(options, 'Worker of the built-in nodes', 'worker-builtin', [
       'worker/main.ts',
@@ -58,10 +62,10 @@ function worker(
   stopSeconds = STOP_SECONDS,
 ): Supervised {
   const readyFile = join(options.dataDir, 'run', `${file}.ready`);
-  rmSync(readyFile, { force: true });
   const environment = { ...options.environment, READY_FILE: readyFile };
   const isReady = () => Promise.resolve(existsSync(readyFile));
-  return child({ ...options, environment }, name, file, script, isReady, WORKER_NICENESS, stopSeconds);
+  const own = { isReady, readyFile, niceness: WORKER_NICENESS, stopSeconds };
+  return child({ ...options, environment }, name, file, script, own);
 }
 
 /** Bytes that pass through leave garbage as fast as they come: a small nursery keeps memory flat (212 MiB, not 310). */
@@ -85,9 +89,7 @@ function child(
   name: string,
   file: string,
   [script, ...args]: [string, ...string[]],
-  isReady: () => Promise<boolean>,
-  niceness = 0,
-  stopSeconds = STOP_SECONDS,
+  own: Pick<ChildPlan, 'isReady' | 'readyFile' | 'niceness' | 'stopSeconds'>,
 ): Supervised {
   const path = join(checkout, script);
   return new Supervised({
@@ -101,10 +103,8 @@ function child(
     logFile: join(options.dataDir, 'logs', `${file}.log`),
     pidFile: join(options.dataDir, 'run', `${file}.pid`),
     stopSignal: 'SIGTERM',
-    stopSeconds,
-    niceness,
     readySeconds: 60,
-    isReady,
+    ...own,
     log: options.log,
   });
 }

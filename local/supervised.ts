@@ -25,13 +25,24 @@ export interface ChildPlan {
   readySeconds: number;
   /** True once the child serves. Errors count as "not yet". */
   isReady: () => Promise<boolean>;
+  /** A file by which the child says that it is ready. What an ended child left is removed before the next is started. */
+  readyFile?: string;
+  /**
+   * Set: a child that was ready, and for so long answers that it does not serve, is killed and started again. One that
+   * does not answer at all is left alone: it may have much to do.
+   */
+  brokenSeconds?: number;
   log: (line: string) => void;
 }
 
 const FIRST_WAIT_MILLISECONDS = 200;
-const LONGEST_WAIT_MILLISECONDS = 10_000;
+/** A child that ends before it is ready will most likely do so again. */
+const LONGEST_WAIT_MILLISECONDS = 5_000;
+/** What has served is missed. */
+const LONGEST_WAIT_AFTER_SERVICE_MILLISECONDS = 1_000;
 const STEADY_MILLISECONDS = 30_000;
 const READY_POLL_MILLISECONDS = 50;
+const WATCH_MILLISECONDS = 250;
 const LOG_SHOWN_BYTES = 2_000;
 /** What a start failed of stands before the stack trace of a program in Go, which is long. */
 const LOG_TAIL_BYTES = 65_536;
@@ -50,6 +61,8 @@ export class ChildStartError extends Error {
 export class Supervised {
   readonly #plan: ChildPlan;
   #child: ChildProcess | undefined;
+  /** The newest child that was ready. */
+  #served: ChildProcess | undefined;
   #wanted = false;
   #restartTimer: NodeJS.Timeout | undefined;
   #waitMilliseconds = FIRST_WAIT_MILLISECONDS;
@@ -99,6 +112,7 @@ export class Supervised {
   #spawn(): void {
     const plan = this.#plan;
     keepLogSmall(plan.logFile);
+    if (plan.readyFile !== undefined) rmSync(plan.readyFile, { force: true });
     const log = openSync(plan.logFile, 'a', 0o600);
     // A process group of its own: Ctrl-C in a terminal reaches the whole group, and the order of stopping is ours.
     const child = spawn(plan.command, plan.args, {
@@ -116,6 +130,27 @@ export class Supervised {
     if (child.pid === undefined) return;
     writeChildNote(plan.pidFile, child.pid, noteOf(plan));
     if (plan.niceness !== undefined) giveWay(child.pid, plan.niceness);
+    void this.#watch(child);
+  }
+
+  /** Notes when the child is ready and, where the plan says so, kills one that serves no more. */
+  async #watch(child: ChildProcess): Promise<void> {
+    const { name, isReady, brokenSeconds, log } = this.#plan;
+    let brokenSince: number | undefined;
+    while (this.#child === child) {
+      const answer = await isReady().catch(() => undefined);
+      if (this.#child !== child) return;
+      if (answer === true) this.#served = child;
+      if (this.#served === child && brokenSeconds === undefined) return;
+      if (this.#served !== child || answer !== false) brokenSince = undefined;
+      else brokenSince ??= Date.now();
+      if (brokenSince !== undefined && Date.now() - brokenSince > brokenSeconds! * 1_000) {
+        log(`${name} answers and does not serve; it is killed.`);
+        child.kill('SIGKILL');
+        return;
+      }
+      await sleep(WATCH_MILLISECONDS, undefined, { ref: false });
+    }
   }
 
   #ended(child: ChildProcess, how: string, began: number): void {
@@ -123,8 +158,10 @@ export class Supervised {
     this.#child = undefined;
     if (!this.#wanted) return;
     if (Date.now() - began > STEADY_MILLISECONDS) this.#waitMilliseconds = FIRST_WAIT_MILLISECONDS;
-    const wait = this.#waitMilliseconds;
-    this.#waitMilliseconds = Math.min(wait * 2, LONGEST_WAIT_MILLISECONDS);
+    const hasServed = this.#served === child;
+    const longest = hasServed ? LONGEST_WAIT_AFTER_SERVICE_MILLISECONDS : LONGEST_WAIT_MILLISECONDS;
+    const wait = Math.min(this.#waitMilliseconds, longest);
+    this.#waitMilliseconds = Math.min(wait * 2, longest);
     const { name, logFile, log } = this.#plan;
     log(`${name} ended (${how}, see ${logFile}); starting it again in ${wait / 1000} s.`);
     this.#restartTimer = setTimeout(() => {
@@ -137,9 +174,12 @@ export class Supervised {
     const { name, readySeconds, isReady } = this.#plan;
     const deadline = Date.now() + readySeconds * 1000;
     while (this.#wanted) {
-      const pid = this.#child?.pid;
-      if (pid === undefined && !mayRestart) throw this.#startError(`${name} ended before it was ready.`);
-      if (pid !== undefined && (await isReady().catch(() => false)) && this.#child?.pid === pid) return;
+      const child = this.#child;
+      if (child === undefined && !mayRestart) throw this.#startError(`${name} ended before it was ready.`);
+      if (child !== undefined && (await isReady().catch(() => false)) && this.#child === child) {
+        this.#served = child;
+        return;
+      }
       if (Date.now() > deadline) throw this.#startError(`${name} was not ready within ${readySeconds} s.`);
       await sleep(READY_POLL_MILLISECONDS);
     }

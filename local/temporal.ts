@@ -64,6 +64,8 @@ export async function startTemporal(options: TemporalOptions): Promise<Supervise
     stopSignal: 'SIGTERM',
     stopSeconds: 10,
     readySeconds: 60,
+    // A caller who gives up while a query runs can break the server's one connection to SQLite for good.
+    brokenSeconds: 3,
     isReady: () => hasSearchAttributes(temporalUiUrl(options)),
     log: options.log,
   });

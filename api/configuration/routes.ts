@@ -5,12 +5,12 @@ import { groupConfiguration, isBelowPrefix, isConfigurationValue } from '../../d
 import { Problem } from '../../domain/errors.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import {
-  type ConfigurationRow,
   type ConfigurationWrite,
   createConfiguration,
   listConfiguration,
   updateConfiguration,
 } from '../../store/administration/configuration.ts';
+import type { ConfigurationEntry } from '../../store/entities/configuration-entry.ts';
 import { defineRoute } from '../route.ts';
 import {
   configurationChangeSchema,
@@ -101,7 +101,7 @@ const update = defineRoute({
   },
 });
 
-function saved(write: ConfigurationWrite): ConfigurationRow {
+function saved(write: ConfigurationWrite): ConfigurationEntry {
   switch (write.outcome) {
     case 'saved':
       return write.entry;
@@ -114,7 +114,7 @@ function saved(write: ConfigurationWrite): ConfigurationRow {
   }
 }
 
-function presentEntry(row: ConfigurationRow): z.input<typeof configurationEntrySchema> {
+function presentEntry(row: ConfigurationEntry): z.input<typeof configurationEntrySchema> {
   const { id, name, valueType, value, description, createdAt, updatedAt } = row;
   return {
     id,

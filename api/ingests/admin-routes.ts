@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
+import type { Ingest } from '../../store/entities/ingest.ts';
 import {
   createIngest,
   deleteIngest,
   findIngest,
-  type IngestRow,
   type IngestWrite,
   listIngests,
   rotateIngestSecret,
@@ -145,7 +145,7 @@ const rotate = defineRoute({
   },
 });
 
-async function existing(services: Services, id: number): Promise<IngestRow> {
+async function existing(services: Services, id: number): Promise<Ingest> {
   const ingest = await findIngest(services.database, id);
   if (ingest === undefined) throw new Problem('ingestNotFound');
   return ingest;
@@ -160,7 +160,7 @@ const unknownReferences: Readonly<
   'data-source-unknown': 'dataSource names no registered data source.',
 };
 
-function saved(write: IngestWrite): IngestRow {
+function saved(write: IngestWrite): Ingest {
   switch (write.outcome) {
     case 'saved':
       return write.ingest;

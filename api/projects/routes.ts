@@ -7,11 +7,11 @@ import {
   findProject,
   listProjects,
   type ProjectFields,
-  type ProjectRow,
   type ProjectWrite,
   updateProject,
 } from '../../store/administration/projects.ts';
 import { ensureUser } from '../../store/administration/users.ts';
+import type { Project } from '../../store/entities/project.ts';
 import { type People, peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
 import { presentProject } from './present.ts';
@@ -106,7 +106,7 @@ const update = defineRoute({
   },
 });
 
-async function present(project: ProjectRow, people: People) {
+async function present(project: Project, people: People) {
   return presentProject(project, await people.find(project.owner.externalId));
 }
 
@@ -123,7 +123,7 @@ function fieldsOf(body: z.output<typeof projectRequestSchema>): ProjectFields {
   };
 }
 
-function saved(write: ProjectWrite): ProjectRow {
+function saved(write: ProjectWrite): Project {
   if (write.outcome === 'saved') return write.project;
   throw new Problem(write.outcome === 'missing' ? 'projectNotFound' : 'invalidProjectData');
 }

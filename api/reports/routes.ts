@@ -17,10 +17,10 @@ import {
   createReport,
   findReport,
   listReports,
-  type ReportRecord,
   type ReportWrite,
   updateReport,
 } from '../../store/dashboards/reports.ts';
+import type { ReportDefinition } from '../../store/entities/report-definition.ts';
 import { catalogFailsAs502 } from '../dashboards/catalog.ts';
 import { peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
@@ -208,7 +208,7 @@ const update = defineRoute({
   async handler({ params, body, services }) {
     const columns = body.columns && withOrder(body.columns);
     checkExpressions(columns ?? [], body.filters);
-    const change = (stored: ReportRecord) => ({
+    const change = (stored: ReportDefinition) => ({
       name: body.name ?? stored.name,
       configurationKey: body.configurationKey ?? stored.configurationKey,
       fileName: body.fileName ?? stored.fileName,
@@ -267,7 +267,7 @@ function saved(write: ReportWrite) {
   throw new Problem(write.outcome === 'missing' ? 'reportNotFound' : 'reportExists');
 }
 
-function present(report: ReportRecord): z.input<typeof reportSchema> {
+function present(report: ReportDefinition): z.input<typeof reportSchema> {
   return {
     ...report,
     columns: [...orderedColumns(report.columns)],

@@ -1,8 +1,8 @@
 /** Who the caller is, and the way to a task (contract: Runner routes). */
 import { z } from 'zod';
-import { access } from '../../domain/access/access.ts';
+import { access, runnerScopes } from '../../domain/access/access.ts';
 import { limits } from '../../domain/limits.ts';
-import { runnerScopes } from '../../domain/runners/runner-token.ts';
+import { heartbeatIntervalSeconds } from '../../domain/runs/lease-times.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { listRunnerTypeNames, type RunnerTemplate } from '../../store/registry/claimable-templates.ts';
 import { signOffRunner } from '../../store/runners/runner-instances.ts';
@@ -13,7 +13,7 @@ import type { Services } from '../services.ts';
 import { claimTask, coverageFor, takeBack } from './claim.ts';
 import { runnerStory } from './examples.ts';
 import { claimsTell, holderOf, instanceIdForm, type RunnerCaller } from './identity.ts';
-import { heartbeatIntervalSeconds, presentClaim } from './present.ts';
+import { presentClaim } from './present.ts';
 import { claimRequestSchema, claimSchema, whoamiSchema } from './schema.ts';
 
 const tags = ['Runner'];

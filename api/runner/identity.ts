@@ -5,7 +5,7 @@ import { holdsToken } from '../../domain/access/token-format.ts';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { uuid } from '../../http/schemas.ts';
-import type { RunnerIdentity } from '../../store/runs/claims.ts';
+import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import type { Principal } from '../identity/auth-client.ts';
 import type { RunnerPrincipal } from '../runner-tokens/principal.ts';
 import type { Services } from '../services.ts';

@@ -5,6 +5,7 @@ import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { type CloseResult, closeSession } from '../../store/sessions/close-session.ts';
 import { joinOrOpen } from '../../store/sessions/shared-sessions.ts';
+import { windowTarget } from '../../workflows/targets.ts';
 import { peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
 import { loadSession } from './load.ts';
@@ -63,7 +64,7 @@ const join = defineRoute({
       const problem = joinRefusals[result.outcome];
       throw new Problem(problem, problem === 'sharedSessionBusy' ? { headers: retryAfter } : {});
     }
-    if (result.tellWindow) services.workflows.tellWindow(result.tellWindow);
+    if (result.tellWindow) services.workflows.notify(windowTarget(result.tellWindow));
     const { session, nodes } = await loadSession(services.database, result.sessionId);
     return {
       status: result.outcome === 'created' ? 201 : 200,
@@ -107,7 +108,7 @@ const close = defineRoute({
       closeAt: body.closeAt ?? null,
     });
     const { closed, tellWindow } = closedOrThrow(result);
-    if (tellWindow) services.workflows.tellWindow(tellWindow);
+    if (tellWindow) services.workflows.notify(windowTarget(tellWindow));
     return {
       status: 200,
       body: {

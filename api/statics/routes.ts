@@ -9,8 +9,8 @@ import {
   findStatic,
   listStatics,
   removeStaticInstance,
-  type StaticRow,
 } from '../../store/dashboards/statics.ts';
+import type { StaticDefinition } from '../../store/entities/static-definition.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import {
@@ -127,14 +127,14 @@ async function existing(services: Services, code: string) {
   return present(row);
 }
 
-function present(row: StaticRow) {
+function present(row: StaticDefinition) {
   return {
     ...row,
     createdAt: formatTimestamp(row.createdAt),
-    instances: row.instances.map(({ id, sessionId, createdAt }) => ({
+    instances: row.instances.getItems().map(({ id, sessionId, createdAt }) => ({
       id,
       sessionId,
-      createdAt: formatTimestamp(new Date(createdAt)),
+      createdAt: formatTimestamp(createdAt),
     })),
   };
 }

@@ -12,6 +12,7 @@ import type {
 } from '../../domain/runners/runner-host.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { newId } from '../connection/ids.ts';
+import { endLeases, isOpen } from '../runs/lease.ts';
 import type { NewTokenValue } from './runner-token-value.ts';
 
 /** A host that has not told of itself for so long has lost what it kept. */
@@ -166,11 +167,7 @@ export async function removeAbandoned(database: Database, processes: number): Pr
  * had done for it, so that a task that kills its runners comes to an end.
  */
 export async function loseTasks(database: Queryable, tokenId: string): Promise<void> {
-  await database.query(
-    `update node_claim set used = true, lease_until = least(lease_until, clock_timestamp())
-      where holder = $1 and ended_at is null`,
-    [`token:${tokenId}`],
-  );
+  await endLeases(database, `token:${tokenId}`);
 }
 
 /** Those of the named processes that the host holds, and what they are about. */
@@ -187,14 +184,14 @@ export async function describeHeld(
                where r.name = d.runner_type and ${isDeployable} and r.entrypoint = d.entrypoint
                  and coalesce(f.version, '') = d.version
             ) as "isWanted",
-            not exists (select from node_claim c where c.holder = 'token:' || d.token_id and c.ended_at is null)
+            not exists (select from node_claim c where c.holder = 'token:' || d.token_id and ${isOpen})
               and not exists (
                 select from runner_instance i
                  where i.holder = 'token:' || d.token_id
                    and i.last_seen_at > clock_timestamp() - make_interval(secs => $4)
               ) as "isSilent",
             (select r.id from node_claim c join node_run r on r.id = c.run_id
-              where c.holder = 'token:' || d.token_id and c.ended_at is null and r.cancel_requested limit 1
+              where c.holder = 'token:' || d.token_id and ${isOpen} and r.cancel_requested limit 1
             ) as "cancelledRunId"
        from deployed_runner d
        join unnest($2::text[], $3::int[]) as k (runner_type, number) using (runner_type, number)

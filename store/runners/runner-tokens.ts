@@ -6,6 +6,7 @@ import { noteAudited } from '../administration/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { once } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
+import { isOpen } from '../runs/lease.ts';
 
 /** A token as a call with it needs it. */
 export interface RunnerTokenRow extends TokenFacts {
@@ -253,12 +254,12 @@ const unsettledEnd = 'not k.settled and least(k.expires_at, k.revoked_at)';
 export async function listTasksOfEndedTokens(database: Queryable, limit: number): Promise<string[]> {
   const rows = await database.query<{ taskId: string }>(
     `select c.task_id as "taskId"
-       from runner_token k join node_claim c on c.holder = 'token:' || k.id::text and c.ended_at is null
+       from runner_token k join node_claim c on c.holder = 'token:' || k.id::text and ${isOpen}
       where ${unsettledEnd} <= clock_timestamp()
      union all
      select c.task_id
        from runner_token_creator p join runner_token k on k.created_by = p.user_id
-       join node_claim c on c.holder = 'token:' || k.id::text and c.ended_at is null
+       join node_claim c on c.holder = 'token:' || k.id::text and ${isOpen}
        join node_run r on r.id = c.run_id join runner_type t on t.name = r.runner_type
       where p.narrowed_at > clock_timestamp() - interval '10 minutes' and k.revoked_at is null
         and p.role is distinct from 'Administrator'
@@ -276,7 +277,7 @@ export async function settleEndedTokens(database: Queryable): Promise<void> {
       where id in (
         select k.id from runner_token k
          where ${unsettledEnd} <= clock_timestamp() - ${settleAfter}
-           and not exists (select from node_claim c where c.holder = 'token:' || k.id::text and c.ended_at is null)
+           and not exists (select from node_claim c where c.holder = 'token:' || k.id::text and ${isOpen})
            for update skip locked)`,
   );
 }

@@ -5,6 +5,7 @@ import { visibleNodeState } from '../../domain/runs/node-state.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { tokenIdOfHolder } from '../runners/holder.ts';
 import { runnerState } from '../runners/runner-instances.ts';
+import { isOpen } from './lease.ts';
 
 export interface ExplainedNode extends ExplainFacts {
   readonly nodeInstanceId: number;
@@ -85,7 +86,7 @@ const openStatement = `
             select 1 from node_run x
              where r.state = 'queued' and x.state = 'queued' and not x.frozen and x.template_name = r.template_name
                and x.fair_rank < r.fair_rank limit 1000) ahead) as "tasksAhead"
-    from node_run r left join node_claim c on c.run_id = r.id and c.ended_at is null
+    from node_run r left join node_claim c on c.run_id = r.id and ${isOpen}
    where r.node_instance_id = $1 and r.state <> 'done'`;
 
 const lastStatement = `
@@ -127,7 +128,7 @@ async function readRunners(database: Queryable, { runnerType, runtime, nodeTempl
            left join runner_token k on k.id = ${tokenIdOfHolder('i.holder')}
           cross join lateral (
             select exists (select 1 from node_claim c where c.holder = i.holder and c.instance_id = i.instance_id
-                                                        and c.ended_at is null) as is_busy) h
+                                                        and ${isOpen}) as is_busy) h
           where (i.templates is null or $3 = any (i.templates))
             and ((i.holder like 'user:%' and $2 = 'external')
               or ($1 = any (k.runner_types) and k.revoked_at is null and k.expires_at > clock_timestamp()))

@@ -9,6 +9,7 @@ import type {
 } from '../../domain/runs/run-plan.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { Parameters } from '../search/session-filter.ts';
+import { isOpen } from './lease.ts';
 
 /** One value tells all: the state of an open run, or the outcome of one that is done. */
 export type ShownRunState = Exclude<RunState, 'done'> | RunOutcome;
@@ -80,7 +81,7 @@ const columns = `
      from node_attempt a where a.run_id = r.id) as attempts`;
 const joins = `
   join session s on s.id = r.session_id join node_instance n on n.id = r.node_instance_id
-  left join node_claim c on c.run_id = r.id and c.ended_at is null`;
+  left join node_claim c on c.run_id = r.id and ${isOpen}`;
 
 interface Row extends Omit<NodeRunRow, 'attempts' | 'isRetryable' | 'nodeState' | 'heldBy'> {
   readonly nodeStateCode: number;

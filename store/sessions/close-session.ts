@@ -4,7 +4,7 @@ import type { SessionLabel } from '../../domain/sessions/session-change.ts';
 import { isCloseTime } from '../../domain/sessions/shared-session.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
-import { labelOf, lockSession } from '../runs/session-lock.ts';
+import { type HeldSession, holdSession, labelOf } from '../runs/change-session.ts';
 
 /** The channel on which the end of a session is announced when its close falls due; the payload is its id. */
 export const sessionClosedChannel = 'session_closed';
@@ -50,24 +50,27 @@ interface ClosingSession {
 
 /** Closes the session in one transaction, or tells how it was closed before. */
 export async function closeSession(database: Database, request: CloseRequest): Promise<CloseResult> {
-  const result = await database.transaction<CloseResult>(async (tx) => {
-    const label = await lockSession(tx, 'session', request.sessionId);
-    const session = label && (await readClosing(tx, request));
-    if (!session) return { outcome: 'missing' };
-    const { closedAt, closedBy, closedParticipants } = session;
-    if (!request.mayCloseAny && !mayClose(session, request.person)) return { outcome: 'not-a-participant' };
-    if (closedAt !== null && closedBy !== null) {
-      const closed = { closedAt, closedBy, participantCount: closedParticipants ?? 0 };
-      return { outcome: 'closed', closed, tellWindow: undefined };
-    }
-    if (request.closeAt !== null && !isCloseTime(request.closeAt, session.startsAt, label.nowMs)) {
-      return { outcome: 'time-out-of-range' };
-    }
-    const { closed, isWindowWaiting } = await writeClose(tx, request, session.participants);
-    return { outcome: 'closed', closed, tellWindow: isWindowWaiting ? labelOf(label) : undefined };
-  });
+  const result = await holdSession(database, { sessionId: request.sessionId }, (tx, held) =>
+    closeHeld(tx, held, request),
+  );
   await failpoint('close-committed');
-  return result;
+  return result ?? { outcome: 'missing' };
+}
+
+async function closeHeld(tx: Tx, held: HeldSession, request: CloseRequest): Promise<CloseResult> {
+  const session = await readClosing(tx, request);
+  if (!session) return { outcome: 'missing' };
+  const { closedAt, closedBy, closedParticipants } = session;
+  if (!request.mayCloseAny && !mayClose(session, request.person)) return { outcome: 'not-a-participant' };
+  if (closedAt !== null && closedBy !== null) {
+    const closed = { closedAt, closedBy, participantCount: closedParticipants ?? 0 };
+    return { outcome: 'closed', closed, tellWindow: undefined };
+  }
+  if (request.closeAt !== null && !isCloseTime(request.closeAt, session.startsAt, held.nowMs)) {
+    return { outcome: 'time-out-of-range' };
+  }
+  const { closed, isWindowWaiting } = await writeClose(tx, request, session.participants);
+  return { outcome: 'closed', closed, tellWindow: isWindowWaiting ? labelOf(held) : undefined };
 }
 
 async function readClosing(tx: Tx, { sessionId, person }: CloseRequest): Promise<ClosingSession | undefined> {

@@ -2,6 +2,7 @@
 import { type NodeState, visibleNodeState } from '../../domain/runs/node-state.ts';
 import type { NodeTemplateType } from '../../domain/templates/template-file.ts';
 import type { Queryable } from '../connection/database.ts';
+import { isOpen } from '../runs/lease.ts';
 
 export interface NodeProgress {
   readonly id: number;
@@ -56,7 +57,7 @@ export async function sessionProgress(
        left join node_instance n on n.session_id = s.id
        left join node_template t on t.id = n.node_template_id
        left join node_run r on r.node_instance_id = n.id and r.state <> 'done'
-       left join node_claim c on c.run_id = r.id and c.ended_at is null
+       left join node_claim c on c.run_id = r.id and ${isOpen}
       where s.id = $1
       order by n.ordinal`,
     [sessionId],

@@ -3,9 +3,9 @@
 import type { SessionLabel } from '../../domain/sessions/session-change.ts';
 import type { Database } from '../connection/database.ts';
 import { hasQueuedUploads } from '../outputs/queued-uploads.ts';
+import { changed, changeSession, labelOf } from '../runs/change-session.ts';
 import { planSession } from '../runs/plan-session.ts';
 import { queueDueRuns } from '../runs/reconcile-session.ts';
-import { labelOf, lockSession, saveSession } from '../runs/session-lock.ts';
 
 export interface PlannedSession {
   readonly session: SessionLabel;
@@ -25,9 +25,7 @@ export async function planWholeSession(
   database: Database,
   sessionId: string,
 ): Promise<PlannedSession | undefined> {
-  return database.transaction(async (tx) => {
-    const session = await lockSession(tx, 'session', sessionId);
-    if (session === undefined) return undefined;
+  return changeSession(database, { sessionId }, async (tx, session) => {
     if (!session.frozen) await queueDueRuns(tx, sessionId);
     const planned = await planSession(tx, session);
     const [window] = await tx.query<{ isOpen: boolean }>(
@@ -36,12 +34,11 @@ export async function planWholeSession(
       [sessionId],
     );
     const hasQueued = await hasQueuedUploads(tx, session.projectId);
-    await saveSession(tx, session);
-    return {
+    return changed({
       session: labelOf(session),
       planned: planned.length,
       hasOpenWindow: window?.isOpen === true,
       hasQueuedUploads: hasQueued,
-    };
+    });
   });
 }

@@ -1,12 +1,14 @@
 /** Sessions and their node instances (contract: Session; decisions 5). */
+
 import type { Person } from '../../domain/sessions/participant.ts';
 import { type TimeWindow, windowOverAt } from '../../domain/sessions/shared-session.ts';
 import type { JsonObject } from '../../domain/text.ts';
 import { noteAuditedSession } from '../administration/audit-scope.ts';
-import { findProject, type ProjectRow } from '../administration/projects.ts';
-import type { Database, Queryable, Tx } from '../connection/database.ts';
+import { findProject } from '../administration/projects.ts';
+import type { Database, EntityReader, Queryable, Tx } from '../connection/database.ts';
 import { once } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
+import type { Project } from '../entities/project.ts';
 import { findTemplate, type TemplateWithNodes } from '../registry/session-templates.ts';
 
 export interface NewSession {
@@ -163,7 +165,7 @@ export interface SessionScenarioRow {
 
 /** A session with all that its routes show. */
 export interface SessionDetails extends SessionRow {
-  readonly project: ProjectRow;
+  readonly project: Project;
   readonly sessionTemplate: TemplateWithNodes;
   readonly users: readonly SessionUserRow[];
   readonly dimensions: readonly SessionDimensionRow[];
@@ -182,7 +184,7 @@ export async function findSession(database: Queryable, id: string): Promise<Sess
 }
 
 export async function findSessionDetails(
-  database: Queryable,
+  database: Queryable & EntityReader,
   id: string,
 ): Promise<SessionDetails | undefined> {
   const session = await findSession(database, id);

@@ -5,7 +5,7 @@ import { logoUrlOf } from '../../domain/sessions/session.ts';
 import { withoutPlatformKeys } from '../../domain/sessions/shared-session.ts';
 import type { JsonObject } from '../../domain/text.ts';
 import type { Database, Tx } from '../connection/database.ts';
-import { lockSession } from '../runs/session-lock.ts';
+import { holdSession } from '../runs/change-session.ts';
 import { insertNodeInstances } from './sessions.ts';
 
 /** What is absent stays as it is. */
@@ -47,8 +47,7 @@ export async function updateSession(
   changes: SessionChanges,
 ): Promise<SessionUpdate> {
   try {
-    return await database.transaction(async (tx) => {
-      if ((await lockSession(tx, 'session', sessionId)) === undefined) return 'missing';
+    const update = await holdSession<SessionUpdate>(database, { sessionId }, async (tx) => {
       const [stored] = await tx.query<StoredSession>(
         `select machine_group is not null as "isShared", session_template_id as "sessionTemplateId",
                 user_id as "userId", email_identifier as "emailIdentifier"
@@ -67,6 +66,7 @@ export async function updateSession(
       await write(tx, sessionId, changes, stored);
       return 'saved';
     });
+    return update ?? 'missing';
   } catch (error) {
     if (error instanceof InvalidChange) return 'invalid';
     if ((error as { code?: string }).code === overlapCode) return 'invalid';

@@ -10,10 +10,11 @@ import { tabularNode } from '../../activities/builtin/tabular-node.ts';
 import { findDataSourceByName } from '../../store/objects/data-sources.ts';
 import { newOutputKey } from '../../store/objects/object-store.ts';
 import { publishUpload } from '../../store/outputs/publish.ts';
+import { builtinHolder } from '../../store/runners/holder.ts';
 import { claimRun } from '../../store/runs/claims.ts';
-import { builtinHolder } from '../../store/runs/leases.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
+import { changesBy } from '../support/graph.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { inputNode, tabularNode as tabularNodeOf, templateFile } from '../support/templates.ts';
 import { testWorkflows } from '../support/workflows.ts';
@@ -250,8 +251,8 @@ describe('a session is one dashboard over all that was uploaded to it', () => {
 });
 
 describe('an attempt that dies in the middle', () => {
-  /** Publishes uploads of which nobody is told, so that the run waits for whoever takes it. */
-  async function untold(templateName: string | undefined, ...files: [name: string, text: string][]) {
+  /** Publishes uploads without a notification of the workflow, so that the test can claim the run. */
+  async function unnoticed(templateName: string | undefined, ...files: [name: string, text: string][]) {
     const { database, objects, pending } = api.composed.services;
     const session = await client.newSession(templateName);
     const dataSource = (await findDataSourceByName(database, 'platform'))!;
@@ -261,7 +262,7 @@ describe('an attempt that dies in the middle', () => {
       const stored = await objects.of(dataSource).put(objectKey, Readable.from([Buffer.from(text)]), {
         signal: AbortSignal.timeout(10_000),
       });
-      await publishUpload(database, {
+      const upload = {
         ...stored,
         nodeInstanceId: session.nodeId(0),
         dataSourceId: dataSource.id,
@@ -270,7 +271,10 @@ describe('an attempt that dies in the middle', () => {
         contentType: 'text/csv',
         contentEncoding: null,
         metadata: null,
-      });
+      };
+      // Otherwise the workflow executes the run before the test has claimed it.
+      const changes = await changesBy(database, () => publishUpload(database, upload));
+      expect(changes.length).toBeGreaterThan(0);
       pending.release(objectKey);
     }
     return session;
@@ -319,7 +323,7 @@ describe('an attempt that dies in the middle', () => {
 
   test('the next one goes on after the outputs that it wrote, and writes none of them again', async () => {
     const files = ['one', 'two', 'three'].map((name): [string, string] => [`${name}.csv`, table(1, 2)]);
-    const session = await untold(undefined, ...files);
+    const session = await unnoticed(undefined, ...files);
     await dieAtSecondInput(session);
     const [first, ...others] = await outputsOf(session);
     expect(others).toEqual([]);
@@ -348,7 +352,7 @@ describe('an attempt that dies in the middle', () => {
         },
       ]),
     );
-    const session = await untold('empty-is-fine', ['one.csv', table(1, 2)], ['empty.csv', '']);
+    const session = await unnoticed('empty-is-fine', ['one.csv', table(1, 2)], ['empty.csv', '']);
     await dieAtSecondInput(session);
     await session.settled();
     expect(await runsOf(session)).toEqual([{ outcome: 'completed', attempt: 2 }]);

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Database } from '../../store/connection/database.ts';
-import { endOverdueClaims } from '../../store/runs/leases.ts';
+import { endOverdueClaims } from '../../store/runs/expire-leases.ts';
 import { advanceSession } from '../../store/runs/reconcile-session.ts';
 import { type Answer, ask } from '../support/api.ts';
 import type { Graph } from '../support/graph.ts';

@@ -71,16 +71,20 @@ export async function wrongFacts(database: Database, isAllWell: boolean): Promis
 /**
  * Inputs that incremental nodes consumed more often than there were versions of them; a reprocess may do so again.
  * @param versionsOf how often the bytes of an output were uploaded, by its identifier, where that was more than once
+ * @param sessionIds default: all that there are
  */
 export async function consumedTooOften(
   database: Database,
   versionsOf: ReadonlyMap<string, number>,
+  sessionIds: readonly string[] | null = null,
 ): Promise<string[]> {
   const rows = await database.query<{ id: number; identifier: string; node: string; times: number }>(
     `select x.id, x.output_identifier as identifier, n.name as node, count(*) as times
        from node_output y join node_run r on r.id = y.run_id and r.replay_position is null
        join node_instance n on n.id = y.node_instance_id join node_output x on x.id = (y.metadata ->> 'of')::bigint
+      where $1::uuid[] is null or r.session_id = any ($1::uuid[])
       group by x.id, n.id having count(*) > 1`,
+    [sessionIds],
   );
   return rows
     .filter(({ identifier, times }) => times > (versionsOf.get(identifier) ?? 1))

@@ -7,15 +7,16 @@ import { newOutputKey } from '../../store/objects/object-store.ts';
 import type { ObjectStores } from '../../store/objects/object-stores.ts';
 import { publishUpload } from '../../store/outputs/publish.ts';
 import { queueUpload } from '../../store/outputs/queued-uploads.ts';
+import { builtinHolder } from '../../store/runners/holder.ts';
+import { holdSession } from '../../store/runs/change-session.ts';
 import { claimRun } from '../../store/runs/claims.ts';
 import { endTask } from '../../store/runs/end-task.ts';
-import { builtinHolder } from '../../store/runs/leases.ts';
 import { cancelRun, retryRun } from '../../store/runs/operate-runs.ts';
-import { lockSession } from '../../store/runs/session-lock.ts';
 import { closeSession } from '../../store/sessions/close-session.ts';
 import { joinOrOpen } from '../../store/sessions/shared-sessions.ts';
 import type { WorkflowClient } from '../../workflows/client.ts';
 import { queuedIngestId, sessionWorkflowId, windowWorkflowId } from '../../workflows/contract.ts';
+import { queueTarget, sessionTarget, windowTarget } from '../../workflows/targets.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   chain,
@@ -166,7 +167,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const task = await take(stage, graph.template);
     await untilAwaited(stage, graph);
     const [change] = await changesBy(stage.database, () => finish(stage.database, runner, graph, task));
-    await stage.workflows.lookAgain(change!.session);
+    await stage.workflows.wake(sessionTarget(change!.session));
     await finishNext(stage, graph);
     return graph;
   },
@@ -176,12 +177,12 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const graph = await outside(stage, 1);
     const [change] = await changesBy(stage.database, () => upload(stage.database, graph, 'input'));
     const { session } = change!;
-    await stage.workflows.lookAgain(session);
+    await stage.workflows.wake(sessionTarget(session));
     const task = await take(stage, graph.template);
     await untilAwaited(stage, graph);
     const first = (await handleOf(stage, graph).describe()).runId;
     while ((await handleOf(stage, graph).describe()).runId === first)
-      await Promise.all(Array.from({ length: 20 }, () => stage.workflows.lookAgain(session)));
+      await Promise.all(Array.from({ length: 20 }, () => stage.workflows.wake(sessionTarget(session))));
     await finish(stage.database, runner, graph, task);
     return graph;
   },
@@ -205,7 +206,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const holder = { holder: builtinHolder, instanceId: 'recorded' };
     const claimed = { runId: run!.id, attempt: 1, leaseSeconds: 600 };
     const task = (await claimRun(stage.database, holder, claimed))!;
-    const look = () => stage.workflows.lookAgain(session);
+    const look = () => stage.workflows.wake(sessionTarget(session));
     await look();
     await untilAwaited(stage, graph);
     const latest = async () => await handleOf(stage, graph).describe();
@@ -265,10 +266,10 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
         const sql = 'select 1 from session where id = $1 and window_wanted_at is null';
         return (await database.query(sql, [sessionId])).length > 0;
       });
-    await workflows.lookAtWindowNow(tellWindow);
+    await workflows.wake(windowTarget(tellWindow));
     await looked();
     await join('second');
-    await workflows.lookAtWindowNow(tellWindow);
+    await workflows.wake(windowTarget(tellWindow));
     await looked();
     await closeSession(database, {
       sessionId,
@@ -277,7 +278,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       reason: null,
       closeAt: new Date(Date.now() + 1_500),
     });
-    await workflows.lookAtWindowNow(tellWindow);
+    await workflows.wake(windowTarget(tellWindow));
     return { sessionId, workflowId: windowWorkflowId(sessionId) };
   },
 
@@ -303,14 +304,13 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       metadata: null,
     });
     const workflowId = queuedIngestId(graph.projectId, taskQueue);
-    await database.transaction(async (tx) => {
-      await lockSession(tx, 'session', graph.sessionId);
-      await workflows.lookAtQueueNow(graph.projectId);
+    await holdSession(database, { sessionId: graph.sessionId }, async () => {
+      await workflows.wake(queueTarget(graph.projectId));
       await eventually('it publishes', async () => {
         const { raw } = await stage.operator.workflow.getHandle(workflowId).describe();
         return raw.pendingActivities?.some(({ lastStartedTime }) => lastStartedTime);
       });
-      await workflows.lookAtQueueNow(graph.projectId);
+      await workflows.wake(queueTarget(graph.projectId));
     });
     return { sessionId: graph.sessionId, workflowId };
   },

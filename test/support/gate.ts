@@ -34,6 +34,8 @@ export interface Gate {
   readonly url: string;
   readonly port: number;
   readonly mode: GateMode;
+  /** Chunks and connections that were not simply passed on. */
+  readonly treated: number;
   set(mode: GateMode): void;
   close(): Promise<void>;
 }
@@ -54,6 +56,7 @@ class TcpGate implements Gate {
   readonly #spoilt = new Set<Socket>();
   readonly #server = createServer((inside) => this.#join(inside));
   #mode: GateMode = { kind: 'pass' };
+  #treated = 0;
   /** Replaced at each change of mode, so that what waits looks again. */
   #changed = Promise.withResolvers<void>();
 
@@ -63,6 +66,10 @@ class TcpGate implements Gate {
 
   get mode(): GateMode {
     return this.#mode;
+  }
+
+  get treated(): number {
+    return this.#treated;
   }
 
   get port(): number {
@@ -91,6 +98,7 @@ class TcpGate implements Gate {
 
   #join(inside: Socket): void {
     this.#track(inside);
+    if (breaking.has(this.#mode.kind)) this.#treated += 1;
     if (this.#mode.kind === 'stall') return;
     if (this.#mode.kind === 'shut') {
       inside.resetAndDestroy();
@@ -126,8 +134,10 @@ class TcpGate implements Gate {
 
   async #pass(chunk: Buffer, line: Line): Promise<void> {
     const { to, direction } = line;
+    if (this.#mode.kind === 'hold') this.#treated += 1;
     await this.#unheld(to);
     const mode = this.#mode;
+    if (treats(mode, chunk, line)) this.#treated += 1;
     switch (mode.kind) {
       case 'drop-answers':
         if (direction === 'requests') return write(to, chunk);
@@ -168,6 +178,14 @@ interface Line {
   readonly direction: Direction;
   /** Bytes that went in this direction before. */
   readonly carried: number;
+}
+
+/** Whether the mode does something to the chunk. */
+function treats(mode: GateMode, chunk: Buffer, { direction, carried }: Line): boolean {
+  if (mode.kind === 'drop-answers' || mode.kind === 'reset') return direction === 'answers';
+  if (mode.kind !== 'cut') return mode.kind === 'slow' || mode.kind === 'slice';
+  const left = mode.afterBytes - carried;
+  return direction === mode.direction && left >= 0 && left <= chunk.length;
 }
 
 async function cut(chunk: Buffer, mode: GateMode & { kind: 'cut' }, line: Line): Promise<void> {

@@ -1,7 +1,8 @@
 import { temporal } from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Database } from '../../store/connection/database.ts';
-import type { ClaimedTask, RunnerIdentity } from '../../store/runs/claims.ts';
+import type { RunnerIdentity } from '../../store/runners/holder.ts';
+import type { ClaimedTask } from '../../store/runs/claims.ts';
 import { endTask, type TaskEnd } from '../../store/runs/end-task.ts';
 import { cancelRun, retryRun } from '../../store/runs/operate-runs.ts';
 import { sessionWorkflowId } from '../../workflows/contract.ts';

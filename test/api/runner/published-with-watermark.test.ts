@@ -1,7 +1,7 @@
 /** What is consumed and what is published move together: however a task ends, no consumed input is without its result. */
 import { describe, expect, test } from 'vitest';
+import { endOverdueClaims } from '../../../store/runs/expire-leases.ts';
 import { giveBackTask } from '../../../store/runs/give-back.ts';
-import { endOverdueClaims } from '../../../store/runs/leases.ts';
 import { ask } from '../../support/api.ts';
 import { runnerStage, type StageGraph, type TestRunner } from '../../support/runner.ts';
 import { named, uploadStage } from './upload-stage.ts';

@@ -1,8 +1,10 @@
 /** Calls to the platform as a careful device makes them, and how they went. */
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Journal } from './journal.ts';
 import type { Random } from './random.ts';
 import type { Slot } from './slot.ts';
+import { type OpenCall, type Outcome, Tally } from './tally.ts';
 
 export interface Reply {
   /** 0: no answer came, and whether the call took effect is open. */
@@ -27,69 +29,20 @@ export interface Call {
   readonly at?: Slot;
 }
 
-export interface FamilyTally {
-  made: number;
-  succeeded: number;
-  duringFaults: number;
-  succeededDuringFaults: number;
-  /** The last of them, oldest first. */
-  readonly last: boolean[];
-}
-
-const keptLast = 20;
-
-export class Tally {
-  readonly families = new Map<string, FamilyTally>();
-  /** How often each error was answered, and answers were missed: `upload 500 internal_error`, `upload ECONNRESET`. */
-  readonly errors = new Map<string, number>();
-  /** Calls without an answer in time: a machine that is busy is no fault of the platform. */
-  late = 0;
-  isFaulty = false;
-
-  note(family: string, isGood: boolean): void {
-    let tally = this.families.get(family);
-    if (tally === undefined) {
-      tally = { made: 0, succeeded: 0, duringFaults: 0, succeededDuringFaults: 0, last: [] };
-      this.families.set(family, tally);
-    }
-    tally.made += 1;
-    tally.succeeded += Number(isGood);
-    tally.duringFaults += Number(this.isFaulty);
-    tally.succeededDuringFaults += Number(this.isFaulty && isGood);
-    tally.last.push(isGood);
-    if (tally.last.length > keptLast) tally.last.shift();
-  }
-
-  noteError(family: string, reply: Exchanged): void {
-    const what = reply.lostBy ?? `${reply.status} ${json<{ code?: string }>(reply).code ?? ''}`.trim();
-    const name = `${family} ${what}`;
-    this.late += Number(reply.lostBy === noAnswer);
-    this.errors.set(name, (this.errors.get(name) ?? 0) + 1);
-  }
-
-  /** Counts the last calls anew. */
-  forgetLast(): void {
-    for (const { last } of this.families.values()) last.length = 0;
-  }
-
-  sum(what: 'made' | 'succeeded' | 'duringFaults' | 'succeededDuringFaults'): number {
-    return [...this.families.values()].reduce((sum, tally) => sum + tally[what], 0);
-  }
-}
-
 export class Caller {
-  readonly tally: Tally;
+  readonly tally = new Tally();
   readonly #apis: readonly Slot[];
   readonly #random: Random;
+  readonly #journal: Journal;
   readonly #answerLimitMs: number;
   /** Set: every call that changes something is sent twice at once, and again after this time. */
   repeatAfterMs: number | undefined;
   readonly #repeats = new Set<Promise<unknown>>();
 
-  constructor(apis: readonly Slot[], random: Random, tally: Tally, answerLimitMs: number) {
+  constructor(apis: readonly Slot[], random: Random, journal: Journal, answerLimitMs: number) {
     this.#apis = apis;
     this.#random = random;
-    this.tally = tally;
+    this.#journal = journal;
     this.#answerLimitMs = answerLimitMs;
   }
 
@@ -117,12 +70,25 @@ export class Caller {
   /** The call, whatever is to be repeated. */
   async once(call: Call): Promise<Reply> {
     const sentAt = Date.now();
+    const open = this.tally.begin();
     const reply = await this.#exchange(call);
-    // Who asks one process by name is told nothing of the platform by its being away.
-    const isAway = call.at !== undefined && reply.lostBy === 'ECONNREFUSED';
-    if (!isGood(reply) && !isAway) this.tally.noteError(call.family, reply);
-    if (!isAway) this.tally.note(call.family, isGood(reply));
+    // A call to one process by name says nothing of the platform while that process is away.
+    if (call.at !== undefined && reply.lostBy === 'ECONNREFUSED') this.tally.forget(open);
+    else this.#note(call, open, reply);
     return { ...reply, sentAt, answeredAt: Date.now() };
+  }
+
+  #note({ family }: Call, open: OpenCall, reply: Exchanged): void {
+    const outcome = outcomeOf(family, reply);
+    const what = reply.lostBy ?? `${reply.status} ${json<{ code?: string }>(reply).code ?? ''}`.trim();
+    if (outcome !== 'served') this.tally.noteError(`${family} ${what}`);
+    if (outcome === 'unnamed')
+      this.#journal.findOnce(
+        'answer',
+        `calls of ${family} were answered ${what}, which the contract does not name`,
+      );
+    if (this.tally.end(open, family, outcome))
+      this.#journal.findOnce('stuck', `calls of ${family} hung although nothing had failed`);
   }
 
   /** A process that takes no connection is passed over, as a balancer does. */
@@ -134,6 +100,23 @@ export class Caller {
     if (reply.status !== 'unmade' || call.at !== undefined || other === undefined) return answered(reply);
     return answered(await exchange(other.url, call, this.#answerLimitMs));
   }
+}
+
+/** What the contract names beside 503, by family: an upload or its source cannot be stored, or read, just now. */
+const refusals: Readonly<Record<string, { readonly status: number; readonly says: string }>> = {
+  upload: { status: 500, says: 'Failed to create node output.' },
+  read: { status: 502, says: 'An upstream service failed.' },
+};
+
+const busySession = 'Another request for the same session is in progress.';
+
+function outcomeOf(family: string, { status, body, lostBy }: Exchanged): Outcome {
+  if (status === 0) return lostBy === noAnswer ? 'hung' : 'lost';
+  // Joins of one session at once hold each other up, whatever fails.
+  if (status < 500 || (status === 503 && body.includes(busySession))) return 'served';
+  const refusal = refusals[family];
+  const isNamed = status === refusal?.status && body.includes(refusal.says);
+  return status === 503 || isNamed ? 'refused' : 'unnamed';
 }
 
 /** Whether the platform did what it was asked to, or said why not. */

@@ -4,9 +4,9 @@ import { eventually } from '../../support/eventually.ts';
 import { historiesOf } from '../campaign-histories.ts';
 import { judge, type LockRules } from '../lock-history.ts';
 import { retriesNow } from '../retries-now.ts';
-import { consumedTooOften, isQuiet, wrongFacts } from '../soak-checks.ts';
+import { consumedTooOften, wrongFacts } from '../soak-checks.ts';
 import { type Caller, json } from './caller.ts';
-import type { Journal, UploadEntry } from './journal.ts';
+import { type Finding, type Journal, mostVersions, type UploadEntry } from './journal.ts';
 import type { CampaignPlatform } from './platform.ts';
 import { staleName } from './runners.ts';
 import { leaseMs, maxAttempts, type Stage } from './stage.ts';
@@ -22,28 +22,43 @@ export interface Judged {
 const rules: LockRules = { leaseMs, maxAttempts, maxLost: 3, slackMs: 5 };
 const readAtOnce = 8;
 
-/** Retries wait no longer; what is open ends. */
-export async function comesToRest({ platform, journal }: Judged, limitMs: number): Promise<boolean> {
+/** Sessions in which something moves or ought to. */
+export async function busySessions({ database }: CampaignPlatform): Promise<string[]> {
+  const rows = await database.query<{ id: string }>(
+    `select session_id as id from node_run where state <> 'done'
+      union select session_id from node_instance where follow_up_wanted or reprocess_wanted
+      union select id from session where wanted_seq <> advanced_seq`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Retries wait no longer; what is open ends.
+ * @param leftBefore sessions that an earlier round has left stuck, and has been found for
+ */
+export async function comesToRest(
+  { platform, journal }: Judged,
+  leftBefore: ReadonlySet<string>,
+  limitMs: number,
+): Promise<boolean> {
+  const { database } = platform;
+  const busy = async () => (await busySessions(platform)).filter((id) => !leftBefore.has(id));
+  const isAtRest = async () => {
+    await retriesNow(database);
+    await delay(100);
+    return (await busy()).length === 0;
+  };
   try {
-    await eventually(
-      'all is at rest',
-      async () => {
-        await retriesNow(platform.database);
-        await delay(100);
-        return isQuiet(platform.database);
-      },
-      limitMs,
-    );
+    await eventually('all is at rest', isAtRest, limitMs);
     return true;
   } catch {
-    const { database } = platform;
-    const runs = await database
-      .query(`select id, node_name, state, attempt from node_run where state <> 'done' limit 3`)
-      .catch(() => database.query(`select * from node_run where state <> 'done' limit 2`));
-    const sessions = await database.query(
-      'select id, wanted_seq, advanced_seq, wanted_at from session where wanted_seq <> advanced_seq limit 3',
+    const sessions = await busy();
+    const runs = await database.query(
+      `select * from node_run where state <> 'done' and session_id = any ($1::uuid[]) limit 2`,
+      [sessions],
     );
-    journal.find('stuck', `not at rest after ${limitMs / 1_000} s: ${JSON.stringify({ runs, sessions })}`);
+    const shown = JSON.stringify({ sessions: sessions.slice(0, 3), runs });
+    journal.find('stuck', `not at rest after ${limitMs / 1_000} s: ${shown}`);
     return false;
   }
 }
@@ -52,6 +67,9 @@ interface Listed {
   readonly id: number;
   readonly outputIdentifier: string;
 }
+
+/** Begins the name of uploads that are broken off: none may ever be seen. */
+export const brokenOffName = 'broken-off-';
 
 /** Every acknowledged upload is there and whole, and nothing is there that nobody sent. */
 export async function checkUploads(judged: Judged): Promise<void> {
@@ -81,12 +99,8 @@ async function checkEntry(
 ): Promise<void> {
   const { identifier, bodies } = entry;
   const lastAcknowledged = bodies.findLastIndex(({ acknowledged }) => acknowledged);
-  const tell = (what: 'lost' | 'torn' | 'doubled', sentence: string) =>
-    void journal.wrong.push({
-      what,
-      kind: bodies.at(-1)?.kind ?? '',
-      sentence: `${identifier}: ${sentence}`,
-    });
+  const tell = (what: Finding['what'], sentence: string) =>
+    journal.findOnce(what, `${identifier}: ${sentence}`);
   if (ids.length > 1) tell('doubled', `outputs ${ids.join(', ')}`);
   if (ids.length === 0) {
     if (lastAcknowledged >= 0) tell('lost', `output ${entry.outputId} is not listed`);
@@ -107,12 +121,15 @@ function checkUnknown({ journal }: Judged, entries: readonly UploadEntry[], list
   const copies = listed.filter(
     ({ outputIdentifier }) => !known.has(outputIdentifier) && !outputIdentifier.startsWith('probe-'),
   );
+  for (const { id, outputIdentifier } of copies)
+    if (outputIdentifier.startsWith(brokenOffName))
+      journal.findOnce('torn', `output ${id} is listed, and its upload was broken off`);
   const { nodeId } = entries[0]!;
   const { acknowledged, ambiguous } = journal.reprocesses.get(nodeId) ?? { acknowledged: 0, ambiguous: 0 };
   if (copies.length < acknowledged)
-    journal.find('lost', `${acknowledged} reprocesses were acknowledged, ${copies.length} copies stand`);
+    journal.findOnce('lost', `${acknowledged} reprocesses were acknowledged, ${copies.length} copies stand`);
   if (copies.length > acknowledged + ambiguous)
-    journal.find(
+    journal.findOnce(
       'doubled',
       `${copies.length} copies stand of ${acknowledged} to ${acknowledged + ambiguous} reprocesses`,
     );
@@ -122,19 +139,17 @@ function checkUnknown({ journal }: Judged, entries: readonly UploadEntry[], list
 export async function checkRuns({ platform, stage, journal }: Judged): Promise<void> {
   const { database } = platform;
   for (const sentence of await wrongFacts(database, false)) journal.find('stuck', sentence);
-  const sends = new Map<string, number>();
-  for (const { identifier, bodies } of journal.uploads.values())
-    sends.set(
-      identifier,
-      bodies.reduce((sum, body) => sum + body.sends, 0),
-    );
-  for (const sentence of await consumedTooOften(database, sends)) journal.find('doubled', sentence);
+  const sessions = stage.lanes.map(({ sessionId }) => sessionId);
+  const versions = new Map(
+    [...journal.uploads.values()].map((entry) => [entry.identifier, mostVersions(entry)]),
+  );
+  for (const sentence of await consumedTooOften(database, versions, sessions))
+    journal.find('doubled', sentence);
   const stale = await database.query<{ id: number }>(
     `select id from node_output where starts_with(output_identifier, '${staleName}')`,
   );
   for (const { id } of stale)
     journal.find('stale', `output ${id} was written by someone who had lost the task`);
-  const sessions = stage.lanes.map(({ sessionId }) => sessionId);
   const histories = await historiesOf(database, journal.runnerCalls, prolongedAt(platform), sessions);
   for (const sentence of histories.violations) journal.find('stale', sentence);
   for (const [runId, history] of histories.byRun)

@@ -2,10 +2,12 @@ import type { Caller } from './caller.ts';
 import type { Journal } from './journal.ts';
 import type { CampaignPlatform } from './platform.ts';
 import type { Random } from './random.ts';
+import type { Stage } from './stage.ts';
 
 /** What a fault works on. */
 export interface FaultContext {
   readonly platform: CampaignPlatform;
+  readonly stage: Stage;
   readonly random: Random;
   readonly caller: Caller;
   readonly journal: Journal;
@@ -17,16 +19,20 @@ export interface FaultContext {
   readonly size: 'small' | 'full';
 }
 
-/** Ends the fault. What was killed is not waited for: that is what recovery is. */
-export type Heal = () => Promise<void> | void;
+export interface Fault {
+  /** Ends it. What was killed is not waited for: that is what recovery is. */
+  readonly heal: () => Promise<void> | void;
+  /** Whether the platform has felt it; absent where it cannot but do so. */
+  readonly isFelt?: () => Promise<boolean> | boolean;
+}
 
 export interface FaultKind {
   readonly number: number;
   readonly name: string;
   /** Why it cannot be injected here; undefined where it can. */
   readonly unavailable?: (platform: CampaignPlatform) => string | undefined;
-  /** Begins the fault; resolves with its end when it is in force. */
-  readonly inject: (context: FaultContext) => Promise<Heal>;
+  /** Begins the fault; resolves when it is in force. */
+  readonly inject: (context: FaultContext) => Promise<Fault>;
 }
 
 /** The form whose turn it is. */
@@ -34,4 +40,10 @@ export function inTurn<T>(forms: readonly T[], { turn }: FaultContext): T {
   return forms[turn % forms.length] as T;
 }
 
-export const nothingToHeal: Heal = () => undefined;
+export const nothingToHeal: Fault = { heal: () => undefined };
+
+/** Felt when a call has failed since, or takes long. */
+export function feltByCalls({ caller }: FaultContext): () => boolean {
+  const before = caller.tally.disturbed;
+  return () => caller.tally.disturbed > before;
+}

@@ -6,14 +6,19 @@ import { workflowBundle } from '../../../worker/bundle.ts';
 import { type FaultKind, nothingToHeal } from './fault.ts';
 import { roles, type Slot } from './slot.ts';
 
+/** Calls that are sent more than once each time. */
+const repeatedAtLeast = { small: 10, full: 200 } as const;
+
 export const repeated: FaultKind = {
   number: 18,
   name: 'every change sent twice at once, and once more later',
-  async inject({ caller, size }) {
-    caller.repeatAfterMs = size === 'small' ? 500 : 5_000;
-    return () => {
+  async inject({ caller, journal, size }) {
+    const { ambiguous } = journal.counts;
+    caller.repeatAfterMs = size === 'small' ? 1_000 : 5_000;
+    const heal = () => {
       caller.repeatAfterMs = undefined;
     };
+    return { heal, isFelt: () => journal.counts.ambiguous - ambiguous >= repeatedAtLeast[size] };
   },
 };
 
@@ -34,13 +39,18 @@ export const rolling: FaultKind = {
       );
     over.abort();
     await balancer;
+    // What was sent to the last of them is waited for: it may have been left hanging.
+    await caller.tally.untilOthersEnded();
     const failed = failures() - failedBefore;
     if (failed > 0)
-      journal.find('recovered', `${failed} calls failed while processes were replaced one by one`);
+      journal.find(
+        'recovered',
+        `${failed} calls failed or hung while processes were replaced one by one: ${JSON.stringify([...caller.tally.errors])}`,
+      );
     return nothingToHeal;
 
     function failures(): number {
-      return caller.tally.sum('made') - caller.tally.sum('succeeded') - caller.tally.late;
+      return caller.tally.made - caller.tally.all.served;
     }
   },
 };
@@ -65,8 +75,8 @@ export const replayed: FaultKind = {
   number: 20,
   name: 'the present code over the histories of these runs',
   async inject({ platform, journal, size }) {
+    let count = 0;
     const histories = async function* () {
-      let count = 0;
       for await (const { workflowId, runId } of platform.operator.workflow.list()) {
         if (count === replayedAtMost[size]) return;
         count += 1;
@@ -81,6 +91,6 @@ export const replayed: FaultKind = {
     );
     for await (const { workflowId, error } of results)
       if (error !== undefined) journal.find('stuck', `${workflowId} does not replay: ${error.message}`);
-    return nothingToHeal;
+    return { ...nothingToHeal, isFelt: () => count > 0 };
   },
 };

@@ -1,10 +1,11 @@
 /** Faults of the machine: packets, disks, clocks, limits. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
-import { type FaultContext, type FaultKind, type Heal, inTurn } from './fault.ts';
-import { gateOf, type Line, lines } from './faults-wire.ts';
-import type { CampaignPlatform, Disk } from './platform.ts';
+import { type Fault, type FaultContext, type FaultKind, inTurn } from './fault.ts';
+import { gateOf, type Line, lines, throughGate } from './faults-wire.ts';
+import type { CampaignPlatform } from './platform.ts';
 
 const table = `sdp_campaign_${process.pid}`;
 
@@ -22,18 +23,18 @@ export const halfOpen: FaultKind = {
   async inject(context) {
     const { platform, random } = context;
     const line = inTurn(lines, context);
-    if (!canFilter()) {
-      const gate = await gateOf(context, line);
-      gate.set({ kind: 'hold' });
-      return () => gate.set({ kind: 'pass' });
-    }
+    if (!canFilter()) return throughGate(await gateOf(context, line), { kind: 'hold' });
     const port = portOf(platform, line, random.whole(0, platform.of('API').length - 1));
     const rules = [
       `table inet ${table} {\nchain out {\ntype filter hook output priority 0`,
-      `tcp dport ${port} drop\ntcp sport ${port} drop\n}\n}\n`,
+      `tcp dport ${port} counter drop\ntcp sport ${port} counter drop\n}\n}\n`,
     ].join('\n');
     execFileSync('nft', ['-f', '-'], { input: rules });
-    return () => void execFileSync('nft', ['delete', 'table', 'inet', table]);
+    const heal = () => void execFileSync('nft', ['delete', 'table', 'inet', table]);
+    return {
+      heal,
+      isFelt: () => /packets [1-9]/.test(String(execFileSync('nft', ['list', 'table', 'inet', table]))),
+    };
   },
 };
 
@@ -46,33 +47,6 @@ function portOf(platform: CampaignPlatform, line: Line, api: number): number {
     temporal: `http://${TEMPORAL_ADDRESS}`,
   };
   return Number(new URL(addresses[line]!).port);
-}
-
-export const diskFull: FaultKind = {
-  number: 13,
-  name: 'disk full: database, objects, staging',
-  unavailable: (platform) =>
-    platform.disks === undefined ? 'file systems cannot be mounted here' : undefined,
-  async inject(context) {
-    const folder = context.platform.disks!.get(inTurn<Disk>(['postgres', 'objects', 'temp'], context))!;
-    const files = fill(folder);
-    return () => {
-      for (const file of files) rmSync(file, { force: true });
-    };
-  },
-};
-
-/** What is written meanwhile takes part of it, so the rest is filled in ever smaller files. */
-function fill(folder: string): string[] {
-  const files: string[] = [];
-  for (let tries = 0; tries < 10; tries++) {
-    const { bavail, bsize } = statfsSync(folder);
-    if (bavail === 0) break;
-    const file = join(folder, `full-${tries}`);
-    files.push(file);
-    spawnSync('fallocate', ['-l', String(bavail * bsize), file]);
-  }
-  return files;
 }
 
 const libraries = ['/usr/lib', '/usr/local/lib'];
@@ -105,30 +79,42 @@ export const clock: FaultKind = {
     const step = () => writeFileSync(file, `${random.oneOf(steps)}\n`);
     step();
     const stepping = setInterval(step, Math.max(1_000, holdMs / 3));
-    return async () => {
+    const heal = async () => {
       clearInterval(stepping);
       writeFileSync(file, '+0\n');
       // A start takes seconds, which the suite has not.
       if (size === 'full') await slot.restart();
     };
+    return { heal };
   },
 };
 
+const descriptors = 64;
+
+/** The processes hold fewer than 64 at rest, so as many connections are opened to an API process as it then can bear. */
+async function fewDescriptors({ platform, random }: FaultContext): Promise<Fault> {
+  const slot = random.oneOf(platform.of('API'));
+  const { pid } = slot;
+  const limit = (files: number) => void spawnSync('prlimit', ['--pid', String(pid), `--nofile=${files}:`]);
+  limit(descriptors);
+  const sockets = Array.from({ length: descriptors }, () =>
+    connect(slot.port, '127.0.0.1').on('error', () => undefined),
+  );
+  const heal = () => {
+    for (const socket of sockets) socket.destroy();
+    limit(4_096);
+  };
+  return { heal, isFelt: () => readdirSync(`/proc/${pid}/fd`).length >= descriptors - 1 };
+}
+
+async function smallHeap({ platform, random }: FaultContext): Promise<Fault> {
+  const slot = random.oneOf(platform.slots);
+  await slot.restart({ NODE_OPTIONS: '--max-old-space-size=128' });
+  return { heal: () => slot.restart() };
+}
+
 /** A limit on processes does not bind the superuser, so it is left out. */
-const resourceFaults: ReadonlyArray<(context: FaultContext) => Promise<Heal>> = [
-  async ({ platform, random }) => {
-    const slot = random.oneOf(platform.slots);
-    const limit = (files: string) =>
-      void spawnSync('prlimit', ['--pid', String(slot.pid), `--nofile=${files}:`]);
-    limit('64');
-    return () => limit('4096');
-  },
-  async ({ platform, random }) => {
-    const slot = random.oneOf(platform.slots);
-    await slot.restart({ NODE_OPTIONS: '--max-old-space-size=128' });
-    return () => slot.restart();
-  },
-];
+const resourceFaults = [fewDescriptors, smallHeap];
 
 export const resources: FaultKind = {
   number: 15,

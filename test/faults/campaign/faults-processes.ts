@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Failpoint } from '../../../store/connection/failpoint.ts';
-import { type FaultContext, type FaultKind, type Heal, inTurn, nothingToHeal } from './fault.ts';
+import { type Fault, type FaultContext, type FaultKind, inTurn, nothingToHeal } from './fault.ts';
 import type { CampaignPlatform } from './platform.ts';
 import type { Slot } from './slot.ts';
 
@@ -39,7 +39,7 @@ export const workerKilled: FaultKind = {
   },
 };
 
-async function killed(slot: Slot): Promise<Heal> {
+async function killed(slot: Slot): Promise<Fault> {
   slot.kill('SIGKILL');
   return nothingToHeal;
 }
@@ -50,7 +50,7 @@ async function crashAt(
   point: Failpoint,
   slot: Slot,
   holdMs: number,
-): Promise<Heal> {
+): Promise<Fault> {
   const armed = join(platform.failpointDir, point);
   writeFileSync(armed, 'crash');
   const until = Date.now() + holdMs;
@@ -66,7 +66,7 @@ export const standing: FaultKind = {
   async inject({ platform, random }) {
     const slot = random.oneOf(platform.slots);
     slot.kill('SIGSTOP');
-    return () => slot.kill('SIGCONT');
+    return { heal: () => slot.kill('SIGCONT') };
   },
 };
 
@@ -88,10 +88,10 @@ export const objectStoreKilled: FaultKind = {
   },
 };
 
-const databaseFaults: ReadonlyArray<(context: FaultContext) => Promise<Heal>> = [
+const databaseFaults: ReadonlyArray<(context: FaultContext) => Promise<Fault>> = [
   async ({ platform }) => {
     await platform.stack.postgres!.stop();
-    return () => platform.stack.postgres!.start();
+    return { heal: () => platform.stack.postgres!.start() };
   },
   async ({ platform }) => {
     const client = new pg.Client(platform.superuserUrl);

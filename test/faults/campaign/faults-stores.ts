@@ -1,9 +1,10 @@
 /** Faults inside the servers: sessions that hold locks, connections that are used up, stores that refuse writes. */
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { type FaultContext, type FaultKind, type Heal, inTurn } from './fault.ts';
+import { type Fault, type FaultContext, type FaultKind, feltByCalls, inTurn } from './fault.ts';
 
 async function session(url: string): Promise<pg.Client> {
   const client = new pg.Client(url);
@@ -13,7 +14,9 @@ async function session(url: string): Promise<pg.Client> {
 }
 
 /** Connections are taken until the server refuses more. */
-async function connectionsUsedUp({ platform }: FaultContext): Promise<Heal> {
+async function connectionsUsedUp(context: FaultContext): Promise<Fault> {
+  const { platform } = context;
+  const isFelt = feltByCalls(context);
   const taken: pg.Client[] = [];
   const { application } = platform.stack.roles!;
   let isTaking = true;
@@ -26,30 +29,39 @@ async function connectionsUsedUp({ platform }: FaultContext): Promise<Heal> {
     }
   };
   const taking = Promise.all(Array.from({ length: 8 }, take));
-  return async () => {
+  const heal = async () => {
     isTaking = false;
     await taking;
     await Promise.all(taken.map((client) => client.end().catch(() => undefined)));
   };
+  return { heal, isFelt };
 }
 
 const tables = ['node_output', 'node_run', 'session', 'node_claim', 'pending_object'];
 
-async function tableLocked({ platform, random }: FaultContext): Promise<Heal> {
+async function tableLocked(context: FaultContext): Promise<Fault> {
+  const { platform, random } = context;
+  const isFelt = feltByCalls(context);
   const client = await session(platform.superuserUrl);
   await client.query('begin');
   await client.query(`lock table ${random.oneOf(tables)} in access exclusive mode`);
-  return () => client.end();
+  return { heal: () => client.end(), isFelt };
 }
 
 /** Writes fail now and then as those of a database under contention do. */
-async function forcedErrors({ platform, random }: FaultContext): Promise<Heal> {
+async function forcedErrors({ platform, random }: FaultContext): Promise<Fault> {
   const client = await session(platform.superuserUrl);
   const code = random.oneOf(['40001', '40P01']);
+  // A number that was taken stays taken, whatever becomes of the transaction.
+  await client.query('create sequence campaign_refusals');
+  await client.query('grant usage on sequence campaign_refusals to public');
   await client.query(`
     create or replace function campaign_refuses() returns trigger language plpgsql as $$
     begin
-      if random() < 0.3 then raise exception 'refused by the campaign' using errcode = '${code}'; end if;
+      if random() < 0.3 then
+        perform nextval('campaign_refusals');
+        raise exception 'refused by the campaign' using errcode = '${code}';
+      end if;
       return new;
     end $$`);
   const refused = ['node_output', 'node_run', 'session'];
@@ -57,10 +69,14 @@ async function forcedErrors({ platform, random }: FaultContext): Promise<Heal> {
     await client.query(
       `create or replace trigger campaign_refuses before insert or update on ${table} for each row execute function campaign_refuses()`,
     );
-  return async () => {
+  const heal = async () => {
     for (const table of refused) await client.query(`drop trigger campaign_refuses on ${table}`);
+    await client.query('drop sequence campaign_refusals');
     await client.end();
   };
+  const isFelt = async () =>
+    (await client.query('select is_called from campaign_refusals')).rows[0].is_called;
+  return { heal, isFelt };
 }
 
 const databaseFaults = [connectionsUsedUp, tableLocked, forcedErrors];
@@ -88,13 +104,21 @@ export const temporalStore: FaultKind = {
         await delay(random.between(5, 100));
       }
     })();
-    return async () => {
+    const heal = async () => {
       over.abort();
       await holding;
       store.close();
     };
+    return { heal, isFelt: logged(platform.stack.dataDir, 'temporal', /SQLITE_BUSY|database is locked/) };
   },
 };
+
+/** Felt when the server has written such a line since. */
+function logged(dataDir: string, server: string, line: RegExp): () => boolean {
+  const file = join(dataDir, 'logs', `${server}.log`);
+  const from = statSync(file).size;
+  return () => line.test(readFileSync(file).subarray(from).toString());
+}
 
 function takesLock(store: DatabaseSync): boolean {
   try {

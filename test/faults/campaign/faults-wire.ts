@@ -1,6 +1,6 @@
 /** Faults of the lines between callers, processes and servers. */
 import type { Gate, GateMode } from '../../support/gate.ts';
-import { type FaultContext, type FaultKind, type Heal, inTurn } from './fault.ts';
+import { type Fault, type FaultContext, type FaultKind, inTurn } from './fault.ts';
 
 export const lines = ['database', 'objectStore', 'temporal', 'API'] as const;
 export type Line = (typeof lines)[number];
@@ -10,11 +10,17 @@ export async function gateOf({ platform, random }: FaultContext, line: Line): Pr
   return line === 'API' ? await random.oneOf(platform.of('API')).gate() : platform.gates[line];
 }
 
-/** On one line at a time. */
-async function onLine(context: FaultContext, mode: GateMode, among: readonly Line[] = lines): Promise<Heal> {
-  const gate = await gateOf(context, inTurn(among, context));
+/** Felt when something has come that was treated so. */
+export function throughGate(gate: Gate, mode: GateMode): Fault {
+  const before = gate.treated;
   gate.set(mode);
-  return () => gate.set({ kind: 'pass' });
+  return { heal: () => gate.set({ kind: 'pass' }), isFelt: () => gate.treated > before };
+}
+
+/** On one line at a time. */
+async function onLine(context: FaultContext, mode: GateMode, among: readonly Line[] = lines): Promise<Fault> {
+  const gate = await gateOf(context, inTurn(among, context));
+  return throughGate(gate, mode);
 }
 
 export const answerLost: FaultKind = {

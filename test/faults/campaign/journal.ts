@@ -3,8 +3,6 @@ import type { RecordedCall } from '../campaign-record.ts';
 
 export interface SentBody {
   readonly sha256: string;
-  /** The number of the kind of fault during which it was sent. */
-  readonly kind: string;
   acknowledged: boolean;
   /** How often it was sent; each may have taken effect. */
   sends: number;
@@ -25,28 +23,38 @@ export interface ReprocessEntry {
   ambiguous: number;
 }
 
+/**
+ * How many versions of the output there can have been. Bytes that the output has already make none, so there is one of
+ * each body; but where an older body was sent more than once, one of its sends may have come after the newer body.
+ */
+export function mostVersions({ bodies }: UploadEntry): number {
+  const mayComeLate = bodies.slice(0, -1).some(({ sends }) => sends > 1);
+  return mayComeLate ? bodies.reduce((sum, { sends }) => sum + sends, 0) : bodies.length;
+}
+
+/** Of one round. */
 export class Journal {
+  /** The kind of fault that is at work. */
+  readonly kind: string;
   readonly uploads = new Map<string, UploadEntry>();
   readonly sessions: string[] = [];
   readonly reprocesses = new Map<number, ReprocessEntry>();
   /** Calls of runners, for the history of each run. */
   readonly runnerCalls: RecordedCall[] = [];
-  /** What was wrong at once, without waiting for the end. */
   readonly wrong: Finding[] = [];
-  readonly counts = {
-    acknowledged: 0,
-    ambiguous: 0,
-    staleRefused: 0,
-    staleAccepted: 0,
-    revokedRefused: 0,
-    revokedAccepted: 0,
-    exercises: 0,
-  };
-  /** The kind of fault that is at work now. */
-  kind = '';
+  readonly counts = { acknowledged: 0, ambiguous: 0, staleCalls: 0 };
+
+  constructor(kind: string) {
+    this.kind = kind;
+  }
 
   find(what: Finding['what'], sentence: string): void {
-    if (this.wrong.length < mostFindings) this.wrong.push({ what, kind: this.kind, sentence });
+    if (this.wrong.length < mostFindings) this.wrong.push({ what, sentence });
+  }
+
+  /** What is said once is not said again. */
+  findOnce(what: Finding['what'], sentence: string): void {
+    if (!this.wrong.some((finding) => finding.sentence === sentence)) this.find(what, sentence);
   }
 
   upload(nodeId: number, identifier: string): UploadEntry {
@@ -63,7 +71,15 @@ export class Journal {
 const mostFindings = 1_000;
 
 export interface Finding {
-  readonly what: 'lost' | 'torn' | 'doubled' | 'stuck' | 'stale' | 'revoked' | 'recovered' | 'answer';
-  readonly kind: string;
+  readonly what:
+    | 'lost'
+    | 'torn'
+    | 'doubled'
+    | 'stuck'
+    | 'stale'
+    | 'revoked'
+    | 'recovered'
+    | 'answer'
+    | 'share';
   readonly sentence: string;
 }

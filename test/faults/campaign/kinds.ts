@@ -1,7 +1,8 @@
 /** All kinds of fault that a campaign injects, in the order of their numbers. */
 import type { FaultKind } from './fault.ts';
 import { repeated, replayed, rolling } from './faults-calls.ts';
-import { clock, diskFull, halfOpen, resources } from './faults-machine.ts';
+import { diskFull } from './faults-disks.ts';
+import { clock, halfOpen, resources } from './faults-machine.ts';
 import {
   apiKilled,
   databaseRestarted,

@@ -1,22 +1,24 @@
 /**
- * `npm run campaign:faults`: every kind of fault alone, then random pairs. `-- --seed N` repeats one, `--kind 7` or
- * `--kind 4+12` chooses rounds (more than one may be named), `--pairs N` says how many pairs, `--size small|full` and
- * `--acknowledged N` how long a round is, `--processes 1|2` how many of each process, `--write` puts the table into
- * docs/reliability.md.
+ * `npm run campaign:faults`: every kind of fault alone, then random pairs. `-- --seed N` repeats one. `--kind 1,2,3`,
+ * `--kind 4+12` or `--kind pairs` chooses rounds, `--pairs N` says how many pairs, `--size small|full`,
+ * `--acknowledged N` and `--faults N` how long a round is, `--processes 1|2` how many of each process. `--write` puts
+ * each row into docs/reliability.md as soon as its round is over, and leaves the rows of other kinds as they are: so a
+ * campaign can be run in parts.
  */
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { onEnd } from '../../../local/parent.ts';
 import { checkout } from '../../../local/settings.ts';
+import { temporaryDataFolder } from '../../support/global-setup.ts';
 import type { FaultKind } from './fault.ts';
 import { kinds } from './kinds.ts';
 import { CampaignPlatform } from './platform.ts';
-import { quietTemporal } from './quiet.ts';
 import { Random } from './random.ts';
-import { Campaign, type Report, sizes } from './run.ts';
-import { complaints, tableOf, writeSection } from './table.ts';
+import { complaints, type Report } from './report.ts';
+import { runCampaign } from './run.ts';
+import { sizes } from './sizes.ts';
+import { type RunFacts, tableOf, writeRows } from './table.ts';
 
 const { values } = parseArgs({
   options: {
@@ -25,6 +27,7 @@ const { values } = parseArgs({
     pairs: { type: 'string' },
     size: { type: 'string', default: 'full' },
     acknowledged: { type: 'string' },
+    faults: { type: 'string' },
     processes: { type: 'string', default: '2' },
     write: { type: 'boolean', default: false },
   },
@@ -32,58 +35,82 @@ const { values } = parseArgs({
 
 /** Pairs where no kind is named. */
 const pairsByDefault = 20;
+const page = join(checkout, 'docs/reliability.md');
 
 async function main(): Promise<number> {
   const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+  const chosen = rounds(seed);
   console.log(`Seed ${seed}. The same again: npm run campaign:faults -- --seed ${seed}`);
   quietTemporal();
-  const count = values.processes === '1' ? 1 : 2;
+  const processes = values.processes === '1' ? 1 : 2;
+  const size = sizes[values.size === 'small' ? 'small' : 'full'];
   const platform = await CampaignPlatform.start({
-    dataDir: mkdtempSync(join(tmpdir(), 'sdp-faults-')),
-    counts: { API: count, worker: count, 'built-in worker': count },
+    // PostgreSQL's user can pass it: else the database would lie elsewhere, on a disk that is never full.
+    dataDir: temporaryDataFolder(),
+    counts: { API: processes, worker: processes, 'built-in worker': processes },
     diskMegabytes: 2_048,
     log: console.log,
   });
   onEnd(() => void platform.stop().finally(() => process.exit(1)));
   try {
-    const report = await campaignOn(platform, seed);
-    console.log(`\n${tableOf(report.rows)}\n`);
+    const facts = { seed, size: size.name, processes };
+    const report = await campaignOn(platform, facts, chosen);
+    console.log(`\n${tableOf(report.rows, facts)}\n`);
     console.log({ ...report, rows: report.rows.length });
     for (const complaint of complaints(report)) console.error(complaint);
-    if (values.write) writeSection(join(checkout, 'docs/reliability.md'), report, count);
     return complaints(report).length === 0 ? 0 : 1;
   } finally {
     await platform.stop();
   }
 }
 
-async function campaignOn(platform: CampaignPlatform, seed: number): Promise<Report> {
-  const size = sizes[values.size === 'small' ? 'small' : 'full'];
+async function campaignOn(
+  platform: CampaignPlatform,
+  facts: RunFacts,
+  chosen: ReadonlyArray<readonly FaultKind[]>,
+): Promise<Report> {
+  const size = sizes[facts.size === 'small' ? 'small' : 'full'];
   const acknowledged = Number(values.acknowledged ?? size.acknowledged);
-  const campaign = await Campaign.over(platform, {
-    size: { ...size, acknowledged },
-    seed,
-    log: (line) => console.log(`${new Date().toISOString()} ${line}`),
-  });
-  return await campaign.run(rounds(seed));
+  const faults = Number(values.faults ?? size.faults);
+  const options = {
+    platform,
+    size: { ...size, acknowledged, faults },
+    seed: facts.seed,
+    log: (line: string) => console.log(`${new Date().toISOString()} ${line}`),
+    ...(values.write ? { onRow: (row: Report['rows'][number]) => writeRows(page, [row], facts) } : {}),
+  };
+  return await runCampaign(options, chosen);
 }
 
 function rounds(seed: number): FaultKind[][] {
-  const numbered = (text: string) => text.split('+').map(kindOf);
-  const chosen = values.kind?.map(numbered) ?? kinds.map((kind) => [kind]);
-  const random = new Random(seed).fork('pairs');
-  const count = Number(values.pairs ?? (values.kind === undefined ? pairsByDefault : 0));
-  const pairs = Array.from({ length: count }, () => {
-    const first = random.oneOf(kinds);
-    return [first, random.oneOf(kinds.filter((kind) => kind !== first))];
-  });
-  return [...chosen, ...pairs];
+  const named = values.kind?.flatMap((text) => text.split(','));
+  const alone = named?.filter((text) => text !== 'pairs').map((text) => text.split('+').map(kindOf));
+  const isPaired = named === undefined || named.includes('pairs');
+  const count = Number(values.pairs ?? (isPaired ? pairsByDefault : 0));
+  return [...(alone ?? kinds.map((kind) => [kind])), ...pairs(new Random(seed).fork('pairs'), count)];
+}
+
+/** No pair twice. */
+function pairs(random: Random, count: number): FaultKind[][] {
+  const all = kinds.flatMap((first) =>
+    kinds.filter(({ number }) => number > first.number).map((second) => [first, second]),
+  );
+  return Array.from({ length: count }, () => all.splice(random.whole(0, all.length - 1), 1)[0]!);
 }
 
 function kindOf(number: string): FaultKind {
   const kind = kinds.find((known) => known.number === Number(number));
-  if (kind === undefined) throw new Error(`--kind ${number}: name a number from 1 to ${kinds.length}.`);
+  if (kind === undefined) throw new Error(`--kind ${number}: name numbers from 1 to ${kinds.length}.`);
   return kind;
+}
+
+/** Keeps Temporal's own lines out of the output, but for errors. */
+function quietTemporal(): void {
+  Runtime.install({
+    logger: new DefaultLogger('ERROR'),
+    telemetryOptions: { logging: { filter: { core: 'ERROR', other: 'ERROR' }, forward: {} } },
+    shutdownSignals: [],
+  });
 }
 
 process.exit(await main());

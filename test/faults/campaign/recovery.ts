@@ -18,22 +18,39 @@ export interface Recovery {
   readonly slowest: string;
 }
 
-/**
- * Waits until every API process has taken an upload and every worker process polls its queue.
- * @param withGraph and until a new recording has gone through its graph of built-in nodes
- */
+/** Waits until every API process has taken an upload and every worker process polls its queue. */
 export async function servesAgain(
   platform: CampaignPlatform,
   stage: Stage,
   limitMs: number,
-  withGraph: boolean,
 ): Promise<Recovery> {
+  const probes = platform.slots.map((slot) => ({
+    name: slot.name,
+    probe: () => serves(platform, slot, stage),
+  }));
+  return await untilServed(probes, limitMs);
+}
+
+/** Waits until a new recording has gone through its graph of built-in nodes. */
+export async function convertsAgain(
+  platform: CampaignPlatform,
+  stage: Stage,
+  limitMs: number,
+): Promise<Recovery> {
+  return await untilServed(
+    [{ name: 'a graph of built-in nodes', probe: graphProbe(platform, stage) }],
+    limitMs,
+  );
+}
+
+interface Probe {
+  readonly name: string;
+  readonly probe: () => Promise<boolean>;
+}
+
+async function untilServed(probes: readonly Probe[], limitMs: number): Promise<Recovery> {
   const startedAt = performance.now();
   const over = AbortSignal.timeout(limitMs);
-  const probes = [
-    ...platform.slots.map((slot) => ({ name: slot.name, probe: () => serves(platform, slot, stage) })),
-    ...(withGraph ? [{ name: 'a graph of built-in nodes', probe: graphProbe(platform, stage) }] : []),
-  ];
   const times = await Promise.all(
     probes.map(async ({ name, probe }) => {
       while (!over.aborted) {

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AnswerRecord, RecordedCall, SentRecord } from '../campaign-record.ts';
 import { type Call, isGood, json, type Reply } from './caller.ts';
-import { idleTemplate, leaseMs, templates } from './stage.ts';
+import { leaseMs } from './stage.ts';
 import type { Worker } from './uploads.ts';
 
 interface Task {
@@ -23,6 +23,8 @@ type Asked = SentRecord extends infer One
 /** The task is not to be gone on with. */
 class Left extends Error {}
 
+/** Between two claims when there was nothing to do. */
+const idlePauseMs = 100;
 const base = '/api/v2/runner/tasks';
 const jsonBody = { 'content-type': 'application/json' };
 /** Outputs of tasks that their writer had lost; none may ever stand. */
@@ -37,18 +39,18 @@ export class CampaignRunner {
 
   constructor(work: Worker, instance: string) {
     this.#work = work;
-    this.#instance = instance;
+    this.#instance = `${work.stage.name}-${instance}`;
   }
 
   async run(): Promise<void> {
     while (!this.#work.over.aborted) {
       const task = await this.#claim();
       if (task === undefined) {
-        await delay(this.#work.thinkMs);
+        await delay(idlePauseMs);
         continue;
       }
       try {
-        if (task.nodeTemplate === templates.incremental) await this.#consume(task);
+        if (task.nodeTemplate === this.#work.stage.templates.incremental) await this.#consume(task);
         else await this.#sum(task);
       } catch (error) {
         if (!(error instanceof Left)) throw error;
@@ -61,8 +63,9 @@ export class CampaignRunner {
   }
 
   async #claim(): Promise<Task | undefined> {
-    const { random } = this.#work;
-    const wanted = random.chance(0.5) ? [random.oneOf(Object.values(templates))] : Object.values(templates);
+    const { random, stage } = this.#work;
+    const all = [stage.templates.incremental, stage.templates.plain];
+    const wanted = random.chance(0.5) ? [random.oneOf(all)] : all;
     const body = JSON.stringify({
       instanceId: this.#instance,
       templates: wanted,
@@ -147,8 +150,9 @@ export class CampaignRunner {
 
   /** The task is given up by the next claim of the instance, and gone on with all the same. */
   async #forget(task: Task): Promise<never> {
-    const { journal } = this.#work;
-    const body = JSON.stringify({ instanceId: this.#instance, templates: [idleTemplate], waitSeconds: 0 });
+    const { journal, stage } = this.#work;
+    const idle = [stage.templates.idle];
+    const body = JSON.stringify({ instanceId: this.#instance, templates: idle, waitSeconds: 0 });
     const reply = await this.#make({ kind: 'claim' }, { method: 'POST', path: `${base}/claim`, body });
     if (reply.status !== 204) throw new Left();
     const { taskId } = task;
@@ -159,11 +163,9 @@ export class CampaignRunner {
       await this.#endOnce(task, 'complete', { outcome: 'no-output' }),
     ];
     for (const { status } of replies) {
-      if (status === 404) journal.counts.staleRefused += 1;
-      else if (isGood({ status })) {
-        journal.counts.staleAccepted += 1;
+      if (isGood({ status })) journal.counts.staleCalls += 1;
+      if (isGood({ status }) && status !== 404)
         journal.find('stale', `a call for task ${taskId}, which was given up, was answered ${status}`);
-      }
     }
     throw new Left();
   }

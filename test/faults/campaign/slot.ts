@@ -1,5 +1,5 @@
 /** One process of the platform as `npm start` runs it: supervised, on a port and in a folder of its own. */
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type PlatformOptions, platformProcesses } from '../../../local/platform.ts';
 import type { Supervised } from '../../../local/supervised.ts';
@@ -77,24 +77,13 @@ export class Slot {
   }
 
   kill(signal: NodeJS.Signals): void {
-    // A file that a dead process wrote would say that its successor is ready.
-    if (signal === 'SIGKILL') this.#forgetReady();
     this.#process.kill(signal);
-  }
-
-  /** Resolves when the process that the supervisor has started again is ready. */
-  async untilReady(): Promise<void> {
-    await this.#process.untilReady();
   }
 
   async close(): Promise<void> {
     this.#process.kill('SIGCONT');
     await this.#process.stop();
     await this.#gate?.close();
-  }
-
-  #forgetReady(): void {
-    rmSync(join(this.#options.dataDir, 'run', `${logs[this.role]}.ready`), { force: true });
   }
 
   #make(variables: Readonly<Record<string, string>>): Supervised {

@@ -7,13 +7,18 @@ import type { CampaignPlatform } from './platform.ts';
 import { administrator } from './platform.ts';
 
 export const leaseMs = 2_000;
-export const templates = { incremental: 'campaign-incremental', plain: 'campaign-plain' } as const;
-/** Registered, and never queued: a claim for it gives up what the instance holds and takes nothing. */
-export const idleTemplate = 'campaign-idle';
 export const maxAttempts = 20;
 const shippedTemplate = 'system-tabular-dashboard-autodetect-next';
 
 export interface Stage {
+  /** Its own, in all that must not be mistaken for another stage's. */
+  readonly name: string;
+  readonly templates: {
+    readonly incremental: string;
+    readonly plain: string;
+    /** Registered, and never queued: a claim for it gives up what the instance holds and takes nothing. */
+    readonly idle: string;
+  };
   readonly database: Database;
   readonly token: string;
   /** Sessions with runners below their input. */
@@ -24,12 +29,14 @@ export interface Stage {
   readonly projectId: number;
 }
 
-export async function makeStage(platform: CampaignPlatform, lanes: number, token: string): Promise<Stage> {
+export async function makeStage(platform: CampaignPlatform, name: string, lanes: number): Promise<Stage> {
   const { database } = platform;
+  const token = await signIn(platform);
+  const templates = { incremental: `incremental-${name}`, plain: `plain-${name}`, idle: `idle-${name}` };
   const common = { leaseSeconds: leaseMs / 1_000, maxAttempts };
   await outsideTemplate(database, templates.incremental, { ...common, incremental: true });
   await outsideTemplate(database, templates.plain, common);
-  await outsideTemplate(database, idleTemplate, common);
+  await outsideTemplate(database, templates.idle, common);
   const made = { lanes: [] as Graph[], stores: [] as Graph[] };
   for (let lane = 0; lane < lanes; lane++) {
     made.lanes.push(
@@ -49,11 +56,19 @@ export async function makeStage(platform: CampaignPlatform, lanes: number, token
   const [template] = await database.query<{ id: number }>('select id from session_template where name = $1', [
     shippedTemplate,
   ]);
-  return { database, token, ...made, templateId: template!.id, projectId: made.lanes[0]!.projectId };
+  return {
+    name,
+    templates,
+    database,
+    token,
+    ...made,
+    templateId: template!.id,
+    projectId: made.lanes[0]!.projectId,
+  };
 }
 
 /** The administrator's token, as soon as an API process gives it. */
-export async function signIn(platform: CampaignPlatform): Promise<string> {
+async function signIn(platform: CampaignPlatform): Promise<string> {
   for (let tries = 0; ; tries++) {
     const response = await fetch(`${platform.of('API')[0]!.directUrl}/api/authorization/token`, {
       method: 'POST',

@@ -13,33 +13,34 @@ export interface Worker {
   readonly journal: Journal;
   readonly random: Random;
   /** How long somebody pauses between two things at the most, in milliseconds. */
-  readonly thinkMs: number;
+  readonly thinkMs: () => number;
   /** No further work is begun; what was begun is brought to its end. */
   readonly over: AbortSignal;
 }
 
 const pauseMs = 40;
-/** Share of uploads to nodes below which runners work. */
-const toLanes = 0.25;
 const replacing = 0.1;
 const padding = randomBytes(256 * 1_024).toString('base64');
 
 export class Uploader {
   readonly #work: Worker;
   readonly #name: string;
+  readonly #toLanes: number;
   #number = 0;
   readonly #own: UploadEntry[] = [];
 
-  constructor(work: Worker, name: string) {
+  /** @param toLanes share of uploads to nodes below which runners work */
+  constructor(work: Worker, name: string, toLanes: number) {
     this.#work = work;
-    this.#name = name;
+    this.#toLanes = toLanes;
+    this.#name = `${work.stage.name}-${name}`;
   }
 
   async run(): Promise<void> {
     const { random, over } = this.#work;
     while (!over.aborted) {
       await this.#uploadNext();
-      await delay(this.#work.thinkMs * random.next());
+      await delay(this.#work.thinkMs() * random.next());
       if (random.chance(0.3)) await this.#readOne();
     }
   }
@@ -47,7 +48,7 @@ export class Uploader {
   async #uploadNext(): Promise<void> {
     const { random, stage } = this.#work;
     const earlier = this.#own.length > 5 && random.chance(replacing) ? random.oneOf(this.#own) : undefined;
-    const graph: Graph = random.oneOf(random.chance(toLanes) ? stage.lanes : stage.stores);
+    const graph: Graph = random.oneOf(random.chance(this.#toLanes) ? stage.lanes : stage.stores);
     const entry = earlier ?? this.#work.journal.upload(graph.nodes.input!, `${this.#name}-${this.#number++}`);
     const sizes = [20, 600, 9_000, 70_000, 200_000];
     const size = sizes[Math.floor(random.next() ** 3 * sizes.length)]!;
@@ -82,7 +83,6 @@ async function uploadUntilKnown(
   const checksum = digest.copy().digest('base64');
   const sent: SentBody = {
     sha256: digest.digest('hex'),
-    kind: journal.kind,
     acknowledged: false,
     sends: 0,
   };
@@ -141,7 +141,7 @@ export function digestOf(bytes: Buffer): string {
 
 /** Sessions that are made, and a node that is reprocessed: what is repeated would be done twice, so it is not. */
 export async function makeAndReprocess(work: Worker): Promise<void> {
-  const { stage, journal, random, over, thinkMs } = work;
+  const { stage, journal, random, over } = work;
   const [graph] = stage.stores;
   const nodeId = graph!.nodes.input!;
   const entry = journal.upload(nodeId, 'reprocessed');
@@ -149,7 +149,7 @@ export async function makeAndReprocess(work: Worker): Promise<void> {
   const counted = journal.reprocesses.get(nodeId) ?? { nodeId, acknowledged: 0, ambiguous: 0 };
   journal.reprocesses.set(nodeId, counted);
   while (!over.aborted) {
-    await delay(thinkMs * random.between(1, 4));
+    await delay(work.thinkMs() * random.between(1, 4));
     if (random.chance(0.5)) await makeSession(work);
     else await reprocess(work, counted);
   }

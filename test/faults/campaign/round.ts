@@ -1,0 +1,251 @@
+/** One kind of fault, or several at once, on a platform at work; then what the platform has kept of it is judged. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { Caller } from './caller.ts';
+import { busySessions, checkRuns, checkSessions, checkUploads, comesToRest, type Judged } from './checks.ts';
+import { exercises, revocations } from './exercises.ts';
+import type { Fault, FaultContext, FaultKind } from './fault.ts';
+import { Journal } from './journal.ts';
+import type { CampaignPlatform } from './platform.ts';
+import type { Random } from './random.ts';
+import { convertsAgain, type Recovery, servesAgain } from './recovery.ts';
+import { emptyRow, type Row, shareServed } from './report.ts';
+import { CampaignRunner } from './runners.ts';
+import { aimedShare, type CampaignSize, fewestForShare } from './sizes.ts';
+import { makeStage, type Stage } from './stage.ts';
+import { makeAndReprocess, Uploader, type Worker } from './uploads.ts';
+
+export interface RoundPlan {
+  readonly platform: CampaignPlatform;
+  readonly size: CampaignSize;
+  readonly kinds: readonly FaultKind[];
+  /** Of the kinds: `7`, or `4+12`. */
+  readonly label: string;
+  /** Of the campaign's rounds, from 0 on. */
+  readonly number: number;
+  readonly isLast: boolean;
+  readonly seed: number;
+  readonly random: Random;
+}
+
+export class Round {
+  readonly row: Row;
+  readonly caller: Caller;
+  readonly #plan: RoundPlan;
+  readonly #journal: Journal;
+  readonly #stage: Stage;
+  /** Ends before the runners do: they bring to its end what was uploaded. */
+  readonly #uploading = new AbortController();
+  readonly #over = new AbortController();
+  /** The last faults are over. */
+  #isEnding = false;
+
+  private constructor(plan: RoundPlan, stage: Stage) {
+    const { label, kinds, platform, random, size } = plan;
+    this.#plan = plan;
+    this.#stage = stage;
+    this.row = emptyRow(label, kinds.map(({ name }) => name).join(' / '));
+    this.#journal = new Journal(label);
+    this.caller = new Caller(platform.of('API'), random.fork('calls'), this.#journal, size.answerLimitMs);
+  }
+
+  static async begin(plan: RoundPlan): Promise<Round> {
+    return new Round(plan, await makeStage(plan.platform, `r${plan.number}`, plan.size.lanes));
+  }
+
+  /** Everybody works until the last fault has ended and all is at rest. */
+  async run(): Promise<void> {
+    const startedAt = performance.now();
+    const leftBefore = new Set(await busySessions(this.#plan.platform));
+    const runners = this.#runners();
+    const people = Promise.all(this.#people());
+    const working = Promise.all([people, ...runners.map((runner) => runner.run())]);
+    working.catch(() => this.#end());
+    try {
+      await this.#faultsInTurn();
+      await this.#converts();
+      await this.#lastCalls();
+      this.#uploading.abort();
+      await people;
+      await this.caller.settled();
+      for (const runner of runners) runner.isTidy = true;
+      await this.#judge(leftBefore);
+    } finally {
+      this.#end();
+      await working;
+    }
+    this.#count();
+    this.row.seconds = (performance.now() - startedAt) / 1_000;
+  }
+
+  /** Once more, after later rounds: what was acknowledged here is still there. */
+  async checkUploadsAgain(): Promise<void> {
+    await checkUploads(this.#judged);
+    this.#takeFindings();
+  }
+
+  #end(): void {
+    this.#uploading.abort();
+    this.#over.abort();
+  }
+
+  get #judged(): Judged {
+    return {
+      platform: this.#plan.platform,
+      stage: this.#stage,
+      caller: this.caller,
+      journal: this.#journal,
+    };
+  }
+
+  #work(name: string): Worker {
+    return {
+      stage: this.#stage,
+      caller: this.caller,
+      journal: this.#journal,
+      random: this.#plan.random.fork(name),
+      thinkMs: () => this.#plan.size.thinkMs,
+      over: this.#uploading.signal,
+    };
+  }
+
+  #people(): Promise<void>[] {
+    const { size, platform } = this.#plan;
+    const aside = (name: string): Worker => {
+      const thinkMs = () => (this.#isEnding ? size.thinkMs : size.sideThinkMs);
+      return { ...this.#work(name), thinkMs };
+    };
+    const uploaders = Array.from({ length: size.uploaders }, (_, at) =>
+      new Uploader(this.#work(`uploader ${at}`), `u${at}`, size.toLanes).run(),
+    );
+    return [
+      ...uploaders,
+      makeAndReprocess(aside('sessions')),
+      exercises(aside('exercises')),
+      revocations(aside('tokens'), platform.of('API')),
+    ];
+  }
+
+  #runners(): CampaignRunner[] {
+    return Array.from({ length: this.#plan.size.runners }, (_, at) => {
+      const work = { ...this.#work(`runner ${at}`), over: this.#over.signal };
+      return new CampaignRunner(work, `runner-${at}`);
+    });
+  }
+
+  async #faultsInTurn(): Promise<void> {
+    const { size, kinds, random } = this.#plan;
+    const { counts } = this.#journal;
+    do {
+      await delay(random.between(...size.pauseMs));
+      await this.#faults();
+      await this.#recovered();
+    } while (
+      !this.#over.signal.aborted &&
+      (this.row.faults < size.faults * kinds.length || counts.acknowledged < size.acknowledged)
+    );
+  }
+
+  /** All faults of the round at once; each ends by itself, in any order. */
+  async #faults(): Promise<void> {
+    const { tally } = this.caller;
+    tally.phase = 'fault';
+    const { faults } = this.row;
+    await Promise.all(this.#plan.kinds.map((kind) => this.#fault(kind, faults)));
+    tally.phase = 'recovery';
+  }
+
+  async #fault(kind: FaultKind, turn: number): Promise<void> {
+    const { platform, random, seed, size } = this.#plan;
+    const holdMs = random.between(...size.holdMs);
+    const context: FaultContext = {
+      platform,
+      stage: this.#stage,
+      random: random.fork(`${kind.number} ${turn}`),
+      caller: this.caller,
+      journal: this.#journal,
+      holdMs,
+      turn: turn + seed,
+      size: size.name,
+    };
+    const fault = await kind.inject(context);
+    this.row.faults += 1;
+    await delay(holdMs);
+    this.row.felt += Number(await isFelt(fault, size.feltLimitMs));
+    await fault.heal();
+  }
+
+  async #recovered(): Promise<void> {
+    const { recoveryLimitMs, recoveryAimMs } = this.#plan.size;
+    const recovery = await servesAgain(this.#plan.platform, this.#stage, recoveryLimitMs);
+    this.caller.tally.phase = 'calm';
+    this.#mustServe(recovery, recoveryAimMs);
+    if (recovery.ms <= this.row.recoveryMs) return;
+    this.row.recoveryMs = recovery.ms;
+    this.row.slowest = recovery.slowest;
+  }
+
+  #mustServe({ ms, slowest }: Recovery, aimMs: number): void {
+    if (ms === Number.POSITIVE_INFINITY) this.#journal.find('recovered', `${slowest} did not serve again`);
+    else if (ms > aimMs)
+      this.#journal.find('recovered', `${slowest} served again after ${(ms / 1_000).toFixed(1)} s`);
+  }
+
+  /** What the built-in nodes do takes its time, and waits for others; so it has a limit and no aim. */
+  async #converts(): Promise<void> {
+    const { platform, size, isLast } = this.#plan;
+    // It takes seconds, which the suite has once.
+    if (size.name === 'small' && !isLast) return;
+    const limit = size.recoveryLimitMs;
+    this.#mustServe(await convertsAgain(platform, this.#stage, limit), limit);
+  }
+
+  /** After the last fault some calls of every family are made, and all are served. */
+  async #lastCalls(): Promise<void> {
+    const { lastCalls, restLimitMs } = this.#plan.size;
+    const { tally } = this.caller;
+    // What was sent before may still find what the fault has left.
+    await tally.untilOthersEnded();
+    tally.forgetLast();
+    this.#isEnding = true;
+    const until = Date.now() + restLimitMs;
+    const isEnough = () => [...tally.last.values()].every((last) => last.length >= lastCalls);
+    while (!isEnough() && Date.now() < until && !this.#over.signal.aborted) await delay(20);
+    for (const [family, last] of tally.last)
+      if (last.length < lastCalls || last.includes(false))
+        this.#journal.find('recovered', `the last calls of ${family}: ${last}`);
+  }
+
+  async #judge(leftBefore: ReadonlySet<string>): Promise<void> {
+    const isAtRest = await comesToRest(this.#judged, leftBefore, this.#plan.size.restLimitMs);
+    await checkUploads(this.#judged);
+    await checkSessions(this.#judged);
+    if (isAtRest) await checkRuns(this.#judged);
+  }
+
+  #count(): void {
+    const { row } = this;
+    const { acknowledged, ambiguous, staleCalls } = this.#journal.counts;
+    const { made, duringFaults } = this.caller.tally;
+    Object.assign(row, { operations: made, duringFaults, acknowledged, ambiguous, staleCalls });
+    const share = shareServed(duringFaults);
+    const { refused: _asPromised, ...judged } = duringFaults;
+    const isEnough = Object.values(judged).reduce((sum, count) => sum + count, 0) >= fewestForShare;
+    if (isEnough && share !== undefined && share < aimedShare)
+      this.#journal.find('share', `${Math.round(100 * share)} % of the calls during faults were served`);
+    this.#takeFindings();
+  }
+
+  #takeFindings(): void {
+    this.row.findings.splice(0, Infinity, ...this.#journal.wrong);
+  }
+}
+
+/** Some faults are felt only when somebody comes by. */
+async function isFelt(fault: Fault, limitMs: number): Promise<boolean> {
+  const until = Date.now() + limitMs;
+  for (;;) {
+    if (fault.isFelt === undefined || (await fault.isFelt())) return true;
+    if (Date.now() > until) return false;
+    await delay(50);
+  }
+}

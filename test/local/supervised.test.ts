@@ -1,0 +1,105 @@
+/** How children that end, and those that live and serve no more, are started again. */
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Connection } from '@temporalio/client';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../../local/ports.ts';
+import { findPrograms } from '../../local/programs.ts';
+import { Supervised } from '../../local/supervised.ts';
+import { startTemporal } from '../../local/temporal.ts';
+import { eventually } from '../support/eventually.ts';
+
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sdp-supervised-'));
+  folders.push(folder);
+  for (const name of ['logs', 'run']) mkdirSync(join(folder, name));
+  return folder;
+}
+
+/** Makes its file `ready` once it runs; ends at once where there is a file `broken`. */
+const script = `
+  const { existsSync, writeFileSync } = require('node:fs');
+  if (existsSync('broken')) process.exit(7);
+  writeFileSync('ready', '');
+  setInterval(() => undefined, 1000);`;
+
+async function startChild(folder: string) {
+  const waits: number[] = [];
+  const readyFile = join(folder, 'ready');
+  const child = new Supervised({
+    name: 'Child',
+    command: process.execPath,
+    args: ['-e', script],
+    env: { PATH: process.env.PATH ?? '' },
+    cwd: folder,
+    programName: 'node',
+    mark: folder,
+    logFile: join(folder, 'logs', 'child.log'),
+    pidFile: join(folder, 'run', 'child.pid'),
+    stopSignal: 'SIGKILL',
+    stopSeconds: 1,
+    readySeconds: 20,
+    readyFile,
+    isReady: () => Promise.resolve(existsSync(readyFile)),
+    log: (line) => waits.push(Number(/again in ([\d.]+) s/.exec(line)?.[1])),
+  });
+  onTestFinished(() => child.stop());
+  await child.start();
+  return { child, waits };
+}
+
+test('a child that had become ready is started again within a second, however often it is killed', async () => {
+  const { child, waits } = await startChild(newFolder());
+  for (let kills = 1; kills <= 6; kills++) {
+    const { pid } = child;
+    child.kill('SIGKILL');
+    await eventually('it ended', () => waits.length === kills);
+    await child.untilReady();
+    expect(child.pid).not.toBe(pid);
+  }
+  expect(waits).toEqual([0.2, 0.4, 0.8, 1, 1, 1]);
+});
+
+test('a child that ends before it is ready is started again ever more seldom', async () => {
+  const folder = newFolder();
+  const { child, waits } = await startChild(folder);
+  writeFileSync(join(folder, 'broken'), '');
+  child.kill('SIGKILL');
+  await eventually('five ends', () => waits.length === 5);
+  expect(waits).toEqual([0.2, 0.4, 0.8, 1.6, 3.2]);
+});
+
+test('a Temporal whose store refuses everything for good is started again', async () => {
+  const dataDir = newFolder();
+  const [port, uiPort] = [await freePort(), await freePort()];
+  const lines: string[] = [];
+  const { temporal: program } = await findPrograms({ postgres: true, temporal: false, objectStore: true });
+  const options = { dataDir, program: program!, port, uiPort, log: (line: string) => lines.push(line) };
+  const temporal = await startTemporal(options);
+  onTestFinished(() => temporal.stop());
+  const { workflowService, withDeadline } = await connect(port);
+  const describe = () => workflowService.describeNamespace({ namespace: 'default' });
+  const { pid } = temporal;
+  // A call that is given up while its query runs can break the server's only connection to its store.
+  const giveUp = () => withDeadline(Date.now() + 60 * Math.random(), describe).catch(() => undefined);
+  await eventually('a call that was given up has broken the store', async () => {
+    await Promise.all(Array.from({ length: 40 }, giveUp));
+    return lines.some((line) => line.includes('Temporal answers and does not serve'));
+  });
+  await eventually('it serves again', () => withDeadline(Date.now() + 2_000, describe), 20_000);
+  expect(temporal.pid).not.toBe(pid);
+});
+
+async function connect(port: number) {
+  const connection = await Connection.connect({ address: `127.0.0.1:${port}` });
+  onTestFinished(() => connection.close());
+  const { workflowService } = connection;
+  const withDeadline = (at: number, call: () => Promise<unknown>) => connection.withDeadline(at, call);
+  return { workflowService, withDeadline };
+}
