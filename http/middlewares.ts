@@ -26,7 +26,7 @@ export function identified(
   shutdown: AbortSignal,
   styleOf: (path: string) => ErrorStyle,
 ): Middleware {
-  return async ({ req, res, state }, next) => {
+  return ({ req, res, state }, next) => {
     // Whoever writes sees that the caller is gone; an error without a listener would end the process.
     res.on('error', () => undefined);
     const { path, query } = splitTarget(req.url ?? '/');
@@ -69,7 +69,7 @@ export function identified(
       reply: null,
     };
     Object.assign(state, known);
-    await next();
+    return next();
   };
 }
 
@@ -100,15 +100,17 @@ export function logged(observe?: (routeId: string, status: number, seconds: numb
   return async ({ res, state, method }, next) => {
     const startedAt = performance.now();
     const { log, life } = state;
-    const closed = new Promise<void>((resolve) => {
-      res.once('close', () => {
-        if (!res.writableFinished) life.hangUp();
-        resolve();
-      });
+    res.once('close', () => {
+      if (!res.writableFinished) life.hangUp();
+      // Koa sends the answer when the last middleware is done; whoever hangs up may be gone before.
+      if (isDone) void finish(false);
     });
+    let isDone = false;
     await next();
-    const isGone = res.closed && !res.headersSent;
-    const finish = async () => {
+    isDone = true;
+    if (res.closed) await finish(!res.headersSent);
+
+    async function finish(isGone: boolean): Promise<void> {
       const isDelivered = res.writableFinished;
       await settle(state, isDelivered);
       const seconds = (performance.now() - startedAt) / 1000;
@@ -129,9 +131,7 @@ export function logged(observe?: (routeId: string, status: number, seconds: numb
       if (status >= 500) log.error(line, 'request');
       else if (isGone) log.info(line, 'request cut by its caller');
       else log.info(line, 'request');
-    };
-    // Koa sends the answer when the last middleware is done.
-    void closed.then(finish);
+    }
   };
 }
 
@@ -209,10 +209,10 @@ async function bodyOf(
 }
 
 /** Refuses what somebody between the caller and us might read otherwise. */
-export const refuseSmuggled: Middleware = async ({ req }, next) => {
+export const refuseSmuggled: Middleware = ({ req }, next) => {
   const fault = faultOf(req);
   if (fault !== null) throw new Problem(fault, { headers: { connection: 'close' } });
-  await next();
+  return next();
 };
 
 /** Answers GET and HEAD for paths that no route knows; null where it has nothing. */

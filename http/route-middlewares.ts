@@ -17,8 +17,8 @@ import type { Reply, Route } from './route.ts';
 /** A span around the call, which ends when its answer is out. */
 export const traced: RouteMiddleware = ({ method, path, traced }) => {
   if (traced === false) return undefined;
-  return async ({ state }, next) => {
-    if (!isTracing()) return await next();
+  return ({ state }, next) => {
+    if (!isTracing()) return next();
     state.span = startSpan(`${method} ${path}`, {
       kind: 'server',
       parent: state.headers.traceparent ?? null,
@@ -29,7 +29,7 @@ export const traced: RouteMiddleware = ({ method, path, traced }) => {
         'sdp.request.id': redacted(state.requestId),
       },
     });
-    await state.span?.within(next);
+    return state.span?.within(next);
   };
 };
 
@@ -122,9 +122,9 @@ export type TakeShare = (share: ShareName, caller: Caller | null, call: Call) =>
 export function shared(takeShare: TakeShare): RouteMiddleware {
   return ({ share }) => {
     if (share === undefined) return undefined;
-    return async ({ state }, next) => {
+    return ({ state }, next) => {
       state.life.onEnd(takeShare(share, state.principal, state));
-      await next();
+      return next();
     };
   };
 }
@@ -132,14 +132,14 @@ export function shared(takeShare: TakeShare): RouteMiddleware {
 /** Path (404), query and headers (400). */
 export const validated: RouteMiddleware =
   (route) =>
-  async ({ state, params }, next) => {
+  ({ state, params }, next) => {
     const { query, headers, refusals } = route;
     if (route.params !== undefined) state.params = parseParams(route.params, params, refusals?.params);
     const values = readQuery(state.query);
     if (query !== undefined) state.queryValues = parse('query', query, values, refusals?.query);
     if (headers !== undefined)
       state.headerValues = parse('headers', headers, state.headers, refusals?.headers);
-    await next();
+    return next();
   };
 
 function parseParams(

@@ -14,7 +14,7 @@ async function post(body: Uint8Array<ArrayBuffer> | ReadableStream, type?: strin
   const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
   const sent = { method: 'POST', body, headers, duplex: 'half' } as RequestInit;
   const response = await fetch(`${api.url}/echo/7`, sent);
-  return [response.status, (await response.json()).title];
+  return [response.status, ((await response.json()) as { title?: string }).title];
 }
 const bytes = (text: string) => new Uint8Array(Buffer.from(text));
 
