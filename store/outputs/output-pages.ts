@@ -18,7 +18,7 @@ const pageStatement = `
              from (select v.*, v.output_id as id, p.output_identifier
                      from node_output_superseded v join node_output p on p.id = v.output_id) o
             where ${ofPage} and o.superseded_at_position > $3 order by o.position limit $4)) page
-    join data_source d on d.id = page."dataSourceId"
+    join data_source d on d.id = page.data_source_id
    order by page.position limit $4`;
 const firstPageOutputs = 16;
 const largestPageOutputs = 100;

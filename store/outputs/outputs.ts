@@ -102,8 +102,8 @@ const columnNames = {
 } as const satisfies Record<keyof NodeOutputRow, string>;
 
 /** The select list of a {@link NodeOutputRow} for a table named `o`. */
-export const outputColumns = Object.entries(columnNames)
-  .map(([field, column]) => `o.${column} as "${field}"`)
+export const outputColumns = Object.values(columnNames)
+  .map((column) => `o.${column}`)
   .join(', ');
 
 /** Inserts a published output. Throws when the node is gone. */
@@ -231,13 +231,14 @@ export async function findLatestOutput(
   return row === undefined ? undefined : splitSource(row);
 }
 
-/** A row of outputs and their data sources, whose columns begin with `source_`. */
+/** A row of outputs and their data sources, whose columns begin with `source_`: they arrive as `sourceName`. */
 export function splitSource(row: Record<string, unknown>): OutputWithSource {
   const output: Record<string, unknown> = {};
   const dataSource: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(row)) {
-    if (name.startsWith('source_')) dataSource[name.slice('source_'.length)] = value;
-    else output[name] = value;
+    const [, first, rest] = /^source([A-Z])(.*)$/.exec(name) ?? [];
+    if (first === undefined) output[name] = value;
+    else dataSource[first.toLowerCase() + rest] = value;
   }
   return { output, dataSource } as unknown as OutputWithSource;
 }
