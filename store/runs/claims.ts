@@ -178,7 +178,7 @@ const arriveAndClaimStatement = `
       order by r.fair_rank limit 1 for update skip locked`,
     announce('$6::text[]'),
   )}
-  select instance."claimSeq", instance.drained, ${holdsTask} as holds_task, task.*
+  select instance.claim_seq, instance.drained, ${holdsTask} as holds_task, task.*
     from instance left join lateral (select ${claimColumns} ${claimed}) task on true`;
 
 /**

@@ -145,7 +145,7 @@ const outputsStatement = `
  * a million of them, and a look is one page.
  */
 const attemptsStatement = `
-  select node_instance_id, run_id, attempt, "maxAttempts", "startedAt", "endedAt", outcome, details from (
+  select node_instance_id, run_id, attempt, max_attempts, started_at, ended_at, outcome, details from (
     select n.id as node_instance_id, r.id as run_id, a.number as attempt, r.max_attempts,
            a.started_at, a.ended_at, a.outcome, a.details,
            greatest(a.started_at, a.ended_at) as newest_at

@@ -8,7 +8,7 @@ instance as materialized (
   on conflict (holder, instance_id)
   do update set claim_seq = runner_instance.claim_seq + 1, last_seen_at = clock_timestamp(), signed_off_at = null,
   templates = excluded.templates
-  returning claim_seq as "claimSeq", drained),
+  returning claim_seq, drained),
 replay as materialized (
   select case when t.incremental and n.watermark_position < before.position
   then n.watermark_position else coalesce(before.position, 0) end as position,
@@ -67,22 +67,22 @@ run as (
   from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
   returning *
 )
-select instance."claimSeq", instance.drained,
-exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 and c.ended_at is null) as "holdsTask", task.*
+select instance.claim_seq, instance.drained,
+exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 and c.ended_at is null) as holds_task, task.*
 from instance left join lateral (select
-  claim.task_id as "taskId", run.id as "runId", run.attempt, run.max_attempts as "maxAttempts", run.reason,
-  s.project_id as "projectId", s.id as "sessionId", s.name as "sessionName", n.id as "nodeInstanceId",
-  n.name as "nodeName", run.template_name as "nodeTemplate", run.runner_type as "runnerType", n.configuration,
+  claim.task_id, run.id as run_id, run.attempt, run.max_attempts, run.reason,
+  s.project_id, s.id as session_id, s.name as session_name, n.id as node_instance_id,
+  n.name as node_name, run.template_name as node_template, run.runner_type, n.configuration,
   coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name) order by p.ordinal)
       from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
-  claim.claimed_at as "claimedAt", claim.lease_until as "leaseExpiresAt", claim.lease_seconds as "leaseSeconds",
-  run.traceparent, attempt.waited_seconds as "waitedSeconds",
-  t.incremental, t.timeout_seconds as "timeoutSeconds", claim.watermark_output_id as "watermarkOutputId",
-  claim.watermark_position as "watermarkPosition", run.upper_position as "upperPosition",
+  claim.claimed_at, claim.lease_until as lease_expires_at, claim.lease_seconds,
+  run.traceparent, attempt.waited_seconds,
+  t.incremental, t.timeout_seconds, claim.watermark_output_id,
+  claim.watermark_position, run.upper_position,
   (select count(*) from output_version v
     where v.node_instance_id = any (n.parent_ids) and v.position > claim.watermark_position
     and v.position <= run.upper_position
-    and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)) as "pendingInputs"
+    and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)) as pending_inputs
   from run join claim on true left join attempt on true join node_instance n on n.id = run.node_instance_id
   join node_template t on t.id = n.node_template_id join session s on s.id = run.session_id) task on true;
 
@@ -151,19 +151,19 @@ run as (
   from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
   returning *
 ) select
-claim.task_id as "taskId", run.id as "runId", run.attempt, run.max_attempts as "maxAttempts", run.reason,
-s.project_id as "projectId", s.id as "sessionId", s.name as "sessionName", n.id as "nodeInstanceId",
-n.name as "nodeName", run.template_name as "nodeTemplate", run.runner_type as "runnerType", n.configuration,
+claim.task_id, run.id as run_id, run.attempt, run.max_attempts, run.reason,
+s.project_id, s.id as session_id, s.name as session_name, n.id as node_instance_id,
+n.name as node_name, run.template_name as node_template, run.runner_type, n.configuration,
 coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name) order by p.ordinal)
     from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
-claim.claimed_at as "claimedAt", claim.lease_until as "leaseExpiresAt", claim.lease_seconds as "leaseSeconds",
-run.traceparent, attempt.waited_seconds as "waitedSeconds",
-t.incremental, t.timeout_seconds as "timeoutSeconds", claim.watermark_output_id as "watermarkOutputId",
-claim.watermark_position as "watermarkPosition", run.upper_position as "upperPosition",
+claim.claimed_at, claim.lease_until as lease_expires_at, claim.lease_seconds,
+run.traceparent, attempt.waited_seconds,
+t.incremental, t.timeout_seconds, claim.watermark_output_id,
+claim.watermark_position, run.upper_position,
 (select count(*) from output_version v
   where v.node_instance_id = any (n.parent_ids) and v.position > claim.watermark_position
   and v.position <= run.upper_position
-  and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)) as "pendingInputs"
+  and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)) as pending_inputs
 from run join claim on true left join attempt on true join node_instance n on n.id = run.node_instance_id
 join node_template t on t.id = n.node_template_id join session s on s.id = run.session_id;
 
@@ -232,18 +232,18 @@ run as (
   from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
   returning *
 ) select
-claim.task_id as "taskId", run.id as "runId", run.attempt, run.max_attempts as "maxAttempts", run.reason,
-s.project_id as "projectId", s.id as "sessionId", s.name as "sessionName", n.id as "nodeInstanceId",
-n.name as "nodeName", run.template_name as "nodeTemplate", run.runner_type as "runnerType", n.configuration,
+claim.task_id, run.id as run_id, run.attempt, run.max_attempts, run.reason,
+s.project_id, s.id as session_id, s.name as session_name, n.id as node_instance_id,
+n.name as node_name, run.template_name as node_template, run.runner_type, n.configuration,
 coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name) order by p.ordinal)
     from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
-claim.claimed_at as "claimedAt", claim.lease_until as "leaseExpiresAt", claim.lease_seconds as "leaseSeconds",
-run.traceparent, attempt.waited_seconds as "waitedSeconds",
-t.incremental, t.timeout_seconds as "timeoutSeconds", claim.watermark_output_id as "watermarkOutputId",
-claim.watermark_position as "watermarkPosition", run.upper_position as "upperPosition",
+claim.claimed_at, claim.lease_until as lease_expires_at, claim.lease_seconds,
+run.traceparent, attempt.waited_seconds,
+t.incremental, t.timeout_seconds, claim.watermark_output_id,
+claim.watermark_position, run.upper_position,
 (select count(*) from output_version v
   where v.node_instance_id = any (n.parent_ids) and v.position > claim.watermark_position
   and v.position <= run.upper_position
-  and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)) as "pendingInputs"
+  and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)) as pending_inputs
 from run join claim on true left join attempt on true join node_instance n on n.id = run.node_instance_id
 join node_template t on t.id = n.node_template_id join session s on s.id = run.session_id;
