@@ -51,12 +51,12 @@ export interface ShownProject
 /** By a statement, as it is read with every session. */
 export async function findProjectShown(database: Queryable, id: number): Promise<ShownProject | undefined> {
   const [project] = await database.query<ShownProject>(
-    `select p.id, p.hex_id as "hexId", p.title, p.description, p.icon, p.queued_ingestion as "queuedIngestion",
-            p.retention_days as "retentionDays", p.created_at as "createdAt",
+    `select p.id, p.hex_id, p.title, p.description, p.icon, p.queued_ingestion,
+            p.retention_days, p.created_at,
             json_build_object('id', o.id, 'externalId', o.external_id) as owner,
             case when t.id is not null then
               json_build_object('id', t.id, 'name', t.name, 'description', t.description, 'configuration', t.configuration)
-            end as "defaultSessionTemplate"
+            end as default_session_template
        from project p join platform_user o on o.id = p.owner_id
        left join session_template t on t.id = p.default_session_template_id
       where p.id = $1`,

@@ -22,7 +22,7 @@ describe('in a queued project', () => {
   }
   const queuedOf = (nodeId: number) =>
     database.query<{ id: number; objectKey: string }>(
-      'select id, object_key as "objectKey" from queued_upload where node_instance_id = $1 order by id',
+      'select id, object_key from queued_upload where node_instance_id = $1 order by id',
       [nodeId],
     );
   async function drain(sessionId: string, nodeId: number) {
@@ -66,9 +66,9 @@ describe('in a queued project', () => {
       [first!.id],
     );
     const [row] = await database.query<Parameters<typeof queueUploadWithin>[1]>(
-      `select node_instance_id as "nodeInstanceId", data_source_id as "dataSourceId", object_key || '-twin' as "objectKey",
-              output_identifier as "outputIdentifier", content_type as "contentType", size_bytes as "sizeBytes", sha256,
-              content_encoding as "contentEncoding", etag, metadata from queued_upload where id = $1`,
+      `select node_instance_id, data_source_id, object_key || '-twin' as object_key,
+              output_identifier, content_type, size_bytes, sha256,
+              content_encoding, etag, metadata from queued_upload where id = $1`,
       [first!.id],
     );
     await database.transaction((tx) => queueUploadWithin(tx, row!));
