@@ -1,12 +1,13 @@
 import type { z } from 'zod';
 import type { Role } from '../../domain/access/access.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
+import type { ShownProject } from '../../store/administration/projects.ts';
 import type { Project } from '../../store/entities/project.ts';
 import type { VisiblePerson } from '../identity/participants.ts';
 import { presentTemplate } from '../session-templates/present.ts';
 import type { projectSchema, sessionProjectSchema } from './schema.ts';
 
-function commonFields(project: Project) {
+function commonFields(project: ShownProject) {
   const template = project.defaultSessionTemplate;
   return {
     id: project.id,
@@ -43,7 +44,7 @@ export function presentProject(project: Project, owner: VisiblePerson | null): z
 
 /** As a session shows its project. */
 export function presentSessionProject(
-  project: Project,
+  project: ShownProject,
   owner: VisiblePerson | null,
 ): z.input<typeof sessionProjectSchema> {
   return {

@@ -1,6 +1,6 @@
 /** A session with all that its routes show. */
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
-import type { EntityReader, Queryable } from '../../store/connection/database.ts';
+import type { Queryable } from '../../store/connection/database.ts';
 import { type NodeProgress, sessionProgress } from '../../store/sessions/progress.ts';
 import { findSessionDetails, type SessionDetails } from '../../store/sessions/sessions.ts';
 
@@ -11,7 +11,7 @@ export interface LoadedSession {
 
 /** Throws `missing` (404) when the session is gone. */
 export async function loadSession(
-  database: Queryable & EntityReader,
+  database: Queryable,
   id: string,
   missing: ProblemKey = 'sessionNotFound',
 ): Promise<LoadedSession> {

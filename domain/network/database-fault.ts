@@ -3,7 +3,20 @@
 /** What the driver says without a code when a connection broke or could not be had. */
 const connectionFaults =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Cannot use a pool after calling end)/;
-const networkCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
+const networkCodes = new Set([
+  ...[
+    'ECONNREFUSED',
+    'ECONNRESET',
+    'EPIPE',
+    'ETIMEDOUT',
+    'ENOTFOUND',
+    'EAI_AGAIN',
+    'EHOSTUNREACH',
+    'ENETUNREACH',
+  ],
+  // No connection can be made for want of descriptors, ports or buffers of our own.
+  ...['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOBUFS'],
+]);
 
 /** The same transaction may succeed when it is run again: serialisation failures, deadlocks, lock time-outs. */
 const conflictCodes = new Set(['40001', '40P01', '55P03']);

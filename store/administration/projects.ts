@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
-import type { Database, EntityReader, Tx } from '../connection/database.ts';
+import type { Database, EntityReader, Queryable, Tx } from '../connection/database.ts';
 import { once } from '../connection/idempotency.ts';
 import { PlatformUser } from '../entities/platform-user.ts';
 import { Project } from '../entities/project.ts';
@@ -33,6 +33,36 @@ export async function listProjects({ em }: EntityReader): Promise<Project[]> {
 
 export async function findProject({ em }: EntityReader, id: number): Promise<Project | undefined> {
   return (await em.findOne(Project, id, { populate })) ?? undefined;
+}
+
+/** What a session shows of its project. */
+export interface ShownProject
+  extends Pick<
+    Project,
+    'id' | 'hexId' | 'title' | 'description' | 'icon' | 'queuedIngestion' | 'retentionDays' | 'createdAt'
+  > {
+  readonly owner: Pick<PlatformUser, 'id' | 'externalId'>;
+  readonly defaultSessionTemplate: Pick<
+    SessionTemplate,
+    'id' | 'name' | 'description' | 'configuration'
+  > | null;
+}
+
+/** By a statement, as it is read with every session. */
+export async function findProjectShown(database: Queryable, id: number): Promise<ShownProject | undefined> {
+  const [project] = await database.query<ShownProject>(
+    `select p.id, p.hex_id, p.title, p.description, p.icon, p.queued_ingestion,
+            p.retention_days, p.created_at,
+            json_build_object('id', o.id, 'externalId', o.external_id) as owner,
+            case when t.id is not null then
+              json_build_object('id', t.id, 'name', t.name, 'description', t.description, 'configuration', t.configuration)
+            end as default_session_template
+       from project p join platform_user o on o.id = p.owner_id
+       left join session_template t on t.id = p.default_session_template_id
+      where p.id = $1`,
+    [id],
+  );
+  return project;
 }
 
 /** Makes a project; its owner is `fields.ownerId`, else the caller. */

@@ -4,8 +4,9 @@
  * What people administer are entities (`store/entities`: projects, users, ingests, reports, configuration, system
  * dashboards, data sources), read and written through an entity manager and its unit of work. What the platform does with
  * many rows at once or many times a second is plain SQL: runs, outputs, sessions, search, runners, the publication of
- * manifests, and the data source that every upload asks for. Both go through one transaction: a {@link Tx} has statements
- * and an entity manager, on one connection, with one audit entry (docs/architecture/015-entities-and-statements.md).
+ * manifests, and what every session or upload asks for of its project or data source. Both go through one transaction: a
+ * {@link Tx} has statements and an entity manager, on one connection, with one audit entry
+ * (docs/architecture/015-entities-and-statements.md).
  *
  * Serialisation failures, deadlocks and lock time-outs are tried again, so work in a transaction must be free of effects
  * outside the database.

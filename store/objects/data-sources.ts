@@ -46,7 +46,7 @@ const fields = [
 /** The select list of a {@link DataSourceRow} for joins: `table` as named in the statement, `before` put before each name. */
 export function dataSourceColumns(table: string, before = ''): string {
   const column = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return fields.map((field) => `${table}.${column(field)} as ${before}${column(field)}`).join(', ');
+  return fields.map((field) => `${table}.${column(field)} as "${before}${field}"`).join(', ');
 }
 
 const columns = dataSourceColumns('d');

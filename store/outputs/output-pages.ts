@@ -11,7 +11,7 @@ const ofPage = 'o.node_instance_id = $1 and o.position > $2 and o.position <= $3
  * replaced since. Each arm ends by itself, so that a page costs the same wherever it lies.
  */
 const pageStatement = `
-  select page.*, ${dataSourceColumns('d', 'source_')}
+  select page.*, ${dataSourceColumns('d', 'source.')}
     from ((select ${outputColumns} from node_output o where ${ofPage} order by o.position limit $4)
           union all
           (select ${outputColumns}

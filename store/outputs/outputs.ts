@@ -207,7 +207,7 @@ export async function findOutputByIdentifier(
 }
 
 const withSource = `
-  select ${outputColumns}, ${dataSourceColumns('d', 'source_')}
+  select ${outputColumns}, ${dataSourceColumns('d', 'source.')}
     from node_output o join data_source d on d.id = o.data_source_id`;
 
 /** A published output by its id. */
@@ -231,14 +231,13 @@ export async function findLatestOutput(
   return row === undefined ? undefined : splitSource(row);
 }
 
-/** A row of outputs and their data sources, whose columns begin with `source_`: they arrive as `sourceName`. */
+/** A row of outputs and their data sources, whose columns begin with `source.`. */
 export function splitSource(row: Record<string, unknown>): OutputWithSource {
   const output: Record<string, unknown> = {};
   const dataSource: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(row)) {
-    const [, first, rest] = /^source([A-Z])(.*)$/.exec(name) ?? [];
-    if (first === undefined) output[name] = value;
-    else dataSource[first.toLowerCase() + rest] = value;
+    if (name.startsWith('source.')) dataSource[name.slice('source.'.length)] = value;
+    else output[name] = value;
   }
   return { output, dataSource } as unknown as OutputWithSource;
 }

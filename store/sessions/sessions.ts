@@ -1,14 +1,12 @@
 /** Sessions and their node instances (contract: Session; decisions 5). */
-
 import type { Person } from '../../domain/sessions/participant.ts';
 import { type TimeWindow, windowOverAt } from '../../domain/sessions/shared-session.ts';
 import type { JsonObject } from '../../domain/text.ts';
 import { noteAuditedSession } from '../administration/audit-scope.ts';
-import { findProject } from '../administration/projects.ts';
-import type { Database, EntityReader, Queryable, Tx } from '../connection/database.ts';
+import { findProjectShown, type ShownProject } from '../administration/projects.ts';
+import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { once } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
-import type { Project } from '../entities/project.ts';
 import { findTemplate, type TemplateWithNodes } from '../registry/session-templates.ts';
 
 export interface NewSession {
@@ -165,7 +163,7 @@ export interface SessionScenarioRow {
 
 /** A session with all that its routes show. */
 export interface SessionDetails extends SessionRow {
-  readonly project: Project;
+  readonly project: ShownProject;
   readonly sessionTemplate: TemplateWithNodes;
   readonly users: readonly SessionUserRow[];
   readonly dimensions: readonly SessionDimensionRow[];
@@ -184,13 +182,13 @@ export async function findSession(database: Queryable, id: string): Promise<Sess
 }
 
 export async function findSessionDetails(
-  database: Queryable & EntityReader,
+  database: Queryable,
   id: string,
 ): Promise<SessionDetails | undefined> {
   const session = await findSession(database, id);
   if (session === undefined) return undefined;
   const [project, sessionTemplate, users, dimensions, scenarios] = await Promise.all([
-    findProject(database, session.projectId),
+    findProjectShown(database, session.projectId),
     findTemplate(database, session.sessionTemplateId),
     sessionUsers(database, id),
     database.query<SessionDimensionRow>(

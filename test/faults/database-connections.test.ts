@@ -1,5 +1,8 @@
-import { expect, test } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync, readdirSync } from 'node:fs';
+import { expect, onTestFinished, test } from 'vitest';
 import { isDatabaseAway } from '../../domain/network/database-fault.ts';
+import { toProblem } from '../../http/errors.ts';
 import { Database, type Tx } from '../../store/connection/database.ts';
 import { testEnvironment } from '../support/stack.ts';
 
@@ -61,3 +64,40 @@ test.for(all)('%s: the first error is told, also when the connection is gone by 
   expect(errors).toEqual(errors.map(() => new Error('refused')));
   await database.close();
 });
+
+const hasPrlimit = spawnSync('prlimit', ['--pid', String(process.pid)], { stdio: 'ignore' }).status === 0;
+
+/** Opens files until this process may open no more; they are closed again by what is given back. */
+function takeAllDescriptors(): () => void {
+  const limit = (files: string) =>
+    spawnSync('prlimit', ['--pid', String(process.pid), `--nofile=${files}:`], { stdio: 'ignore' });
+  limit(String(readdirSync('/proc/self/fd').length + 20));
+  const files: number[] = [];
+  try {
+    for (;;) files.push(openSync('/dev/null', 'r'));
+  } catch {
+    // That was the last.
+  }
+  return () => {
+    for (const file of files.splice(0)) closeSync(file);
+    limit('4096');
+  };
+}
+
+test.runIf(hasPrlimit)(
+  'where a connection cannot be made for want of descriptors, the database counts as away: 503',
+  async () => {
+    const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize });
+    onTestFinished(() => database.close());
+    const giveBack = takeAllDescriptors();
+    onTestFinished(giveBack);
+    const all = Array.from({ length: poolSize }, () => database.query('select pg_sleep(0.1)'));
+    const errors = (await Promise.allSettled(all)).flatMap((one) =>
+      one.status === 'rejected' ? [one.reason] : [],
+    );
+    giveBack();
+    expect(errors.map(({ code }) => code)).toContain('EMFILE');
+    expect(errors.map((error) => toProblem(error).status)).toEqual(errors.map(() => 503));
+    expect(await database.query('select 1 as one')).toEqual([{ one: 1 }]);
+  },
+);

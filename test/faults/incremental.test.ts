@@ -9,8 +9,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ask, startTestApi, type TestApi } from '../support/api.ts';
 import { makeGraph, outsideTemplate } from '../support/graph.ts';
 import { runnerStage } from '../support/runner.ts';
+import { faults } from './incremental-faults.ts';
 import { IncrementalModel } from './incremental-model.ts';
-import { faults, type Stage, type Work, workOnce } from './incremental-runner.ts';
+import { type Stage, type Work, workOnce } from './incremental-runner.ts';
 
 const walks = Number(process.env.INCREMENTAL_WALKS ?? 6);
 const seed = process.env.INCREMENTAL_SEED;

@@ -1,8 +1,8 @@
 /** Calls to the platform as a careful device makes them, and how they went. */
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Random } from '../../support/random.ts';
 import type { Journal } from './journal.ts';
-import type { Random } from './random.ts';
 import type { Slot } from './slot.ts';
 import { type OpenCall, type Outcome, Tally } from './tally.ts';
 

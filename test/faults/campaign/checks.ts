@@ -71,15 +71,18 @@ interface Listed {
 /** Begins the name of uploads that are broken off: none may ever be seen. */
 export const brokenOffName = 'broken-off-';
 
-/** Every acknowledged upload is there and whole, and nothing is there that nobody sent. */
-export async function checkUploads(judged: Judged): Promise<void> {
+/**
+ * Every acknowledged upload is there and whole, and nothing is there that nobody sent.
+ * @param isRead whether the bytes of an upload are read as well; default: all are
+ */
+export async function checkUploads(judged: Judged, isRead: () => boolean = () => true): Promise<void> {
   const byNode = Map.groupBy(judged.journal.uploads.values(), ({ nodeId }) => nodeId);
   for (const [nodeId, entries] of byNode) {
     const listed = await list(judged, nodeId);
     const ids = new Map<string, number[]>();
     for (const { id, outputIdentifier } of listed)
       ids.set(outputIdentifier, [...(ids.get(outputIdentifier) ?? []), id]);
-    await inTurns(entries, (entry) => checkEntry(judged, entry, ids.get(entry.identifier) ?? []));
+    await inTurns(entries, (entry) => checkEntry(judged, entry, ids.get(entry.identifier) ?? [], isRead()));
     checkUnknown(judged, entries, listed);
   }
 }
@@ -96,6 +99,7 @@ async function checkEntry(
   { caller, stage, journal }: Judged,
   entry: UploadEntry,
   ids: number[],
+  isRead: boolean,
 ): Promise<void> {
   const { identifier, bodies } = entry;
   const lastAcknowledged = bodies.findLastIndex(({ acknowledged }) => acknowledged);
@@ -106,6 +110,7 @@ async function checkEntry(
     if (lastAcknowledged >= 0) tell('lost', `output ${entry.outputId} is not listed`);
     return;
   }
+  if (!isRead) return;
   const path = `/api/v2/node-instance/outputs/${ids[0]}/data`;
   const reply = await caller.call({ family: 'read', method: 'GET', path, token: stage.token });
   if (reply.status !== 200)

@@ -1,7 +1,7 @@
+import type { Random } from '../../support/random.ts';
 import type { Caller } from './caller.ts';
 import type { Journal } from './journal.ts';
 import type { CampaignPlatform } from './platform.ts';
-import type { Random } from './random.ts';
 import type { Stage } from './stage.ts';
 
 /** What a fault works on. */

@@ -1,12 +1,12 @@
 /** One kind of fault, or several at once, on a platform at work; then what the platform has kept of it is judged. */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Random } from '../../support/random.ts';
 import { Caller } from './caller.ts';
 import { busySessions, checkRuns, checkSessions, checkUploads, comesToRest, type Judged } from './checks.ts';
 import { exercises, revocations } from './exercises.ts';
 import type { Fault, FaultContext, FaultKind } from './fault.ts';
 import { Journal } from './journal.ts';
 import type { CampaignPlatform } from './platform.ts';
-import type { Random } from './random.ts';
 import { convertsAgain, type Recovery, servesAgain } from './recovery.ts';
 import { emptyRow, type Row, shareServed } from './report.ts';
 import { CampaignRunner } from './runners.ts';
@@ -77,9 +77,10 @@ export class Round {
     this.row.seconds = (performance.now() - startedAt) / 1_000;
   }
 
-  /** Once more, after later rounds: what was acknowledged here is still there. */
+  /** Once more, after later rounds: what was acknowledged here is still there, and a tenth of it is read again. */
   async checkUploadsAgain(): Promise<void> {
-    await checkUploads(this.#judged);
+    const random = this.#plan.random.fork('again');
+    await checkUploads(this.#judged, () => random.chance(0.1));
     this.#takeFindings();
   }
 
@@ -98,12 +99,13 @@ export class Round {
   }
 
   #work(name: string): Worker {
+    const { size } = this.#plan;
     return {
       stage: this.#stage,
       caller: this.caller,
       journal: this.#journal,
       random: this.#plan.random.fork(name),
-      thinkMs: () => this.#plan.size.thinkMs,
+      thinkMs: () => (this.#isEnding ? size.endThinkMs : size.thinkMs),
       over: this.#uploading.signal,
     };
   }
@@ -111,7 +113,7 @@ export class Round {
   #people(): Promise<void>[] {
     const { size, platform } = this.#plan;
     const aside = (name: string): Worker => {
-      const thinkMs = () => (this.#isEnding ? size.thinkMs : size.sideThinkMs);
+      const thinkMs = () => (this.#isEnding ? size.endThinkMs : size.sideThinkMs);
       return { ...this.#work(name), thinkMs };
     };
     const uploaders = Array.from({ length: size.uploaders }, (_, at) =>

@@ -1,8 +1,9 @@
 /** A campaign: round after round on one platform, each with people, sessions and a judgement of its own. */
+
+import { Random } from '../../support/random.ts';
 import type { FaultKind } from './fault.ts';
 import type { Finding } from './journal.ts';
 import type { CampaignPlatform } from './platform.ts';
-import { Random } from './random.ts';
 import { emptyRow, type Report, type Row } from './report.ts';
 import { Round } from './round.ts';
 import type { CampaignSize } from './sizes.ts';

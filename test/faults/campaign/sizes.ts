@@ -16,6 +16,8 @@ export interface CampaignSize {
   readonly thinkMs: number;
   /** And who makes sessions, exercises and tokens: they cost more, and are not what is counted. */
   readonly sideThinkMs: number;
+  /** And everybody when the last fault is over. */
+  readonly endThinkMs: number;
   /** Share of uploads to nodes below which runners work. */
   readonly toLanes: number;
   /** A call without an answer after this time hangs. */
@@ -39,8 +41,9 @@ export const sizes: Readonly<Record<CampaignSize['name'], CampaignSize>> = {
     pauseMs: [50, 150],
     acknowledged: 5,
     faults: 1,
-    thinkMs: 60,
-    sideThinkMs: 60,
+    thinkMs: 150,
+    sideThinkMs: 150,
+    endThinkMs: 20,
     toLanes: 0.25,
     answerLimitMs: 12_000,
     recoveryLimitMs: 40_000,
@@ -61,6 +64,7 @@ export const sizes: Readonly<Record<CampaignSize['name'], CampaignSize>> = {
     faults: 6,
     thinkMs: 5,
     sideThinkMs: 250,
+    endThinkMs: 5,
     toLanes: 0.1,
     answerLimitMs: 10_000,
     recoveryLimitMs: 90_000,

@@ -2,9 +2,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Graph } from '../../support/graph.ts';
+import type { Random } from '../../support/random.ts';
 import { type Caller, json, type Reply } from './caller.ts';
 import type { Journal, SentBody, UploadEntry } from './journal.ts';
-import type { Random } from './random.ts';
 import type { Stage } from './stage.ts';
 
 export interface Worker {
