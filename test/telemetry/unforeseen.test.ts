@@ -122,7 +122,7 @@ describe('a process in which it happens', async () => {
     const stored = await database.query('select size_bytes from node_output where node_instance_id = $1', [
       graph.nodes.input,
     ]);
-    expect(stored).toEqual([{ size_bytes: 23 }]);
+    expect(stored).toEqual([{ sizeBytes: 23 }]);
   });
 
   test('the authentication service, the workers and the host of deployed runners', async () => {

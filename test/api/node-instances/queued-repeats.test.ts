@@ -52,7 +52,7 @@ describe('in a queued project', () => {
     await drain(sessionId, nodeId);
     for (const bytes of [two, one]) expect((await upload(nodeId, bytes, bySha(bytes))).status).toBe(202);
     await drain(sessionId, nodeId);
-    expect((await standing(sessionId))!.newest_position).toBe(3);
+    expect((await standing(sessionId))!.newestPosition).toBe(3);
   });
 
   test('the drain passes over a repeat that came in beside the first, and its object goes', async () => {
@@ -90,7 +90,7 @@ describe('in a queued project', () => {
       new Set(bundles),
     );
     expect(done).toMatchObject({ published: 2, heldBack: 0, usedBundles: new Set([`${bundle}-0`]) });
-    expect((await standing(sessionId))!.newest_position).toBe(1);
+    expect((await standing(sessionId))!.newestPosition).toBe(1);
     const deletions = await database.query(
       'select 1 from object_deletion where object_key = any ($1::text[])',
       [queued.map(({ objectKey }) => objectKey)],
@@ -110,7 +110,7 @@ describe('in a queued project', () => {
     const before = await leftovers();
     const direct = await upload(nodeId, gzipSync(one), { ...named, 'content-encoding': 'gzip' });
     expect(direct.status).toBe(200);
-    expect((await standing(sessionId))!.newest_position).toBe(1);
+    expect((await standing(sessionId))!.newestPosition).toBe(1);
     expect((await leftovers()).objects).toBe(before.objects);
   });
 });

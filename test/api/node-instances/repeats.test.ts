@@ -56,7 +56,7 @@ describe('the same upload again', () => {
       200,
       { id: (first.json() as { id: number }).id },
     ]);
-    expect((await standing(sessionId))!.newest_position).toBe(Number(before.newest_position) + 1);
+    expect((await standing(sessionId))!.newestPosition).toBe(Number(before.newestPosition) + 1);
   });
 
   test('of nothing but headers that say gzip is a repeat too', async () => {
@@ -70,7 +70,7 @@ describe('the same upload again', () => {
   test('is a change after another version came between', async () => {
     const { nodeId, sessionId } = await makeNode();
     for (const bytes of [one, two, one]) await upload(nodeId, bytes, bySha(bytes));
-    expect((await standing(sessionId))!.newest_position).toBe(3);
+    expect((await standing(sessionId))!.newestPosition).toBe(3);
     const list = (await send('GET', `/api/v2/node-instance/${nodeId}/outputs`)).json() as {
       sha256: string;
     }[];
@@ -83,7 +83,7 @@ describe('the same upload again', () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => upload(nodeId, one, named)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(7).fill(200), 201]);
     expect(new Set(answers.map((answer) => String(answer.bytes))).size).toBe(1);
-    expect((await standing(sessionId))!.newest_position).toBe(1);
+    expect((await standing(sessionId))!.newestPosition).toBe(1);
     const after = await leftovers();
     expect(after).toEqual({ ...before, objects: before.objects + 1, outputs: before.outputs! + 1 });
   });
