@@ -121,7 +121,7 @@ test('nothing refers again to an object that a sweep has found unreferred and is
   const between: Queryable = {
     async query(statement, parameters) {
       const rows = await database.query(statement, parameters);
-      if (statement.includes('"isReferred"')) {
+      if (statement.includes('is_referred')) {
         hasLooked = true;
         await requestReprocess(database, nodeId);
         await expect(publishUpload(database, old)).rejects.toThrow(PendingObjectGone);
