@@ -89,10 +89,11 @@ export async function checkUploads(judged: Judged, isRead: () => boolean = () =>
 
 async function list({ caller, stage }: Judged, nodeId: number): Promise<Listed[]> {
   const path = `/api/v2/node-instance/${nodeId}/outputs`;
-  const reply = await caller.call({ family: 'list', method: 'GET', path, token: stage.token });
-  if (reply.status !== 200)
-    throw new Error(`Node ${nodeId} could not be listed: ${reply.status} ${reply.body}`);
-  return json<Listed[]>(reply);
+  return await eventually(`node ${nodeId} is listed`, async () => {
+    const reply = await caller.call({ family: 'list', method: 'GET', path, token: stage.token });
+    if (reply.status !== 200) throw new Error(`${reply.status} ${reply.body.toString().slice(0, 200)}`);
+    return json<Listed[]>(reply);
+  });
 }
 
 async function checkEntry(

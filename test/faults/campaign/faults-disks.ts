@@ -64,8 +64,8 @@ async function newLogFile(context: FaultContext): Promise<Fault> {
   const { pid } = platform.stack.postgres!;
   const client = new pg.Client(platform.superuserUrl);
   client.on('error', () => undefined);
-  await client.connect();
   const asking = (async () => {
+    await client.connect();
     for (let files = 0; files < 40; files++)
       await client.query(`select pg_logical_emit_message(false, 'campaign', 'full'), pg_switch_wal()`);
   })().catch(() => undefined);

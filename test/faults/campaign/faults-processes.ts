@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Failpoint } from '../../../store/connection/failpoint.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type Fault, type FaultContext, type FaultKind, inTurn, nothingToHeal } from './fault.ts';
 import type { CampaignPlatform } from './platform.ts';
 import type { Slot } from './slot.ts';
@@ -88,10 +89,14 @@ export const objectStoreKilled: FaultKind = {
   },
 };
 
+const startLimitMs = 90_000;
+
 const databaseFaults: ReadonlyArray<(context: FaultContext) => Promise<Fault>> = [
   async ({ platform }) => {
     await platform.stack.postgres!.stop();
-    return { heal: () => platform.stack.postgres!.start() };
+    // Another fault, as a full disk, may keep it from starting for a while.
+    const start = () => platform.stack.postgres!.start().then(() => true);
+    return { heal: async () => void (await eventually('PostgreSQL is started', start, startLimitMs)) };
   },
   async ({ platform }) => {
     const client = new pg.Client(platform.superuserUrl);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { eventually } from '../../support/eventually.ts';
 import { type Fault, type FaultContext, type FaultKind, feltByCalls, inTurn } from './fault.ts';
 
 async function session(url: string): Promise<pg.Client> {
@@ -48,35 +49,56 @@ async function tableLocked(context: FaultContext): Promise<Fault> {
   return { heal: () => client.end(), isFelt };
 }
 
+const refused = ['node_output', 'node_run', 'session'];
+
 /** Writes fail now and then as those of a database under contention do. */
 async function forcedErrors({ platform, random }: FaultContext): Promise<Fault> {
-  const client = await session(platform.superuserUrl);
   const code = random.oneOf(['40001', '40P01']);
   // A number that was taken stays taken, whatever becomes of the transaction.
-  await client.query('create sequence campaign_refusals');
-  await client.query('grant usage on sequence campaign_refusals to public');
-  await client.query(`
-    create or replace function campaign_refuses() returns trigger language plpgsql as $$
-    begin
-      if random() < 0.3 then
-        perform nextval('campaign_refusals');
-        raise exception 'refused by the campaign' using errcode = '${code}';
-      end if;
-      return new;
-    end $$`);
-  const refused = ['node_output', 'node_run', 'session'];
-  for (const table of refused)
-    await client.query(
-      `create or replace trigger campaign_refuses before insert or update on ${table} for each row execute function campaign_refuses()`,
-    );
+  await asSuperuser(platform, [
+    'create sequence if not exists campaign_refusals',
+    'grant usage on sequence campaign_refusals to public',
+    `create or replace function campaign_refuses() returns trigger language plpgsql as $$
+     begin
+       if random() < 0.3 then
+         perform nextval('campaign_refusals');
+         raise exception 'refused by the campaign' using errcode = '${code}';
+       end if;
+       return new;
+     end $$`,
+    ...refused.map(
+      (table) =>
+        `create or replace trigger campaign_refuses before insert or update on ${table} for each row execute function campaign_refuses()`,
+    ),
+  ]);
   const heal = async () => {
-    for (const table of refused) await client.query(`drop trigger campaign_refuses on ${table}`);
-    await client.query('drop sequence campaign_refusals');
-    await client.end();
+    await asSuperuser(platform, [
+      ...refused.map((table) => `drop trigger if exists campaign_refuses on ${table}`),
+      'drop sequence if exists campaign_refusals',
+    ]);
   };
-  const isFelt = async () =>
-    (await client.query('select is_called from campaign_refusals')).rows[0].is_called;
+  const isFelt = async () => {
+    const [row] = await asSuperuser(platform, ['select is_called from campaign_refusals']);
+    return row?.is_called === true;
+  };
   return { heal, isFelt };
+}
+
+/** Another fault may have taken the server away: until it is back. */
+async function asSuperuser(
+  { superuserUrl }: FaultContext['platform'],
+  statements: readonly string[],
+): Promise<Array<Record<string, unknown>>> {
+  return await eventually('statements of the superuser', async () => {
+    const client = await session(superuserUrl);
+    try {
+      let rows: Array<Record<string, unknown>> = [];
+      for (const statement of statements) ({ rows } = await client.query(statement));
+      return rows;
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  });
 }
 
 const databaseFaults = [connectionsUsedUp, tableLocked, forcedErrors];

@@ -1,5 +1,7 @@
 /** One kind of fault, or several at once, on a platform at work; then what the platform has kept of it is judged. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { inspect } from 'node:util';
+import { eventually } from '../../support/eventually.ts';
 import type { Random } from '../../support/random.ts';
 import { Caller } from './caller.ts';
 import { busySessions, checkRuns, checkSessions, checkUploads, comesToRest, type Judged } from './checks.ts';
@@ -69,9 +71,12 @@ export class Round {
       await this.caller.settled();
       for (const runner of runners) runner.isTidy = true;
       await this.#judge(leftBefore);
-    } finally {
       this.#end();
       await working;
+    } catch (error) {
+      this.#end();
+      await working.catch(() => undefined);
+      this.#journal.find('stuck', `the round broke off: ${inspect(error)}`);
     }
     this.#count();
     this.row.seconds = (performance.now() - startedAt) / 1_000;
@@ -169,11 +174,21 @@ export class Round {
       turn: turn + seed,
       size: size.name,
     };
-    const fault = await kind.inject(context);
+    const fault = await this.#injected(kind, context);
     this.row.faults += 1;
-    await delay(holdMs);
-    this.row.felt += Number(await isFelt(fault, size.feltLimitMs));
-    await fault.heal();
+    try {
+      await delay(holdMs);
+      this.row.felt += Number(await isFelt(fault, size.feltLimitMs));
+    } finally {
+      await fault.heal();
+    }
+  }
+
+  /** Of a pair one fault may keep the other from being injected, as long as it stays. */
+  async #injected(kind: FaultKind, context: FaultContext): Promise<Fault> {
+    const isAlone = this.#plan.kinds.length === 1;
+    const limitMs = isAlone ? 0 : this.#plan.size.recoveryLimitMs;
+    return await eventually(`the fault ${kind.number}`, () => kind.inject(context), limitMs);
   }
 
   async #recovered(): Promise<void> {
@@ -246,7 +261,7 @@ export class Round {
 async function isFelt(fault: Fault, limitMs: number): Promise<boolean> {
   const until = Date.now() + limitMs;
   for (;;) {
-    if (fault.isFelt === undefined || (await fault.isFelt())) return true;
+    if (fault.isFelt === undefined || (await Promise.resolve(fault.isFelt()).catch(() => false))) return true;
     if (Date.now() > until) return false;
     await delay(50);
   }

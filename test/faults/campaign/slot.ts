@@ -3,10 +3,13 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type PlatformOptions, platformProcesses } from '../../../local/platform.ts';
 import type { Supervised } from '../../../local/supervised.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type Gate, openGate } from '../../support/gate.ts';
 
 export const roles = ['API', 'worker', 'built-in worker'] as const;
 export type SlotRole = (typeof roles)[number];
+
+const startLimitMs = 90_000;
 
 const logs: Readonly<Record<SlotRole, string>> = {
   API: 'api',
@@ -73,7 +76,8 @@ export class Slot {
   async restart(variables: Readonly<Record<string, string>> = {}): Promise<void> {
     await this.#process.stop();
     this.#process = this.#make(variables);
-    await this.#process.start();
+    // Another fault may keep it from its servers; `npm start` would say so and leave the choice to a person.
+    await eventually(`${this.name} is started`, () => this.#process.start().then(() => true), startLimitMs);
   }
 
   kill(signal: NodeJS.Signals): void {
