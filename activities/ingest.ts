@@ -7,6 +7,7 @@ import {
   type QueuedUpload,
   queuedUploads,
 } from '../store/outputs/queued-uploads.ts';
+import { activityNames } from '../workflows/contract.ts';
 import { type Packed, type PackServices, packSmall } from './pack-uploads.ts';
 
 export interface IngestActivities {
@@ -14,7 +15,7 @@ export interface IngestActivities {
    * Publishes uploads of the project, each node's in the order in which they were acknowledged, for a while.
    * `more`: something is queued still.
    */
-  drainQueue(projectId: number): Promise<{ published: number; more: boolean }>;
+  [activityNames.drainQueue](projectId: number): Promise<{ published: number; more: boolean }>;
 }
 
 export type IngestServices = PackServices;
@@ -29,7 +30,7 @@ const beatEveryMs = 3_000;
 
 export function createIngestActivities(services: IngestServices): IngestActivities {
   return {
-    async drainQueue(projectId) {
+    async [activityNames.drainQueue](projectId) {
       const context = Context.current();
       const drain = { projectId, published: 0 };
       const beat = setInterval(() => context.heartbeat(drain), beatEveryMs);

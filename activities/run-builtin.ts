@@ -9,13 +9,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { limits } from '../domain/limits.ts';
 import { isDatabaseAway } from '../domain/network/database-fault.ts';
-import { type ClaimedTask, claimRun, type RunnerIdentity } from '../store/runs/claims.ts';
+import { leaseTimes } from '../domain/runs/lease-times.ts';
+import { builtinHolder, type RunnerIdentity } from '../store/runners/holder.ts';
+import { type ClaimedTask, claimRun } from '../store/runs/claims.ts';
 import { type EndRefusal, type EndResult, endTask, type TaskEnd } from '../store/runs/end-task.ts';
-import { builtinHolder } from '../store/runs/leases.ts';
+import { isClaimOpen, recordHeartbeat } from '../store/runs/lease.ts';
 import { attemptOutcome } from '../store/runs/reconcile-session.ts';
-import { beatTask, countReturns, isClaimOpen } from '../store/runs/task-inputs.ts';
+import { countReturns } from '../store/runs/task-inputs.ts';
 import { isRunFrozen } from '../store/sessions/freeze-session.ts';
 import { traced } from '../telemetry/trace.ts';
+import { activityNames } from '../workflows/contract.ts';
 import { DataSourceFault, DataSources } from './builtin/data-sources.ts';
 import { NoRoomError, type RoomSettings, workFolderPrefix } from './builtin/disk-room.ts';
 import {
@@ -30,11 +33,10 @@ export { builtinNodes, shippedTemplate } from './builtin/nodes.ts';
 
 export interface BuiltinActivities {
   /** Executes one attempt of a built-in node and ends it in the database; ends with its outcome. */
-  runBuiltin(sessionId: string, runId: string, attempt: number): Promise<{ outcome: string }>;
+  [activityNames.runBuiltin](sessionId: string, runId: string, attempt: number): Promise<{ outcome: string }>;
 }
 
-const leaseSeconds = 15;
-const beatEveryMs = 3_000;
+const { builtinSeconds: leaseSeconds, renewEveryMs } = leaseTimes;
 const endAgainMs = 500;
 
 /** What runs may take of the worker's disk. */
@@ -66,7 +68,7 @@ export function createBuiltinActivities(
     ...disk,
   };
   return {
-    async runBuiltin(_sessionId, runId, attempt) {
+    async [activityNames.runBuiltin](_sessionId, runId, attempt) {
       const identity = { holder: builtinHolder, instanceId: slots.take() };
       try {
         const task = await claimRun(services.database, identity, { runId, attempt, leaseSeconds });
@@ -258,7 +260,7 @@ function keepAlive(
     checkCancellation();
     context.heartbeat({ phase: said.phase });
     try {
-      const held = await beatTask(services.database, identity, task.taskId, { ...said, progress: null });
+      const held = await recordHeartbeat(services.database, identity, task.taskId, said);
       const isOurs = held !== undefined || (await isClaimOpen(services.database, task.taskId));
       if (!isOurs || held?.cancelRequested) lost.abort(new ClaimLostError('The task is no longer held.'));
     } catch (error) {
@@ -267,7 +269,7 @@ function keepAlive(
       services.log.warn({ taskId, sessionId, nodeInstanceId, error: String(error) }, 'a heartbeat failed');
     }
   }
-  const timer = setInterval(() => void beat(), beatEveryMs);
+  const timer = setInterval(() => void beat(), renewEveryMs);
   return {
     signal: lost.signal,
     report(phase: string, message: string) {

@@ -1,28 +1,33 @@
-/** The activities of the session workflow: looking, and waiting for outside runners. */
+/** The activities of the session workflow: reconciling a session, and waiting for outside runners. */
 import { CompleteAsyncError } from '@temporalio/activity';
 import type { Advanced } from '../domain/runs/session-look.ts';
 import type { Database } from '../store/connection/database.ts';
 import { advanceSession, attemptOutcome } from '../store/runs/reconcile-session.ts';
+import { activityNames } from '../workflows/contract.ts';
 
 export interface SessionActivities {
   /**
    * Plans the session and says what to wait for, what no longer, what is due and has ended; null when the session is gone.
    * @param awaited activity ids that the workflow waits for
    */
-  advance(sessionId: string, awaited: readonly string[]): Promise<Advanced | null>;
+  [activityNames.reconcileSession](sessionId: string, awaited: readonly string[]): Promise<Advanced | null>;
   /**
    * Ends when the attempt has ended: at once when it already has, else by its id, told after the commit that ends it.
    * Names the session and node for whoever reads the history.
    */
-  awaitOutcome(sessionId: string, runId: string, attempt: number): Promise<{ outcome: string }>;
+  [activityNames.awaitOutcome](
+    sessionId: string,
+    runId: string,
+    attempt: number,
+  ): Promise<{ outcome: string }>;
 }
 
 export function createSessionActivities(services: { database: Database }): SessionActivities {
   return {
-    async advance(sessionId, awaited) {
+    async [activityNames.reconcileSession](sessionId, awaited) {
       return (await advanceSession(services.database, sessionId, awaited)) ?? null;
     },
-    async awaitOutcome(_sessionId, runId, attempt) {
+    async [activityNames.awaitOutcome](_sessionId, runId, attempt) {
       const outcome = await attemptOutcome(services.database, runId, attempt);
       if (outcome === undefined) throw new CompleteAsyncError();
       return { outcome };

@@ -1,20 +1,21 @@
-/** The activities of the window workflow: looking, and recording that its time has come. */
+/** The activities of the window workflow: reading its state, and recording that its time has come. */
 import type { WindowEnd, WindowLook } from '../domain/sessions/shared-session.ts';
 import type { Database } from '../store/connection/database.ts';
 import * as windows from '../store/sessions/session-windows.ts';
+import { activityNames } from '../workflows/contract.ts';
 
 export interface WindowActivities {
   /** What to show and to wait for; null when the session is gone. */
-  lookAtWindow(sessionId: string): Promise<WindowLook | null>;
+  [activityNames.reconcileWindow](sessionId: string): Promise<WindowLook | null>;
   /** Records that the close, or the time after the window, has fallen due; does nothing before that. */
-  endWindow(sessionId: string): Promise<WindowEnd>;
+  [activityNames.endWindow](sessionId: string): Promise<WindowEnd>;
 }
 
 export function createWindowActivities(services: { database: Database }): WindowActivities {
   return {
-    async lookAtWindow(sessionId) {
+    async [activityNames.reconcileWindow](sessionId) {
       return (await windows.lookAtWindow(services.database, sessionId)) ?? null;
     },
-    endWindow: (sessionId) => windows.endWindow(services.database, sessionId),
+    [activityNames.endWindow]: (sessionId) => windows.endWindow(services.database, sessionId),
   };
 }

@@ -4,7 +4,7 @@ import type { Caller } from '../domain/access/access.ts';
 import { type ShareBounds, type ShareName, shareBounds } from '../domain/access/shares.ts';
 import { Problem } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
-import type { Call } from '../http/guard.ts';
+import type { Call } from '../http/call.ts';
 import { clientAddress } from '../http/server/client-address.ts';
 import type { Principal } from './identity/auth-client.ts';
 import type { RunnerPrincipal } from './runner-tokens/principal.ts';

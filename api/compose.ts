@@ -1,9 +1,9 @@
 /** Opens everything that the API works with, from the environment. Processes and tests compose alike. */
 import { authRoutes, openAuthService } from '../auth/service.ts';
 import { authSettings } from '../auth/settings.ts';
-import type { Dispatcher } from '../http/dispatcher.ts';
 import { createLog } from '../http/log.ts';
 import type { Route } from '../http/route.ts';
+import type { RouteSet } from '../http/routing.ts';
 import { type Environment, readSettings } from '../settings/read.ts';
 import { readPlatformState } from '../store/administration/platform-state.ts';
 import { Database } from '../store/connection/database.ts';
@@ -25,7 +25,7 @@ import { SeriesService, seriesSettings } from './dashboards/series-service.ts';
 import { keyKeeper } from './idempotency.ts';
 import { createAuthClient } from './identity/auth-client.ts';
 import { forwardTo } from './identity/auth-forward.ts';
-import { type AuthTransport, httpTransport, localTransport } from './identity/auth-transport.ts';
+import { authOverHttp } from './identity/auth-over-http.ts';
 import { RunnerDesk } from './runner/desk.ts';
 import type { OpenServices } from './services.ts';
 import { SessionFeeds } from './session-events/feeds.ts';
@@ -46,7 +46,7 @@ export type Composed = {
   readonly services: OpenServices;
   readonly telemetry: TelemetrySettings;
   /** The authentication service's routes: in this process, or passed on to the separate service. */
-  readonly authDispatcher: Dispatcher;
+  readonly authRouteSet: RouteSet;
   /**
    * Whether schema and rights are what this version needs, as far as the database answers.
    * @throws SettingsError, with the sentence for the operator
@@ -65,10 +65,7 @@ export async function compose(environment: Environment): Promise<Composed> {
   const log = createLog('api', settings.api.LOG_LEVEL);
   const authService =
     settings.auth === null ? null : openAuthService(settings.auth, log, settings.api.RESPONSE_CHECKS);
-  const transport: AuthTransport =
-    authService === null
-      ? httpTransport(settings.api.AUTH_URL ?? '')
-      : localTransport(authService.dispatcher, log);
+  const { AUTH_URL = '', AUTH_SERVICE_KEY } = settings.api;
   const { DATABASE_URL, DATABASE_POOL_SIZE } = settings.database;
   const database = await Database.open({ databaseUrl: DATABASE_URL, poolSize: DATABASE_POOL_SIZE });
   const { REPORT_DATABASE_URL } = settings.reports;
@@ -82,7 +79,7 @@ export async function compose(environment: Environment): Promise<Composed> {
   });
   database.onSessionChanged = workflows.sessionChanged;
   const series = new SeriesService(settings.series);
-  const auth = createAuthClient(transport, settings.api.AUTH_SERVICE_KEY);
+  const auth = createAuthClient(authService?.functions ?? authOverHttp(AUTH_URL, AUTH_SERVICE_KEY));
   const services: OpenServices = {
     settings: settings.api,
     log,
@@ -115,9 +112,7 @@ export async function compose(environment: Environment): Promise<Composed> {
   return {
     services,
     telemetry: settings.telemetry,
-    authDispatcher:
-      authService?.dispatcher ??
-      forwardTo(settings.api.AUTH_URL ?? '', authRoutes as unknown as readonly Route[]),
+    authRouteSet: authService?.routeSet ?? forwardTo(AUTH_URL, authRoutes as unknown as readonly Route[]),
     async check() {
       await checkSchema(database);
       const away = await reportReader?.check(database);

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { KeyKeeper } from '../http/idempotency.ts';
 import type { OpenApiDocument } from '../http/openapi/openapi.ts';
-import type { Database, Reader } from '../store/connection/database.ts';
+import type { Database, EntityReader, Reader } from '../store/connection/database.ts';
 import type { ObjectStores } from '../store/objects/object-stores.ts';
 import type { PendingObjects } from '../store/objects/pending-objects.ts';
 import type { WorkflowClient } from '../workflows/client.ts';
@@ -22,7 +22,7 @@ export type OpenServices = {
   readonly auth: AuthClient;
   readonly database: Database;
   /** What report downloads read by: `REPORT_DATABASE_URL`, or the database itself. */
-  readonly reports: Reader;
+  readonly reports: Reader & EntityReader;
   readonly objects: ObjectStores;
   readonly pending: PendingObjects;
   /** Idempotency keys of callers. */

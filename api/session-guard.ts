@@ -5,7 +5,7 @@
 
 import { sessionRules } from '../domain/access/session-access.ts';
 import { Problem } from '../domain/errors.ts';
-import type { GuardOptions, Handled } from '../http/guard.ts';
+import type { Call, RouteMiddleware } from '../http/call.ts';
 import type { Route } from '../http/route.ts';
 import { sessionOf } from '../store/sessions/session-of.ts';
 import { isSessionMember } from '../store/sessions/sessions.ts';
@@ -14,25 +14,24 @@ import { peopleOf } from './identity/participants.ts';
 import type { RunnerPrincipal } from './runner-tokens/principal.ts';
 import type { OpenServices } from './services.ts';
 
-type Around = NonNullable<GuardOptions<unknown>['around']>;
 type Needed = Pick<OpenServices, 'auth' | 'database' | 'settings'>;
 
-/** Refuses before `next` begins. Runner tokens reach runner routes alone, which no Trainee's token does. */
-export function withinOwnSessions(services: Needed, next: Around): Around {
-  return async function guarded(route, handled, run) {
-    const principal = handled.principal as Principal | RunnerPrincipal | null;
-    const isTrainee = principal?.role === 'Trainee' && principal.kind !== 'runner';
-    if (isTrainee && !(await isAdmitted(services, route, handled, principal))) {
-      throw new Problem(route.refusals?.params ?? 'notFound');
-    }
-    return await next(route, handled, run);
-  };
+/** Refuses before the handler. Runner tokens reach runner routes alone, which no Trainee's token does. */
+export function withinOwnSessions(services: Needed): RouteMiddleware {
+  return (route) =>
+    async ({ state }, next) => {
+      const principal = state.principal as Principal | RunnerPrincipal | null;
+      const isTrainee = principal?.role === 'Trainee' && principal.kind !== 'runner';
+      if (isTrainee && !(await isAdmitted(services, route, state, principal)))
+        throw new Problem(route.refusals?.params ?? 'notFound');
+      await next();
+    };
 }
 
 async function isAdmitted(
   services: Needed,
   route: Route,
-  { params, call }: Handled,
+  { params, headers, requestId }: Call,
   principal: Principal,
 ): Promise<boolean> {
   const rule = sessionRules[route.id];
@@ -40,11 +39,11 @@ async function isAdmitted(
   // A route that the table does not know shows a Trainee nothing.
   if (rule === undefined) return isEverybodys;
   if ('notHere' in rule || (isEverybodys && rule.always !== true)) return true;
-  if (rule.withHeader !== undefined && call.headers[rule.withHeader] === undefined) return true;
+  if (rule.withHeader !== undefined && headers[rule.withHeader] === undefined) return true;
   const id = (params as Readonly<Record<string, string | number>>)[rule.from];
   if (id === undefined) return false;
   const sessionId = await sessionOf(services.database, rule.of, id);
   if (sessionId === undefined) return false;
-  const { caller } = peopleOf({ services, principal, requestId: call.requestId });
+  const { caller } = peopleOf({ services, principal, requestId });
   return await isSessionMember(services.database, sessionId, caller);
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { isConfigurationName } from '../domain/configuration.ts';
 import { limits } from '../domain/limits.ts';
+import { logLevels } from '../domain/settings.ts';
 
 const wholeNumber = (min: number, max: number, initial: number) =>
   z.coerce
@@ -20,7 +21,7 @@ export const apiSettings = z.object({
     description:
       'How long the API goes on taking requests after SIGTERM while `/ready_check` says 503, so that balancers notice.',
   }),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  LOG_LEVEL: z.enum(logLevels).default('info'),
   /** The address by which people reach the platform. With `https:` their browsers are bound to TLS for a year. */
   PUBLIC_URL: z.url({ protocol: /^https?$/i, error: 'must be an http:// or https:// address' }).optional(),
   /** Address of a separate authentication service; absent: it runs inside this process. */

@@ -1,13 +1,14 @@
 /** A listening platform server from services. Processes and tests start it alike. */
 import type { ShareBounds, ShareName } from '../domain/access/shares.ts';
 import { tokenPrefixes } from '../domain/access/token-format.ts';
-import { createApp, type Fallback } from '../http/app.ts';
-import { createDispatcher, type Dispatcher, withPrefix } from '../http/dispatcher.ts';
+import { createApp, routeSet } from '../http/app.ts';
+import type { Fallback } from '../http/middlewares.ts';
 import { observeRoutes } from '../http/observe.ts';
 import { type OpenApiDocument, openApiDocument } from '../http/openapi/openapi.ts';
+import type { RouteSet } from '../http/routing.ts';
 import { listen, type RunningServer } from '../http/server/server.ts';
 import { staticFiles } from '../http/server/static.ts';
-import { auditing } from './audit/around.ts';
+import { auditing } from './audit/middleware.ts';
 import { CallerShares, shareKeyOf } from './caller-shares.ts';
 import { documentInfo } from './docs/info.ts';
 import { answeringOnce } from './idempotency.ts';
@@ -21,7 +22,7 @@ const consoleFolder = new URL('../web/dist/', import.meta.url);
 
 export type StartOptions = {
   readonly services: OpenServices;
-  readonly authDispatcher: Dispatcher;
+  readonly authRouteSet: RouteSet;
   /** Other than the product's own, for tests of the machinery. */
   readonly routes?: readonly ApiRoute[];
   /** Other than the product's own, for tests. */
@@ -38,36 +39,37 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
   const services: Services = {
     ...options.services,
     reference() {
-      document ??= openApiDocument(dispatcher.routes, documentInfo);
+      document ??= openApiDocument(known, documentInfo);
       return document;
     },
     leaving: leaving.signal,
   };
   const shutdown = new AbortController();
   const shares = new CallerShares(options.shares);
-  const platform = createDispatcher(options.routes ?? allRoutes, {
+  const platform = routeSet(options.routes ?? allRoutes, {
     services,
     async identify(bearer, call) {
       // After a standstill of this process, too, leases that nobody could renew are prolonged first.
-      if (runnerPrefixes.some((prefix) => call.url.startsWith(prefix))) await services.runners.caughtUp();
+      if (runnerPrefixes.some((prefix) => call.path.startsWith(prefix))) await services.runners.caughtUp();
       return bearer.startsWith(tokenPrefixes.runner)
         ? await services.runners.tokens.identify(bearer, call)
         : await services.auth.identify(bearer, call.requestId);
     },
     takeShare: (share, caller, call) =>
       shares.take(share, shareKeyOf(caller, call, settings.TRUSTED_PROXIES)),
-    around: withinOwnSessions(services, answeringOnce(services.keys, auditing(services))),
+    middlewares: [withinOwnSessions(services), answeringOnce(services.keys), auditing(services)],
     responseChecks: settings.RESPONSE_CHECKS,
-    codedPrefixes: runnerPrefixes,
   });
-  const dispatcher = withPrefix('/api/authorization', options.authDispatcher, platform);
+  const routeSets = [platform, options.authRouteSet];
+  const known = routeSets.flatMap(({ routes }) => routes);
   const app = createApp({
-    dispatcher,
+    routeSets,
+    codedPrefixes: runnerPrefixes,
     log,
     shutdown: shutdown.signal,
     leaving: leaving.signal,
     fallback: options.fallback ?? staticFiles(consoleFolder),
-    observe: observeRoutes(dispatcher.routes),
+    observe: observeRoutes(known),
     isBehindTls: settings.PUBLIC_URL?.startsWith('https:') === true,
   });
   // Before anybody is served: leases that nobody could renew are prolonged first.

@@ -10,7 +10,7 @@ import {
   keySweepBatch,
 } from '../domain/access/idempotency.ts';
 import { Problem } from '../domain/errors.ts';
-import type { GuardOptions } from '../http/guard.ts';
+import { type RouteMiddleware, replyAfter } from '../http/call.ts';
 import { answerOnce, type KeyKeeper } from '../http/idempotency.ts';
 import type { AuthDatabase, Runner, Statement } from './database.ts';
 import type { AuthCaller } from './route.ts';
@@ -89,23 +89,21 @@ export function authKeyKeeper(database: AuthDatabase, tokenKey: string): KeyKeep
   };
 }
 
-export function answeringOnce(keeper: KeyKeeper): NonNullable<GuardOptions<unknown>['around']> {
-  return async function answered(route, { call, principal, params, json }, run) {
-    const header = call.headers['idempotency-key'];
-    if (header === undefined || principal === null || route.idempotent === undefined) return await run();
-    const { kind, user } = principal as AuthCaller;
-    const keyed = {
-      routeId: route.id,
-      caller: `${kind}:${user.id}`,
-      header,
-      isSecret: route.idempotent === 'secret',
-      params,
-      query: call.query,
-      headers: call.headers,
-      json,
-      upload: null,
+/** Whose keys they are. */
+export const callerKey = ({ kind, user }: AuthCaller) => `${kind}:${user.id}`;
+
+export function answeringOnce(keeper: KeyKeeper): RouteMiddleware {
+  return ({ id, idempotent }) => {
+    if (idempotent === undefined) return undefined;
+    return async ({ state }, next) => {
+      const { params, query, headers, json } = state;
+      const header = headers['idempotency-key'];
+      if (header === undefined || state.principal === null) return await next();
+      const caller = callerKey(state.principal as AuthCaller);
+      const isSecret = idempotent === 'secret';
+      const keyed = { routeId: id, caller, header, isSecret, params, query, headers, json, upload: null };
+      state.reply = await answerOnce(keeper, keyed, () => replyAfter(state, next));
     };
-    return await answerOnce(keeper, keyed, run);
   };
 }
 

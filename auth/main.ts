@@ -25,11 +25,11 @@ export async function startAuth(
   const shutdown = new AbortController();
   const service = openAuthService(settings, log, serverSettings.RESPONSE_CHECKS, leaving.signal);
   const app = createApp({
-    dispatcher: service.dispatcher,
+    routeSets: [service.routeSet],
     log,
     shutdown: shutdown.signal,
     leaving: leaving.signal,
-    observe: observeRoutes(service.dispatcher.routes),
+    observe: observeRoutes(service.routeSet.routes),
   });
   const server = await listen(app.callback(), {
     port: serverSettings.PORT,

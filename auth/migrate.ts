@@ -3,16 +3,13 @@
  * an empty one. Prints one JSON line when it made the Administrator, with the password only when it chose it.
  */
 import { randomInt, randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import { readSettings, SettingsError } from '../settings/read.ts';
+import { connectToMigrate, runMigrations } from '../store/connection/migrator.ts';
+import { authMigrations } from './migrations.ts';
 import { hashPassword } from './passwords.ts';
 import { authMigrateSettings } from './settings.ts';
 
-/** A number by which the platform, which may have the same database, does not lock: see its list of locks. */
-const migrationLock = 7_306_296;
-const folder = join(import.meta.dirname, 'migrations');
 /** As the platform names it (store/roles.ts). */
 const applicationRole = 'sdp_app';
 const passwordAlphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
@@ -20,42 +17,18 @@ const passwordCharacters = 20;
 
 export type FirstAdministrator = { readonly username: 'admin'; readonly password?: string };
 
-/** Runs what is missing, each file in a transaction of its own; waits while another process does the same. */
+/** Runs what is missing; waits while another process does the same. */
 export async function migrateAuth(
   databaseUrl: string,
   adminPassword: string | undefined,
 ): Promise<FirstAdministrator | null> {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    application_name: 'authentication migration',
-  });
-  // A connection that breaks is told by the statement that needs it.
-  client.on('error', () => undefined);
-  await client.connect();
+  const client = await connectToMigrate(databaseUrl);
   try {
-    await client.query('select pg_advisory_lock($1)', [migrationLock]);
-    await client.query('create schema if not exists auth');
-    await client.query(
-      'create table if not exists auth.migrations (name text primary key, ran_at timestamptz not null default now())',
-    );
-    await runMissing(client);
+    await runMigrations(client, authMigrations);
     await grantApplication(client);
     return await makeFirstAdministrator(client, adminPassword);
   } finally {
     await client.end();
-  }
-}
-
-async function runMissing(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ name: string }>('select name from auth.migrations');
-  const done = new Set(rows.map((row) => row.name));
-  const files = readdirSync(folder).filter((file) => file.endsWith('.sql'));
-  for (const file of files.sort()) {
-    if (done.has(file)) continue;
-    await client.query('begin');
-    await client.query(readFileSync(join(folder, file), 'utf8'));
-    await client.query('insert into auth.migrations (name) values ($1)', [file]);
-    await client.query('commit');
   }
 }
 

@@ -1,10 +1,12 @@
 /** The authentication service as one value: usable over a socket (main.ts) or in the platform's own process. */
 import type { Logger } from 'pino';
-import { Problem } from '../domain/errors.ts';
-import { createDispatcher, type Dispatcher } from '../http/dispatcher.ts';
+import { routeSet } from '../http/app.ts';
+import type { RouteSet } from '../http/routing.ts';
+import { identify } from './callers.ts';
 import { AuthDatabase } from './database.ts';
+import { type AuthFunctions, authFunctions } from './functions.ts';
 import { answeringOnce, authKeyKeeper, sweepKeys } from './idempotency.ts';
-import type { AuthCaller, AuthRoute } from './route.ts';
+import type { AuthRoute } from './route.ts';
 import { listAuthAudit } from './routes/audit.ts';
 import { authHealth } from './routes/health.ts';
 import { offlineTokenRoutes } from './routes/offline-tokens.ts';
@@ -12,7 +14,7 @@ import { changePassword } from './routes/password.ts';
 import { signInRoutes } from './routes/sign-in.ts';
 import { userRoutes } from './routes/users.ts';
 import type { AuthSettings } from './settings.ts';
-import { findValidToken, sweepExpired } from './tokens.ts';
+import { sweepExpired } from './tokens.ts';
 
 const sweepEveryMs = 3_600_000;
 
@@ -27,7 +29,9 @@ export const authRoutes: readonly AuthRoute[] = [
 ];
 
 export type AuthService = {
-  readonly dispatcher: Dispatcher;
+  readonly routeSet: RouteSet;
+  /** For the platform in the same process. */
+  readonly functions: AuthFunctions;
   close(): Promise<void>;
 };
 
@@ -48,28 +52,19 @@ export function openAuthService(
     sweepExpired(database).catch((error) => log.warn({ err: error }, 'expired tokens not removed'));
     sweepKeys(database).catch((error) => log.warn({ err: error }, 'old idempotency keys not removed'));
   }, sweepEveryMs).unref();
-  const dispatcher = createDispatcher(authRoutes, {
-    services: { log, database, settings, leaving },
-    identify: (bearer) => identify(database, settings.TOKEN_KEY, bearer),
-    around: answeringOnce(authKeyKeeper(database, settings.TOKEN_KEY)),
-    responseChecks,
-  });
+  const services = { log, database, settings, leaving };
+  const keys = authKeyKeeper(database, settings.TOKEN_KEY);
   return {
-    dispatcher,
+    routeSet: routeSet(authRoutes, {
+      services,
+      identify: (bearer) => identify(services, bearer),
+      middlewares: [answeringOnce(keys)],
+      responseChecks,
+    }),
+    functions: authFunctions(services, keys),
     async close() {
       clearInterval(sweep);
       await database.close();
     },
   };
-}
-
-async function identify(database: AuthDatabase, key: string, bearer: string): Promise<AuthCaller | null> {
-  try {
-    const token = await findValidToken(database, key, bearer);
-    if (token === null) return null;
-    const { kind, role, tokenId, familyId } = token;
-    return { kind, role, tokenId, familyId, mustChangePassword: token.forceChangePassword, user: token };
-  } catch (cause) {
-    throw new Problem('unavailable', { cause });
-  }
 }

@@ -1,6 +1,7 @@
 /** Variables of the authentication service. */
 import { z } from 'zod';
 import { limits } from '../domain/limits.ts';
+import { logLevels } from '../domain/settings.ts';
 import { databaseAddress } from '../settings/database-address.ts';
 
 const secret = z.string().min(32, 'must hold at least 32 characters').meta({ secret: true });
@@ -47,6 +48,6 @@ export const authServerSettings = z.object({
         'How long a service of its own goes on taking requests after SIGTERM while its health check says 503, so that ' +
         'balancers notice.',
     }),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  LOG_LEVEL: z.enum(logLevels).default('info'),
   RESPONSE_CHECKS: z.enum(['strict', 'log']).default('log'),
 });

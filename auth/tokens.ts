@@ -211,7 +211,7 @@ const offlineEndStatement: Statement = {
 };
 
 /** All offline tokens of all administrators, oldest first. */
-export async function listOfflineTokens(runner: Runner): Promise<OfflineTokenRow[]> {
+export async function readOfflineTokens(runner: Runner): Promise<OfflineTokenRow[]> {
   return await runner.query<OfflineTokenRow>(offlineListStatement, []);
 }
 

@@ -89,3 +89,13 @@ export function presentUser(row: UserRow): z.input<typeof userSchema> {
     isActive: row.isActive,
   };
 }
+
+/** Staff see everyone; a Trainee sees themselves and the people of the same company. */
+export function isVisible(caller: { readonly role: Role; readonly user: UserRow }, user: UserRow): boolean {
+  const company = (row: UserRow) => row.company.trim().toLowerCase();
+  return (
+    caller.role !== 'Trainee' ||
+    user.id === caller.user.id ||
+    (company(user) !== '' && company(user) === company(caller.user))
+  );
+}

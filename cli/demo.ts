@@ -8,7 +8,7 @@ import { Command } from 'commander';
 import { ApiError } from '../client/errors.ts';
 import type { Session } from '../client/types.ts';
 import { contentTypeOf } from './content-type.ts';
-import { type Found, findPlatform } from './find-platform.ts';
+import { type Found, findPlatform, waitForStart } from './find-platform.ts';
 import { signInLocally } from './local-sign-in.ts';
 import { PlatformClient } from './platform-client.ts';
 
@@ -28,6 +28,7 @@ interface Options {
 }
 
 async function main(options: Options): Promise<void> {
+  await waitForStart(() => console.log('Waiting until `npm start` is ready ...'));
   const running = await findPlatform(options.url ?? process.env.SDP_URL ?? addressOfPort(process.env.PORT));
   const { platform, username } = await signedIn(running, options);
   console.log(`Signed in to ${running.address} as ${username}.`);

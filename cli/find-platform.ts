@@ -1,6 +1,7 @@
 /** Which platform a command speaks to. */
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
 export interface Running {
   readonly address: string;
@@ -13,18 +14,46 @@ export interface Found extends Running {
 }
 
 const loopbackHosts = ['localhost', '127.0.0.1', '[::1]'];
+const pollMs = 200;
 
 /**
  * The platform at this address, else the one that `npm start` runs in this checkout.
  * @throws Error with a sentence for the person when there is none
  */
 export async function findPlatform(url: string | undefined): Promise<Found> {
-  const dataDir = resolve(process.env.DATA_DIR || join(import.meta.dirname, '../.data'));
+  const dataDir = dataFolder();
   const local = await readRunning(dataDir);
   if (url)
     return local !== undefined && isSame(url, local.address) ? { ...local, dataDir } : { address: url };
   if (local !== undefined) return { ...local, dataDir };
   throw new Error('No running platform was found. Start one with `npm start`, or name one with --url.');
+}
+
+/**
+ * Waits until `npm start` on this data folder is ready: the API answers a moment before the address is written down.
+ * Returns at once where it is ready already, or where nothing starts.
+ */
+export async function waitForStart(notify: () => void): Promise<void> {
+  const dataDir = dataFolder();
+  for (let tries = 0; (await readRunning(dataDir)) === undefined; tries += 1) {
+    if (!(await isStarting(dataDir))) return;
+    if (tries === 0) notify();
+    await delay(pollMs);
+  }
+}
+
+/** Whether the process that `npm start` wrote into its lock file lives. It removes the file at its end. */
+async function isStarting(dataDir: string): Promise<boolean> {
+  try {
+    const { pid } = JSON.parse(await readFile(join(dataDir, 'lock'), 'utf8')) as { pid: number };
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+function dataFolder(): string {
+  return resolve(process.env.DATA_DIR || join(import.meta.dirname, '../.data'));
 }
 
 async function readRunning(dataDir: string): Promise<Running | undefined> {

@@ -1,3 +1,5 @@
+import { leaseTimes } from './runs/lease-times.ts';
+
 /** Every number that the contract or the decisions fix, with its unit in its name. KB, MB, GB are powers of 1,024. */
 const kibibytes = 1024;
 const mebibytes = 1024 * kibibytes;
@@ -83,12 +85,11 @@ export const limits = {
   bundleBytes: 64 * mebibytes,
   ingestPathSegments: 8,
   // Runners (decisions 9)
-  leaseSeconds: 30,
-  leaseMinSeconds: 10,
-  leaseMaxSeconds: 3600,
+  leaseSeconds: leaseTimes.defaultSeconds,
+  leaseMinSeconds: leaseTimes.minSeconds,
+  leaseMaxSeconds: leaseTimes.maxSeconds,
   claimWaitMaxSeconds: 60,
-  /** Beyond one lease, in which its holder must have called: how long it may go on with a run that was cancelled. */
-  cancelGraceSeconds: 60,
+  cancelGraceSeconds: leaseTimes.cancelGraceSeconds,
   runnerInstanceCharacters: 128,
   runnerInstanceKeptDays: 7,
   runnerDrainedKeptDays: 90,

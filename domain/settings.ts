@@ -3,6 +3,9 @@ import type { z } from 'zod';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Of `LOG_LEVEL`, from the fewest lines to the most, and none. */
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
 /** Each part of the product describes its own variables; `label` groups them in documentation. */
 export type SettingsPart = z.ZodObject;
 

@@ -32,6 +32,7 @@ import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
 import type { AccessRule, Caller } from '../domain/access/access.ts';
+import type { AuditRule } from '../domain/access/audit.ts';
 import type { ShareName } from '../domain/access/shares.ts';
 import type { ProblemKey } from '../domain/errors.ts';
 import type { CallIds } from './call-facts.ts';
@@ -56,7 +57,7 @@ export type ResponseSpec = {
 export type ResponseSpecs = Readonly<Record<number, ResponseSpec>>;
 
 type ReplyHeaders = Readonly<Record<string, string>>;
-export type ByteSource = Readable | Uint8Array | (() => Promise<Readable> | Readable);
+type ByteSource = Readable | Uint8Array | (() => Promise<Readable> | Readable);
 
 /** `settled(true)` runs when the whole reply was handed to the network, `settled(false)` when the caller was gone. */
 type ReplyExtras = {
@@ -154,6 +155,8 @@ export type RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, 
   readonly description?: string;
   readonly tags: readonly string[];
   readonly access: Rule;
+  /** What the audit says of a call. Every route of the platform that is no GET has one, which a test holds. */
+  readonly audit?: AuditRule;
   readonly params?: Params;
   readonly query?: Query;
   readonly headers?: Headers;

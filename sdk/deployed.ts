@@ -8,7 +8,7 @@ import { basename } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { startRunner } from './index.ts';
 import { messageOf } from './src/errors.ts';
-import { loadRunner } from './src/load.ts';
+import { loadRunner } from './src/runner/load.ts';
 
 const hostLine = 3;
 const messageCharacters = 1_000;

@@ -1,5 +1,6 @@
 /** Runners for the Simulation Data Platform. Start with {@link defineRunner}. */
-export type { LineOptions, Row, RowOptions } from './src/delimited-text.ts';
+
+export type { InputMode } from './src/calls/wire.ts';
 export {
   ApiError,
   type CancelReason,
@@ -8,18 +9,18 @@ export {
   TaskCancelled,
   TaskFailure,
 } from './src/errors.ts';
-export type { Progress } from './src/heartbeat-messages.ts';
-export { Input, type InputInfo, type ReadLimit } from './src/inputs.ts';
+export type { Progress } from './src/heartbeats/heartbeat-messages.ts';
+export type { LineOptions, Row, RowOptions } from './src/inputs/delimited-text.ts';
+export { Input, type InputInfo, type ReadLimit } from './src/inputs/inputs.ts';
 export { jsonLines, type Log, type LogLevel } from './src/log.ts';
-export type { NodeState } from './src/node-state.ts';
-export { SettingsError, type StartOptions } from './src/options.ts';
-export type { Completion, Outcome, RunResult } from './src/outcome.ts';
-export type { OutputOptions } from './src/output-headers.ts';
-export type { WrittenOutput } from './src/outputs.ts';
-export type { Bytes, Source } from './src/part-reader.ts';
-export { runMain } from './src/run-main.ts';
-export { defineRunner, isRunner, type Runner, type RunnerDefinition } from './src/runner.ts';
-export { type RunningRunner, startRunner } from './src/start.ts';
-export type { JsonObject, NewInputs, Task } from './src/task.ts';
-export type { Watermark } from './src/watermark.ts';
-export type { InputMode } from './src/wire.ts';
+export type { OutputOptions } from './src/outputs/output-headers.ts';
+export type { WrittenOutput } from './src/outputs/outputs.ts';
+export type { Bytes, Source } from './src/outputs/part-reader.ts';
+export { SettingsError, type StartOptions } from './src/runner/options.ts';
+export { runMain } from './src/runner/run-main.ts';
+export { defineRunner, isRunner, type Runner, type RunnerDefinition } from './src/runner/runner.ts';
+export { type RunningRunner, startRunner } from './src/runner/start.ts';
+export type { NodeState } from './src/task/node-state.ts';
+export type { Completion, Outcome, RunResult } from './src/task/outcome.ts';
+export type { JsonObject, NewInputs, Task } from './src/task/task.ts';
+export type { Watermark } from './src/task/watermark.ts';

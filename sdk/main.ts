@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** `sdp-runner <module>`: runs the runner that a module exports by default, until SIGTERM or SIGINT. */
 import { type Runner, runMain } from './index.ts';
-import { loadRunner, NoRunnerError } from './src/load.ts';
+import { loadRunner, NoRunnerError } from './src/runner/load.ts';
 
 const usage = `Usage: sdp-runner <module>
 Runs the runner that the module exports by default: export default defineRunner({ templates, run }).

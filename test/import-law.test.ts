@@ -21,6 +21,9 @@ const LAW: Record<string, readonly string[]> = {
     'http',
     'telemetry',
     'settings',
+    // Migrations of every schema go by one migrator; the services themselves share nothing.
+    'store/connection/advisory-locks',
+    'store/connection/migrator',
     'domain/errors',
     'domain/examples',
     'domain/limits',
@@ -29,7 +32,7 @@ const LAW: Record<string, readonly string[]> = {
     'domain/settings',
     'domain/text',
   ],
-  activities: ['store', 'domain', 'telemetry'],
+  activities: ['store', 'domain', 'telemetry', 'workflows/contract'],
   api: [
     'telemetry',
     'http',
@@ -39,6 +42,7 @@ const LAW: Record<string, readonly string[]> = {
     'workflows/client',
     'workflows/contract',
     'workflows/settings',
+    'workflows/targets',
     'auth',
   ],
   workflows: ['domain', 'types:activities'],

@@ -1,56 +1,155 @@
 /**
- * Finds sessions that nobody looks at and has them looked at.
+ * Finds workflows that did not act on what the database holds, and wakes them.
  *
  * A plain loop over the database, under an advisory lock, and not something inside Temporal: it must work when
  * Temporal was wiped. Every step is safe to repeat, so a healer that dies half-way leaves nothing behind.
  */
 import type { Logger } from 'pino';
-import type { SessionLabel } from '../domain/sessions/session-change.ts';
 import type { Database } from '../store/connection/database.ts';
 import { withHealerLock } from '../store/connection/healer-lock.ts';
-import { takeForgottenSessions, takeUncheckedSessions } from '../store/sessions/forgotten-sessions.ts';
+import { takeForgottenQueues } from '../store/outputs/queued-uploads.ts';
+import { listEndingSessions, markSessionEnded } from '../store/sessions/delete-session.ts';
+import {
+  acquireForgottenSessions,
+  acquireLateWindows,
+  acquireUncheckedSessions,
+  acquireUncheckedWindows,
+} from '../store/sessions/forgotten-sessions.ts';
 import type { WorkflowClient } from '../workflows/client.ts';
-import { healEach } from './heal-each.ts';
-import { healQueues } from './heal-queues.ts';
-import { endDeletedSessions, healWindows } from './heal-windows.ts';
+import { queueTarget, sessionTarget, type WorkflowTarget, windowTarget } from '../workflows/targets.ts';
 
-/** Signalling the same session more often would only keep a failing workflow from ever counting its failures. */
-const waits = { wantedSeconds: 5, dueSeconds: 5, builtinSeconds: 30, againSeconds: 10 } as const;
-/** How often a session with open runs is checked for a living workflow. */
+/** Signalling the same workflow more often would only keep a failing one from ever counting its failures. */
+const againSeconds = 10;
+/** How often a workflow that waits is checked for being alive. */
 const checkSeconds = 45;
-/** A workflow whose task fails and that has not looked for so long does not get better by itself. */
+/** A workflow whose task fails and that has been late for so long does not get better by itself. */
 const failingForSeconds = 30;
-const sessionsPerPage = 50;
-/** After an outage of Temporal thousands may wait; each page ends before the next is taken, so that nothing piles up. */
-const pagesPerRound = 100;
+/** The API ends the workflows of a session that it deletes; after this it is taken to have failed. */
+const endingSeconds = 5;
+const perPage = 50;
 
-/** One round: forgotten sessions are signalled, workflows that were ended from outside or cannot go on start anew. */
+interface LateWorkflow {
+  readonly target: WorkflowTarget;
+  readonly lateForSeconds: number;
+}
+
+/** How the workflows of one kind are found. */
+interface Healed {
+  readonly name: string;
+  /** Workflows that did not act in time; each is returned once in {@link againSeconds}. */
+  readonly late: (database: Database) => Promise<LateWorkflow[]>;
+  /** Workflows that should wait, and were not checked for {@link checkSeconds}. */
+  readonly unchecked?: (database: Database) => Promise<WorkflowTarget[]>;
+  /** Each page ends before the next is read, so that nothing piles up. */
+  readonly pagesPerRound: number;
+}
+
+const kinds: readonly Healed[] = [
+  {
+    name: 'a session',
+    // After an outage of Temporal thousands may wait.
+    pagesPerRound: 100,
+    async late(database) {
+      const waits = { wantedSeconds: 5, dueSeconds: 5, builtinSeconds: 30, againSeconds };
+      const sessions = await acquireForgottenSessions(database, waits, perPage);
+      return sessions.map((session) => ({
+        target: sessionTarget(session),
+        lateForSeconds: session.wantedForSeconds,
+      }));
+    },
+    async unchecked(database) {
+      return (await acquireUncheckedSessions(database, checkSeconds, perPage)).map(sessionTarget);
+    },
+  },
+  {
+    name: 'a window',
+    pagesPerRound: 1,
+    async late(database) {
+      const windows = await acquireLateWindows(database, { lateSeconds: 5, againSeconds }, perPage);
+      return windows.map((window) => ({
+        target: windowTarget(window),
+        lateForSeconds: window.lateForSeconds,
+      }));
+    },
+    async unchecked(database) {
+      return (await acquireUncheckedWindows(database, checkSeconds, perPage)).map(windowTarget);
+    },
+  },
+  {
+    name: 'an ingest',
+    pagesPerRound: 1,
+    async late(database) {
+      const queues = await takeForgottenQueues(database, { waitedSeconds: 5, againSeconds }, perPage);
+      return queues.map((queue) => ({
+        target: queueTarget(queue.projectId),
+        lateForSeconds: queue.waitedSeconds,
+      }));
+    },
+  },
+];
+
+interface Parts {
+  readonly database: Database;
+  readonly workflows: WorkflowClient;
+  readonly log: Logger;
+}
+
+/** One round: late workflows are woken, those that were ended from outside or cannot go on start anew. */
 export async function healOnce(database: Database, workflows: WorkflowClient, log: Logger): Promise<void> {
+  const parts = { database, workflows, log };
   await withHealerLock(database, async () => {
-    const sessionIds = ({ sessionId }: SessionLabel) => ({ sessionId });
-    const parts = { workflows, log };
-    for (let pages = 0, isFull = true; isFull && pages < pagesPerRound; pages += 1) {
-      const forgotten = await takeForgottenSessions(database, waits, sessionsPerPage);
-      isFull = forgotten.length === sessionsPerPage;
-      await healEach(forgotten, sessionIds, parts, async (session) => {
-        if (session.wantedForSeconds > failingForSeconds) await endFailing(workflows, session, log);
-        await workflows.lookAgainNow(session);
-      });
-    }
-    const unchecked = await takeUncheckedSessions(database, checkSeconds, sessionsPerPage);
-    await healEach(unchecked, sessionIds, parts, async (session) => {
-      if ((await workflows.sessionHealth(session.sessionId)) === 'ended')
-        await workflows.lookAgainNow(session);
+    for (const kind of kinds) await healKind(parts, kind);
+    const ending = await listEndingSessions(database, endingSeconds, perPage);
+    const idsOf = (sessionId: string) => ({ sessionId });
+    await healEach(parts, ending, idsOf, async (sessionId) => {
+      await workflows.endSession(sessionId);
+      await markSessionEnded(database, sessionId);
     });
-    await healWindows(database, workflows, log);
-    await healQueues(database, workflows, log);
-    await endDeletedSessions(database, workflows, log);
   });
 }
 
-/** Ends a workflow that cannot go on; the next look starts it anew, which is safe because it holds no state. */
-async function endFailing(workflows: WorkflowClient, session: SessionLabel, log: Logger): Promise<void> {
-  if ((await workflows.sessionHealth(session.sessionId)) !== 'failing') return;
-  await workflows.terminateSession(session.sessionId, 'Its workflow task fails; it starts anew.');
-  log.warn({ sessionId: session.sessionId }, 'a session workflow could not go on and starts anew');
+async function healKind(parts: Parts, { name, late, unchecked, pagesPerRound }: Healed): Promise<void> {
+  const { database, workflows, log } = parts;
+  for (let pages = 0, isFull = true; isFull && pages < pagesPerRound; pages += 1) {
+    const found = await late(database);
+    isFull = found.length === perPage;
+    const idsOf = ({ target }: LateWorkflow) => target.input;
+    await healEach(parts, found, idsOf, async ({ target, lateForSeconds }) => {
+      if (lateForSeconds > failingForSeconds && (await workflows.health(target)) === 'failing') {
+        // The next wake starts it anew, which is safe because it holds no state.
+        await workflows.terminate(target, 'Its workflow task fails; it starts anew.');
+        log.warn({ ...target.input }, `${name} workflow could not go on and starts anew`);
+      }
+      await workflows.wake(target);
+    });
+  }
+  const waiting = (await unchecked?.(database)) ?? [];
+  await healEach(
+    parts,
+    waiting,
+    (target) => target.input,
+    async (target) => {
+      if ((await workflows.health(target)) === 'ended') await workflows.wake(target);
+    },
+  );
+}
+
+/**
+ * Heals each of the things; a failure is logged with the thing's ids and stops none of the others.
+ * @throws when Temporal does not answer at all: then the next would fail as well, each after a whole deadline
+ */
+async function healEach<T>(
+  { workflows, log }: Parts,
+  things: readonly T[],
+  idsOf: (thing: T) => object,
+  heal: (thing: T) => Promise<void>,
+): Promise<void> {
+  for (const thing of things) {
+    try {
+      await heal(thing);
+    } catch (error) {
+      log.warn({ ...idsOf(thing), err: error }, 'not healed; it is tried again');
+      await workflows.ping();
+    }
+  }
 }

@@ -1,21 +1,19 @@
 /** Ends claims whose lease or time is over, so that their work is claimable again within seconds. */
 import type { Logger } from 'pino';
+import { leaseTimes } from '../domain/runs/lease-times.ts';
 import type { Database } from '../store/connection/database.ts';
-import { endOverdueClaims } from '../store/runs/leases.ts';
+import { endOverdueClaims } from '../store/runs/expire-leases.ts';
 import { type Loop, startLoop } from './loop.ts';
 
-const everyMs = 2_000;
 const claimsPerRound = 500;
 /** A lost machine may have held many tasks: the log tells of so many one by one. */
 const toldPerRound = 50;
-/** After a pause as long as this (database or process stopped) holders get a moment to renew before leases end. */
-const pauseMs = 5_000;
 
 export function startLeaseLoop(database: Database, log: Logger): Loop {
   let lastRoundAtMs = Date.now();
-  return startLoop('leases', everyMs, log, async () => {
+  return startLoop('leases', leaseTimes.expireEveryMs, log, async () => {
     await database.query('select 1');
-    const paused = Date.now() - lastRoundAtMs > pauseMs;
+    const paused = Date.now() - lastRoundAtMs > leaseTimes.expirePauseMs;
     lastRoundAtMs = Date.now();
     if (paused) return;
     const claims = await endOverdueClaims(database, claimsPerRound, Math.random);

@@ -1,8 +1,8 @@
 /**
  * The only caller of Temporal's client, for the API and the worker; never used by a workflow.
  *
- * Everything here is told after a commit and may be lost: whatever is decided stands in the database, and the healer
- * looks at what nobody told. So every call has a deadline, and a Temporal that is down slows nothing.
+ * Every call follows a commit and may be lost: decisions stand in the database, and the healer makes good for lost
+ * calls. So every call has a deadline, and a Temporal that is down slows nothing.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,37 +13,21 @@ import {
   Connection,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 import { attemptActivityId } from '../domain/runs/session-look.ts';
-import type { EndedAttempt, SessionChange, SessionLabel } from '../domain/sessions/session-change.ts';
+import type { EndedAttempt, SessionChange } from '../domain/sessions/session-change.ts';
 import { quiet, tracing, WorkflowCalls, type WorkflowClientLog } from './calls.ts';
-import {
-  lookAgainSignal,
-  type QueuedIngestInput,
-  queuedIngestId,
-  queuedIngestType,
-  type SessionRunInput,
-  type SharedSessionWindowInput,
-  sessionWorkflowId,
-  sessionWorkflowType,
-  windowWorkflowId,
-  windowWorkflowType,
-} from './contract.ts';
+import { sessionWorkflowId, wakeSignal, windowWorkflowId } from './contract.ts';
 import { type TemporalSettings, temporalConnection } from './settings.ts';
+import { sessionTarget, type WorkflowTarget } from './targets.ts';
 
 /** `failing`: its workflow task has failed and is tried again. */
-export type SessionWorkflowHealth = 'running' | 'failing' | 'ended';
+export type WorkflowHealth = 'running' | 'failing' | 'ended';
 
 /**
  * What the workflow only takes note of is told a moment later: the engine's work for it would otherwise compete for the
  * processors with the reply, and with the waiting claim of a runner that the same commit woke.
  */
 const noteDelayMs = 15;
-
-const sessionIdKey = defineSearchAttributeKey('SessionId', SearchAttributeType.KEYWORD);
-const projectIdKey = defineSearchAttributeKey('ProjectId', SearchAttributeType.INT);
-const sessionTemplateKey = defineSearchAttributeKey('SessionTemplate', SearchAttributeType.KEYWORD);
-const failedNodesKey = defineSearchAttributeKey('FailedNodes', SearchAttributeType.INT);
 
 export class WorkflowClient {
   readonly namespace: string;
@@ -66,11 +50,11 @@ export class WorkflowClient {
   /** Notifies the workflow of what a commit changed: for `Database.onSessionChanged`. */
   readonly sessionChanged = (change: SessionChange): void => {
     const awaited = change.ended.filter((ended) => ended.awaited);
-    const tell = (call: () => Promise<void>) =>
+    const send = (call: () => Promise<void>) =>
       this.calls.send(change.isUrgent ? call : () => sleep(noteDelayMs).then(call));
-    for (const ended of awaited) tell(() => this.completeAttempt(change, ended));
-    // The end of a wait has the session looked at too.
-    if (change.wake && awaited.length === 0) tell(() => this.lookAgain(change.session));
+    for (const ended of awaited) send(() => this.completeAttempt(change, ended));
+    // The end of a wait has the session reconciled too.
+    if (change.wake && awaited.length === 0) send(() => this.signal(sessionTarget(change.session)));
   };
 
   /**
@@ -95,107 +79,20 @@ export class WorkflowClient {
     });
   }
 
-  /** Starts the session's workflow, or tells the running one to look again. */
-  async lookAgain(session: SessionLabel): Promise<void> {
-    await this.client.workflow.signalWithStart(sessionWorkflowType, {
-      workflowId: sessionWorkflowId(session.sessionId),
-      taskQueue: this.taskQueue,
-      args: [{ sessionId: session.sessionId } satisfies SessionRunInput],
-      signal: lookAgainSignal,
-      signalArgs: [],
-      staticSummary: `Session of template ${session.templateName}`,
-      typedSearchAttributes: new TypedSearchAttributes([
-        { key: sessionIdKey, value: session.sessionId },
-        { key: projectIdKey, value: session.projectId },
-        { key: sessionTemplateKey, value: session.templateName },
-        { key: failedNodesKey, value: 0 },
-      ]),
-    });
+  /** Has the workflow reconcile itself with the database, or starts it; throws when Temporal does not answer. */
+  async wake(target: WorkflowTarget): Promise<void> {
+    await this.calls.make(() => this.signal(target));
   }
 
-  /** Has the window's workflow look again, or starts it. Not to be awaited by a reply; the healer sees to what is lost. */
-  tellWindow(session: SessionLabel): void {
-    this.calls.send(() => this.lookAtWindow(session));
+  /** As {@link wake}, after the reply. A call that is lost is made good by the healer. */
+  notify(target: WorkflowTarget): void {
+    this.calls.send(() => this.signal(target));
   }
 
-  /** As {@link tellWindow}, awaited; throws when Temporal does not answer. */
-  async lookAtWindowNow(session: SessionLabel): Promise<void> {
-    await this.calls.make(() => this.lookAtWindow(session));
-  }
-
-  private async lookAtWindow({ sessionId, projectId, templateName }: SessionLabel): Promise<void> {
-    await this.client.workflow.signalWithStart(windowWorkflowType, {
-      workflowId: windowWorkflowId(sessionId),
-      taskQueue: this.taskQueue,
-      args: [{ sessionId } satisfies SharedSessionWindowInput],
-      signal: lookAgainSignal,
-      signalArgs: [],
-      staticSummary: `Window of a session of template ${templateName}`,
-      typedSearchAttributes: new TypedSearchAttributes([
-        { key: sessionIdKey, value: sessionId },
-        { key: projectIdKey, value: projectId },
-        { key: sessionTemplateKey, value: templateName },
-      ]),
-    });
-  }
-
-  /** Ends the workflows of a deleted session; throws when Temporal does not answer. */
-  async endSession(sessionId: string): Promise<void> {
-    for (const workflowId of [sessionWorkflowId(sessionId), windowWorkflowId(sessionId)]) {
-      try {
-        await this.terminate(workflowId, 'The session was deleted.');
-      } catch (error) {
-        if (!(error instanceof WorkflowNotFoundError)) throw error;
-      }
-    }
-  }
-
-  /** Has a project's queue of uploads drained. Not to be awaited by a reply; the healer sees to what is lost. */
-  tellQueue(projectId: number): void {
-    this.calls.send(() => this.lookAtQueue(projectId));
-  }
-
-  /** As {@link tellQueue}, awaited; throws when Temporal does not answer. */
-  async lookAtQueueNow(projectId: number): Promise<void> {
-    await this.calls.make(() => this.lookAtQueue(projectId));
-  }
-
-  /** How the workflow of the project's queue is. */
-  async queueHealth(projectId: number): Promise<SessionWorkflowHealth> {
-    return this.health(queuedIngestId(projectId, this.taskQueue));
-  }
-
-  /** Ends a workflow that cannot go on; safe, because it holds no state. */
-  async terminateQueue(projectId: number, reason: string): Promise<void> {
-    await this.terminate(queuedIngestId(projectId, this.taskQueue), reason);
-  }
-
-  private async lookAtQueue(projectId: number): Promise<void> {
-    await this.client.workflow.signalWithStart(queuedIngestType, {
-      workflowId: queuedIngestId(projectId, this.taskQueue),
-      taskQueue: this.taskQueue,
-      args: [{ projectId } satisfies QueuedIngestInput],
-      signal: lookAgainSignal,
-      signalArgs: [],
-      staticSummary: `Queued uploads of project ${projectId}`,
-      typedSearchAttributes: new TypedSearchAttributes([{ key: projectIdKey, value: projectId }]),
-    });
-  }
-
-  /** How the session's workflow is. */
-  async sessionHealth(sessionId: string): Promise<SessionWorkflowHealth> {
-    return this.health(sessionWorkflowId(sessionId));
-  }
-
-  /** How the workflow of the session's window is. */
-  async windowHealth(sessionId: string): Promise<SessionWorkflowHealth> {
-    return this.health(windowWorkflowId(sessionId));
-  }
-
-  private async health(workflowId: string): Promise<SessionWorkflowHealth> {
+  async health(target: WorkflowTarget): Promise<WorkflowHealth> {
     return this.calls.make(async () => {
       try {
-        const { status, raw } = await this.client.workflow.getHandle(workflowId).describe();
+        const { status, raw } = await this.handleOf(target).describe();
         if (status.name !== 'RUNNING') return 'ended';
         return (raw.pendingWorkflowTask?.attempt ?? 1) > 1 ? 'failing' : 'running';
       } catch (error) {
@@ -206,22 +103,20 @@ export class WorkflowClient {
   }
 
   /** Ends a workflow that cannot go on; safe, because it holds no state. */
-  async terminateSession(sessionId: string, reason: string): Promise<void> {
-    await this.terminate(sessionWorkflowId(sessionId), reason);
+  async terminate(target: WorkflowTarget, reason: string): Promise<void> {
+    await this.calls.make(() => this.handleOf(target).terminate(reason));
   }
 
-  /** As {@link terminateSession}, of the session's window. */
-  async terminateWindow(sessionId: string, reason: string): Promise<void> {
-    await this.terminate(windowWorkflowId(sessionId), reason);
-  }
-
-  private async terminate(workflowId: string, reason: string): Promise<void> {
-    await this.calls.make(() => this.client.workflow.getHandle(workflowId).terminate(reason));
-  }
-
-  /** As {@link lookAgain}, with the deadline of every call made here; throws when Temporal does not answer. */
-  async lookAgainNow(session: SessionLabel): Promise<void> {
-    await this.calls.make(() => this.lookAgain(session));
+  /** Ends the workflows of a deleted session; throws when Temporal does not answer. */
+  async endSession(sessionId: string): Promise<void> {
+    for (const workflowId of [sessionWorkflowId(sessionId), windowWorkflowId(sessionId)]) {
+      try {
+        const handle = this.client.workflow.getHandle(workflowId);
+        await this.calls.make(() => handle.terminate('The session was deleted.'));
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
+      }
+    }
   }
 
   /** Rejects when Temporal does not answer. */
@@ -235,10 +130,32 @@ export class WorkflowClient {
     await this.connection.close();
   }
 
+  private async signal({
+    type,
+    workflowId,
+    input,
+    summary,
+    searchAttributes,
+  }: WorkflowTarget): Promise<void> {
+    await this.client.workflow.signalWithStart(type, {
+      workflowId: workflowId(this.taskQueue),
+      taskQueue: this.taskQueue,
+      args: [input],
+      signal: wakeSignal,
+      signalArgs: [],
+      staticSummary: summary,
+      typedSearchAttributes: searchAttributes,
+    });
+  }
+
+  private handleOf(target: WorkflowTarget) {
+    return this.client.workflow.getHandle(target.workflowId(this.taskQueue));
+  }
+
   /**
-   * Ends the wait for an attempt. When nobody waits (not yet, or the workflow is gone or just continued as new), somebody
-   * must look; but only for the commit that turned the session wanted: the look that follows that one sees this too,
-   * and a flood of signals would drown the workflow.
+   * Ends the wait for an attempt. When the workflow does not wait for it (not yet, it is gone, or it just continued as
+   * new), the session must be reconciled; but only for the commit that turned the session wanted: reconciling for that
+   * commit sees this end too, and a flood of signals would drown the workflow.
    */
   private async completeAttempt({ session, wake }: SessionChange, ended: EndedAttempt): Promise<void> {
     try {
@@ -247,7 +164,7 @@ export class WorkflowClient {
       });
     } catch (error) {
       if (!(error instanceof ActivityNotFoundError)) throw error;
-      if (wake) await this.lookAgain(session);
+      if (wake) await this.signal(sessionTarget(session));
     }
   }
 }

@@ -11,20 +11,38 @@ export function builtinQueueOf(taskQueue: string): string {
   return `${taskQueue}-builtin`;
 }
 
-export const sessionWorkflowType = 'sessionRun';
+/** Saved histories hold these names, so they never change, whatever the code calls what they name. */
+export const workflowTypes = {
+  session: 'sessionRun',
+  window: 'sharedSessionWindow',
+  queue: 'queuedIngest',
+} as const;
+
+/** As {@link workflowTypes}: names of activities in saved histories. */
+export const activityNames = {
+  reconcileSession: 'advance',
+  awaitOutcome: 'awaitOutcome',
+  runBuiltin: 'runBuiltin',
+  reconcileWindow: 'lookAtWindow',
+  endWindow: 'endWindow',
+  drainQueue: 'drainQueue',
+} as const;
+
+/**
+ * Has a workflow reconcile itself with the database; its name stands in saved histories too. A signal, not an update,
+ * because the sender needs no answer. It carries nothing: a workflow decides from the database alone, so a lost, doubled
+ * or late signal changes nothing.
+ */
+export const wakeSignal = 'lookAgain';
 
 export function sessionWorkflowId(sessionId: string): string {
   return `session-${sessionId}`;
 }
 
-export const windowWorkflowType = 'sharedSessionWindow';
-
 /** The workflow of a shared session's window. */
 export function windowWorkflowId(sessionId: string): string {
   return `window-${sessionId}`;
 }
-
-export const queuedIngestType = 'queuedIngest';
 
 /**
  * The workflow of a project's queued uploads. Project ids count from 1 in every installation, so where several share a
@@ -33,12 +51,6 @@ export const queuedIngestType = 'queuedIngest';
 export function queuedIngestId(projectId: number, taskQueue: string): string {
   return taskQueue === defaultTaskQueue ? `ingest-${projectId}` : `ingest-${projectId}.${taskQueue}`;
 }
-
-/**
- * "Look again." A signal, not an update, because nobody waits for an answer; it carries nothing, because whatever is
- * decided is decided from the database, so a lost, doubled or late one changes nothing.
- */
-export const lookAgainSignal = 'lookAgain';
 
 /** Header of Temporal's messages that carries a W3C `traceparent`, where something is traced. */
 export const traceHeader = 'traceparent';

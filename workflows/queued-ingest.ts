@@ -12,13 +12,13 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { IngestActivities } from '../activities/ingest.ts';
-import { lookAgainSignal, type QueuedIngestInput } from './contract.ts';
+import { activityNames, type QueuedIngestInput, wakeSignal } from './contract.ts';
 
-const lookAgain = defineSignal(lookAgainSignal);
+const wake = defineSignal(wakeSignal);
 /** Beyond this many events the workflow goes on in a fresh history. */
 const maxHistoryEvents = 1_000;
 
-const { drainQueue } = proxyActivities<IngestActivities>({
+const { [activityNames.drainQueue]: drainQueue } = proxyActivities<IngestActivities>({
   startToCloseTimeout: '10 minutes',
   heartbeatTimeout: '15s',
   cancellationType: ActivityCancellationType.TRY_CANCEL,
@@ -27,7 +27,7 @@ const { drainQueue } = proxyActivities<IngestActivities>({
 
 export async function queuedIngest(input: QueuedIngestInput): Promise<void> {
   let dirty = true;
-  setHandler(lookAgain, () => {
+  setHandler(wake, () => {
     dirty = true;
   });
   while (dirty) {

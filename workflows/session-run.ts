@@ -2,7 +2,7 @@
  * The workflow of one session: open only while there is something to do.
  *
  * It owns time, waiting and the execution of built-in nodes, and is what operators see and steer. It decides nothing:
- * `advance` plans from the database, and every wait here is dropped when the database no longer lists its attempt.
+ * `reconcileSession` plans from the database, and every wait here is dropped when the database no longer lists its attempt.
  */
 import {
   ActivityCancellationType,
@@ -21,9 +21,9 @@ import {
 import type { BuiltinActivities } from '../activities/run-builtin.ts';
 import type { SessionActivities } from '../activities/session-graph.ts';
 import { attemptActivityId, type DueRun, type OpenAttempt } from '../domain/runs/session-look.ts';
-import { builtinQueueOf, lookAgainSignal, type SessionRunInput } from './contract.ts';
+import { activityNames, builtinQueueOf, type SessionRunInput, wakeSignal } from './contract.ts';
 
-const lookAgain = defineSignal(lookAgainSignal);
+const wake = defineSignal(wakeSignal);
 /** Beyond this many events the workflow continues as new, as soon as no built-in run is under way. */
 const maxHistoryEvents = 1_000;
 /**
@@ -37,20 +37,20 @@ const infrastructureRetry = {
   maximumInterval: '2s',
 } as const;
 
-const { advance } = proxyLocalActivities<SessionActivities>({
+const { [activityNames.reconcileSession]: reconcileSession } = proxyLocalActivities<SessionActivities>({
   startToCloseTimeout: '10s',
   localRetryThreshold: '1m',
   retry: { ...infrastructureRetry, initialInterval: '100ms' },
 });
 
 /** No heartbeat time-out: it would run while the task is still unclaimed. The lease stands in the database. */
-const { awaitOutcome } = proxyActivities<SessionActivities>({
+const { [activityNames.awaitOutcome]: awaitOutcome } = proxyActivities<SessionActivities>({
   startToCloseTimeout: '3650 days',
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   retry: infrastructureRetry,
 });
 
-const { runBuiltin } = proxyActivities<BuiltinActivities>({
+const { [activityNames.runBuiltin]: runBuiltin } = proxyActivities<BuiltinActivities>({
   taskQueue: builtinQueueOf(workflowInfo().taskQueue),
   startToCloseTimeout: '7 days',
   heartbeatTimeout: '15s',
@@ -69,7 +69,7 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
   let failedNodes = 0;
   const timers = new Map<string, CancellationScope>();
   let looking = false;
-  setHandler(lookAgain, () => {
+  setHandler(wake, () => {
     dirty = true;
   });
 
@@ -139,7 +139,7 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
     if (workflowInfo().historyLength > bound && patched('continues-before-look'))
       await continueAsNew<typeof sessionRun>(input);
     dirty = false;
-    const advanced = await advance(input.sessionId, [...waits.keys()]);
+    const advanced = await reconcileSession(input.sessionId, [...waits.keys()]);
     if (!advanced) return;
     if (advanced.again) dirty = true;
     for (const id of advanced.drop) {

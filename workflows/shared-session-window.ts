@@ -19,9 +19,9 @@ import {
 } from '@temporalio/workflow';
 import type { WindowActivities } from '../activities/window.ts';
 import type { WindowLook } from '../domain/sessions/shared-session.ts';
-import { lookAgainSignal, type SharedSessionWindowInput } from './contract.ts';
+import { activityNames, type SharedSessionWindowInput, wakeSignal } from './contract.ts';
 
-const lookAgain = defineSignal(lookAgainSignal);
+const wake = defineSignal(wakeSignal);
 /** Beyond this many events the workflow goes on in a fresh history. */
 const maxHistoryEvents = 2_000;
 /** A window may lie years ahead; no timer is set for longer than this. */
@@ -32,12 +32,12 @@ const infrastructureRetry = {
   maximumInterval: '2s',
 } as const;
 
-const { lookAtWindow } = proxyLocalActivities<WindowActivities>({
+const { [activityNames.reconcileWindow]: reconcileWindow } = proxyLocalActivities<WindowActivities>({
   startToCloseTimeout: '10s',
   localRetryThreshold: '1m',
   retry: infrastructureRetry,
 });
-const { endWindow } = proxyActivities<WindowActivities>({
+const { [activityNames.endWindow]: endWindow } = proxyActivities<WindowActivities>({
   startToCloseTimeout: '10s',
   retry: infrastructureRetry,
 });
@@ -52,7 +52,7 @@ export async function sharedSessionWindow(input: SharedSessionWindowInput): Prom
   let dirty = true;
   let shown: WindowLook | undefined;
   let timer: Timer | undefined;
-  setHandler(lookAgain, () => {
+  setHandler(wake, () => {
     dirty = true;
   });
 
@@ -72,7 +72,7 @@ export async function sharedSessionWindow(input: SharedSessionWindowInput): Prom
   for (;;) {
     await condition(() => dirty);
     dirty = false;
-    const look = await lookAtWindow(input.sessionId);
+    const look = await reconcileWindow(input.sessionId);
     if (look === null) return 'The session was deleted.';
     if (!isSame(shown, look)) show(look);
     shown = look;

@@ -18,8 +18,8 @@ import {
   ClaimLostError,
   dataSourceName,
 } from './node.ts';
-import { readDescription } from './tabular/describe.ts';
-import { type RecordingDescription, recordingDescriptionSchema } from './tabular/recording.ts';
+import { readDescription } from './tabular/recording/describe.ts';
+import { type RecordingDescription, recordingDescriptionSchema } from './tabular/recording/recording.ts';
 import { downloadInput, taskInputs } from './task-inputs.ts';
 import { writeOutput } from './write-output.ts';
 

@@ -9,15 +9,14 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { originOf } from '../../domain/outputs/output-copy.ts';
 import type { TaskEnd } from '../../store/runs/end-task.ts';
-import { nodeState } from '../../store/runs/runner-state.ts';
-import { hasWrittenOutput, type TaskInput } from '../../store/runs/task-inputs.ts';
+import { hasWrittenOutput, nodeState, type TaskInput } from '../../store/runs/task-inputs.ts';
 import { writeWatermark } from '../../store/runs/watermark.ts';
 import { withRoom } from './disk-room.ts';
 import { type BuiltinRun, type BuiltinServices, builtinNode, ClaimLostError } from './node.ts';
 import { type TabularConfiguration, tabularConfigurationSchema } from './tabular/configuration.ts';
-import { convertTabularIsolated } from './tabular/convert-isolated.ts';
+import { convertTabularIsolated } from './tabular/convert/convert-isolated.ts';
 import { NoTabularData, TabularError } from './tabular/errors.ts';
-import type { RecordingDescription } from './tabular/recording.ts';
+import type { RecordingDescription } from './tabular/recording/recording.ts';
 import { downloadInput, taskInputs } from './task-inputs.ts';
 import { writeOutput } from './write-output.ts';
 

@@ -1,6 +1,7 @@
 /** Reading the inputs of a built-in run, page by page, and their bytes. */
 import { findDataSource } from '../../store/objects/data-sources.ts';
-import { type InputMode, listInputs, type TaskInput, touchTask } from '../../store/runs/task-inputs.ts';
+import { renewLease } from '../../store/runs/lease.ts';
+import { type InputMode, listInputs, type TaskInput } from '../../store/runs/task-inputs.ts';
 import { type BuiltinRun, type BuiltinServices, ClaimLostError } from './node.ts';
 
 const pageSize = 200;
@@ -14,7 +15,7 @@ export async function* taskInputs(
 ): AsyncGenerator<TaskInput> {
   let afterPosition = 0;
   for (;;) {
-    const task = await touchTask(services.database, run.identity, run.task.taskId);
+    const task = await renewLease(services.database, run.identity, run.task.taskId);
     if (!task) throw new ClaimLostError('The task is no longer held.');
     const page = await listInputs(services.database, task, { mode, afterPosition, limit: pageSize, cap });
     yield* page;

@@ -5,12 +5,12 @@ import { groupConfiguration, isBelowPrefix, isConfigurationValue } from '../../d
 import { Problem } from '../../domain/errors.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import {
-  type ConfigurationRow,
   type ConfigurationWrite,
   createConfiguration,
   listConfiguration,
   updateConfiguration,
 } from '../../store/administration/configuration.ts';
+import type { ConfigurationEntry } from '../../store/entities/configuration-entry.ts';
 import { defineRoute } from '../route.ts';
 import {
   configurationChangeSchema,
@@ -57,6 +57,7 @@ const create = defineRoute({
     'The value has to be readable as its type. A name is taken when its place in the grouped list is.',
   tags,
   access: access.configurationWrite,
+  audit: { object: 'configuration', from: 'name' },
   idempotent: 'plain',
   body: newConfigurationSchema,
   responses: { 201: { description: 'The entry.', schema: configurationEntrySchema } },
@@ -83,6 +84,7 @@ const update = defineRoute({
   description: 'An absent field stays as it is. A `name` other than that of the path renames the entry.',
   tags,
   access: access.configurationWrite,
+  audit: { object: 'configuration', from: 'name' },
   params: z.object({ name: configurationName() }),
   body: configurationChangeSchema,
   responses: { 200: { description: 'The entry.', schema: configurationEntrySchema } },
@@ -99,7 +101,7 @@ const update = defineRoute({
   },
 });
 
-function saved(write: ConfigurationWrite): ConfigurationRow {
+function saved(write: ConfigurationWrite): ConfigurationEntry {
   switch (write.outcome) {
     case 'saved':
       return write.entry;
@@ -112,7 +114,7 @@ function saved(write: ConfigurationWrite): ConfigurationRow {
   }
 }
 
-function presentEntry(row: ConfigurationRow): z.input<typeof configurationEntrySchema> {
+function presentEntry(row: ConfigurationEntry): z.input<typeof configurationEntrySchema> {
   const { id, name, valueType, value, description, createdAt, updatedAt } = row;
   return {
     id,

@@ -7,53 +7,49 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import { type Dispatcher, type Incoming, splitTarget } from '../../http/dispatcher.ts';
-import { errorReply, errorSchema, toProblem } from '../../http/errors.ts';
-import { allPaths, PathTree } from '../../http/paths.ts';
+import type { Call, Middleware } from '../../http/call.ts';
+import { errorSchema } from '../../http/errors.ts';
 import type { Reply, Route } from '../../http/route.ts';
-import { parseAnswer, readAnswer } from './auth-transport.ts';
+import type { RouteSet } from '../../http/routing.ts';
+import { parseAnswer, readAnswer } from './auth-answer.ts';
 
 const sentHeaders = ['authorization', 'content-type', 'content-encoding', 'accept', 'idempotency-key'];
 const returnedHeaders = ['retry-after', 'www-authenticate', 'allow', 'cache-control', 'content-type'];
 
 /**
- * A dispatcher that passes every call on to the service at `authUrl`.
+ * Routes that pass every call on to the service at `authUrl`.
  * @param routes the service's own: what it answers is held to their words
  */
 export function forwardTo(
   authUrl: string,
   routes: readonly Route[],
   deadlineMs: number = limits.authForwardSeconds * 1000,
-): Dispatcher {
-  const target = { url: new URL(authUrl), tree: new PathTree<Route>(), deadlineMs };
-  for (const route of routes) {
-    for (const path of allPaths(route.path, route.aliases ?? [], route.versions ?? 'versioned'))
-      target.tree.add(route.method, path, route);
-  }
+): RouteSet {
+  const target = { url: new URL(authUrl), deadlineMs };
+  const forward =
+    (route?: Route): Middleware =>
+    async ({ state }) => {
+      state.routeId = 'authentication';
+      try {
+        state.reply = await answerOf(target, state, route);
+      } catch (thrown) {
+        throw thrown instanceof Problem ? thrown : new Problem('unavailable', { cause: thrown });
+      }
+    };
   return {
     routes,
-    styleOf: () => 'common',
-    async dispatch(incoming) {
-      try {
-        return { reply: await forward(target, incoming), routeId: 'authentication', problem: null };
-      } catch (thrown) {
-        const problem = thrown instanceof Problem ? thrown : new Problem('unavailable', { cause: thrown });
-        if (problem.status >= 500 && !incoming.life.signal.aborted)
-          incoming.log.error({ err: problem.cause }, 'authentication service');
-        return { reply: errorReply(toProblem(problem), 'common'), routeId: 'authentication', problem };
-      }
-    },
+    middlewares: (route) => [forward(route)],
+    // Unknown paths and methods are for the service to refuse.
+    others: { below: '/api/authorization', middleware: forward() },
   };
 }
 
-type Target = { readonly url: URL; readonly tree: PathTree<Route>; readonly deadlineMs: number };
+type Target = { readonly url: URL; readonly deadlineMs: number };
 type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly bytes: Buffer };
 
-async function forward(target: Target, incoming: Incoming): Promise<Reply> {
-  const { status, headers, bytes } = await ask(target, incoming);
-  const match = target.tree.match(incoming.method, splitTarget(incoming.url).path);
-  const route = match.found === 'route' ? match.value : undefined;
-  if (incoming.method !== 'HEAD' && !isAnswer(route, status, parseAnswer(bytes)))
+async function answerOf(target: Target, call: Call, route: Route | undefined): Promise<Reply> {
+  const { status, headers, bytes } = await ask(target, call);
+  if (call.method !== 'HEAD' && !isAnswer(route, status, parseAnswer(bytes)))
     throw new Error('The authentication service’s answer is none of its own.');
   const returned = returnedHeaders.flatMap((name) => {
     const value = headers[name];
@@ -70,19 +66,18 @@ async function forward(target: Target, incoming: Incoming): Promise<Reply> {
  * Sends path, query and body on as they came, letter by letter: what is wrong with them is for the service to say. Over
  * a connection of its own, since a kept one may end just as it is used.
  */
-function ask(target: Target, incoming: Incoming): Promise<Answer> {
+function ask(target: Target, call: Call): Promise<Answer> {
   const { url, deadlineMs } = target;
-  const { path, query } = splitTarget(incoming.url);
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const outgoing = send(
       url,
       {
-        method: incoming.method,
-        path: url.pathname.replace(/\/+$/, '') + path + (query === '' ? '' : `?${query}`),
-        headers: headersFor(incoming),
+        method: call.method,
+        path: url.pathname.replace(/\/+$/, '') + call.url,
+        headers: headersFor(call),
         agent: false,
-        signal: AbortSignal.any([incoming.life.signal, AbortSignal.timeout(deadlineMs)]),
+        signal: AbortSignal.any([call.life.signal, AbortSignal.timeout(deadlineMs)]),
       },
       (answer) => {
         const { statusCode: status = 502, headers } = answer;
@@ -94,28 +89,28 @@ function ask(target: Target, incoming: Incoming): Promise<Answer> {
       },
     );
     outgoing.on('error', reject);
-    const body = hasNoBody(incoming) ? undefined : incoming.upload.open().on('error', reject);
+    const body = hasNoBody(call) ? undefined : call.upload.open().on('error', reject);
     if (body === undefined) outgoing.end();
     else body.pipe(outgoing);
   });
 }
 
-function hasNoBody({ method, upload }: Incoming): boolean {
+function hasNoBody({ method, upload }: Call): boolean {
   return method === 'GET' || method === 'HEAD' || upload.declaredBytes === 0;
 }
 
-function headersFor(incoming: Incoming): Record<string, string> {
-  const { declaredBytes } = incoming.upload;
-  const chain = [incoming.headers['x-forwarded-for'], incoming.remoteAddress].filter(Boolean);
+function headersFor(call: Call): Record<string, string> {
+  const { declaredBytes } = call.upload;
+  const chain = [call.headers['x-forwarded-for'], call.remoteAddress].filter(Boolean);
   const headers: Record<string, string> = {
     // With `close` the service would end the connection, and with it its answer, while a body still comes.
     connection: 'keep-alive',
-    'x-request-id': incoming.requestId,
+    'x-request-id': call.requestId,
     'x-forwarded-for': chain.join(', '),
-    ...(hasNoBody(incoming) || declaredBytes === null ? {} : { 'content-length': String(declaredBytes) }),
+    ...(hasNoBody(call) || declaredBytes === null ? {} : { 'content-length': String(declaredBytes) }),
   };
   for (const name of sentHeaders) {
-    const value = incoming.headers[name];
+    const value = call.headers[name];
     if (value !== undefined) headers[name] = value;
   }
   return headers;

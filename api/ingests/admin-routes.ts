@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
+import type { Ingest } from '../../store/entities/ingest.ts';
 import {
   createIngest,
   deleteIngest,
   findIngest,
-  type IngestRow,
   type IngestWrite,
   listIngests,
   rotateIngestSecret,
@@ -69,6 +69,7 @@ const create = defineRoute({
   description: 'Sessions that it makes belong to whoever calls this.',
   tags,
   access: access.admin,
+  audit: { object: 'ingest' },
   idempotent: 'secret',
   body: newIngestSchema,
   responses: { 201: { description: 'The ingest, with its secret.', schema: ingestWithSecretSchema } },
@@ -90,6 +91,7 @@ const update = defineRoute({
   description: 'An absent field stays as it is, and the secret too.',
   tags,
   access: access.admin,
+  audit: { object: 'ingest', from: 'id' },
   params,
   body: ingestChangeSchema,
   responses: { 200: { description: 'The ingest.', schema: ingestSchema } },
@@ -110,6 +112,7 @@ const remove = defineRoute({
   description: 'Its URL answers 404 from now on. The sessions that it made stay.',
   tags,
   access: access.admin,
+  audit: { object: 'ingest', from: 'id' },
   params,
   responses: { 204: { description: 'Removed.' } },
   errors: ['ingestNotFound'],
@@ -128,6 +131,7 @@ const rotate = defineRoute({
   description: 'The one before is refused from now on. The new one is shown this once.',
   tags,
   access: access.admin,
+  audit: { object: 'ingest', from: 'id' },
   params,
   responses: { 200: { description: 'The ingest, with its new secret.', schema: ingestWithSecretSchema } },
   errors: ['ingestNotFound'],
@@ -141,7 +145,7 @@ const rotate = defineRoute({
   },
 });
 
-async function existing(services: Services, id: number): Promise<IngestRow> {
+async function existing(services: Services, id: number): Promise<Ingest> {
   const ingest = await findIngest(services.database, id);
   if (ingest === undefined) throw new Problem('ingestNotFound');
   return ingest;
@@ -156,7 +160,7 @@ const unknownReferences: Readonly<
   'data-source-unknown': 'dataSource names no registered data source.',
 };
 
-function saved(write: IngestWrite): IngestRow {
+function saved(write: IngestWrite): Ingest {
   switch (write.outcome) {
     case 'saved':
       return write.ingest;

@@ -4,10 +4,11 @@ import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { coversContentType } from '../../domain/outputs/managed-ingest.ts';
 import { defaultSessionName } from '../../domain/sessions/session-name.ts';
-import { splitTarget } from '../../http/dispatcher.ts';
 import { answerOnce, type KeyedCall } from '../../http/idempotency.ts';
+import { splitTarget } from '../../http/paths.ts';
 import type { RouteContext, UploadBody } from '../../http/route.ts';
 import { noteAuditActor, noteAudited } from '../../store/administration/audit-scope.ts';
+import type { Ingest } from '../../store/entities/ingest.ts';
 import { feedIngest } from '../../store/ingests/feed-ingest.ts';
 import {
   AlreadyIngested,
@@ -15,8 +16,7 @@ import {
   findIngested,
   type IngestedPlace,
 } from '../../store/ingests/ingested-files.ts';
-import { findIngestByPath, type IngestRow } from '../../store/ingests/ingests.ts';
-import { findDataSource } from '../../store/objects/data-sources.ts';
+import { findIngestByPath } from '../../store/ingests/ingests.ts';
 import { presentQueued } from '../node-instances/present.ts';
 import { queuedSchema } from '../node-instances/schema.ts';
 import { defineRoute } from '../route.ts';
@@ -38,6 +38,7 @@ const ingest = defineRoute({
     'a session, the same file with the same `X-Platform-Output-Identifier` again makes no other one.',
   tags: ['Managed ingest'],
   access: access.open,
+  audit: { object: 'ingest' },
   idempotent: 'plain',
   credentials: ['ingestSecret', 'ingestToken', 'none'],
   share: 'ingests',
@@ -104,13 +105,12 @@ type FileContext = Pick<
 >;
 
 /** From the body to an output of a session, which may be one that the same file has made before. */
-async function takeFile(context: FileContext, found: IngestRow): Promise<TakenFile> {
+async function takeFile(context: FileContext, found: Ingest): Promise<TakenFile> {
   const { body, request, services, signal, note } = context;
+  const { dataSource } = found;
   if (!coversContentType(found.ingestDataType, request.headers['content-type'])) {
     throw new Problem('unsupportedMediaType');
   }
-  const dataSource = await findDataSource(services.database, found.dataSourceId);
-  if (dataSource === undefined) throw new Error(`Data source ${found.dataSourceId} is gone.`);
   const said = readSaidOfBytes(request.headers);
   const known = await announcedBefore(services, found, said);
   if (known !== undefined) return presentKnown(known);
@@ -122,7 +122,7 @@ async function takeFile(context: FileContext, found: IngestRow): Promise<TakenFi
     maxBytes: services.settings.MAX_UPLOAD_BYTES,
     signal,
   });
-  const name = defaultSessionName(found.sessionTemplateName, new Date());
+  const name = defaultSessionName(found.sessionTemplate.name, new Date());
   try {
     const taken = await takeIn(services, dataSource, received, () =>
       feedIngest(services.database, found, received, name),
@@ -141,7 +141,7 @@ async function takeFile(context: FileContext, found: IngestRow): Promise<TakenFi
 /** Where the file went before, as far as its headers tell which file it is. */
 async function announcedBefore(
   { database }: Services,
-  found: IngestRow,
+  found: Ingest,
   { sent, ...said }: SaidOfBytes,
 ): Promise<IngestedPlace | undefined> {
   const digest = fileDigest(found, { ...said, sha256: sent.sha256 });
@@ -165,7 +165,7 @@ async function admitted(
   urlPath: string,
   secretHeader: string | undefined,
   bearer: string | null,
-): Promise<IngestRow> {
+): Promise<Ingest> {
   const found = await findIngestByPath(services.database, urlPath);
   if (found === undefined) throw new Problem('ingestNotFound');
   const given = givenSecret(secretHeader, bearer);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { story } from '../../domain/examples.ts';
 import { type Manifest, manifestLimits } from '../../domain/runners/manifest.ts';
+import { manifestRuntimes } from '../../domain/runners/manifest-runner-types.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { timestampOut } from '../../http/schemas.ts';
 import { listFeatures } from '../../store/registry/features.ts';
@@ -22,7 +23,7 @@ const featureSchema = z
     runnerTypes: z.array(
       z.object({
         name: z.string(),
-        runtime: z.enum(['sdk', 'external']),
+        runtime: z.enum(manifestRuntimes),
         entrypoint: z.string().nullable(),
         description: z.string(),
         retired: retired(),

@@ -5,7 +5,12 @@ import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { type ManifestCheck, manifestLimits } from '../../domain/runners/manifest.ts';
 import { runnerNames } from '../../domain/runners/manifest-fields.ts';
-import { type EntrypointPlaces, entrypointsOf } from '../../domain/runners/manifest-runner-types.ts';
+import {
+  type EntrypointPlaces,
+  entrypointsOf,
+  manifestRuntimes,
+} from '../../domain/runners/manifest-runner-types.ts';
+import { nodeTemplateTypes } from '../../domain/templates/template-file.ts';
 import { codedErrorSchema, errorSchema } from '../../http/errors.ts';
 import { publishManifest, validateManifest } from '../../store/registry/node-templates.ts';
 import { findEntrypoint } from '../../store/registry/runner-folder.ts';
@@ -86,7 +91,7 @@ const manifestSchema = z.unknown().meta({
         required: ['name', 'runtime'],
         properties: {
           name: nameShape,
-          runtime: { enum: ['sdk', 'external'], description: '`sdk`: started by the platform.' },
+          runtime: { enum: manifestRuntimes, description: '`sdk`: started by the platform.' },
           entrypoint: {
             type: 'string',
             pattern: '^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$',
@@ -106,7 +111,7 @@ const manifestSchema = z.unknown().meta({
         properties: {
           name: nameShape,
           runnerType: { ...nameShape, description: 'A runner type of this manifest.' },
-          type: { enum: ['Input', 'Transform', 'Processing', 'Aggregation'] },
+          type: { enum: nodeTemplateTypes },
           description: { type: 'string', maxLength: limits.descriptionCharacters },
           configurationSchema: {
             type: 'object',
@@ -172,6 +177,7 @@ const publish = defineRoute({
     'Registers runner types and node templates, all or none. Publishing the same feature again with a higher or equal version updates it; what it no longer lists is retired.',
   tags: ['Runner administration'],
   access: access.runnerManifests,
+  audit: { object: 'feature' },
   body: manifestSchema,
   responses: { 200: { description: 'The manifest is published.', schema: manifestReplySchema } },
   errors: ['invalidManifest'],
@@ -201,6 +207,7 @@ const validate = defineRoute({
     'The same checks and the same reply as publishing, with `published` false. Any scope of a runner token will do.',
   tags: ['Runner'],
   access: access.runnerAny,
+  audit: { notHere: 'Reads only.' },
   body: manifestSchema,
   responses: { 200: { description: 'Nothing is wrong with the manifest.', schema: manifestReplySchema } },
   errors: ['invalidManifest'],

@@ -3,12 +3,13 @@ import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
-import { explainNode } from '../../domain/runs/explain.ts';
+import { explained, explainNode } from '../../domain/runs/explain.ts';
+import { visibleNodeStates } from '../../domain/runs/node-state.ts';
+import { openRunStates } from '../../domain/runs/run-plan.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { timestampOut } from '../../http/schemas.ts';
 import { type ExplainedNode, readExplainFacts } from '../../store/runs/explain.ts';
 import { defineRoute } from '../route.ts';
-import { nodeStates } from '../sessions/schema.ts';
 import { nodeInstanceParams } from './schema.ts';
 
 const explanationSchema = z
@@ -17,24 +18,8 @@ const explanationSchema = z
     nodeName: z.string(),
     nodeTemplate: z.string(),
     sessionId: z.guid(),
-    state: z.enum(nodeStates),
-    why: z
-      .enum([
-        'held',
-        'frozen',
-        'waits-for-retry',
-        'no-runner',
-        'runners-drained',
-        'queued',
-        'waits-for-upload',
-        'uploads-queued',
-        'failed',
-        'suspended',
-        'waits-for-parents',
-        'up-to-date',
-        'being-planned',
-      ])
-      .meta({ description: 'For programs; more may be added.' }),
+    state: z.enum(visibleNodeStates),
+    why: z.enum(explained).meta({ description: 'For programs; more may be added.' }),
     sentence: z.string().meta({ description: 'For people.' }),
     facts: z.object({
       statusDetails: z.string(),
@@ -45,7 +30,7 @@ const explanationSchema = z
         z.object({
           nodeInstanceId: z.int(),
           name: z.string(),
-          state: z.enum(nodeStates),
+          state: z.enum(visibleNodeStates),
           hasOutput: z.boolean(),
           isNews: z.boolean().meta({ description: 'It has published what the node has not consumed.' }),
         }),
@@ -53,7 +38,7 @@ const explanationSchema = z
       openRun: z
         .object({
           id: z.guid(),
-          state: z.enum(['queued', 'held', 'waiting']),
+          state: z.enum(openRunStates),
           reason: z.string(),
           attempt: z.int(),
           maxAttempts: z.int(),

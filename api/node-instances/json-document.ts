@@ -2,7 +2,7 @@
 import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { limits } from '../../domain/limits.ts';
-import { Turns } from '../uploads/turns.ts';
+import { KeyedLimiter } from '../keyed-limiter.ts';
 import { isGzipFault } from './output-data.ts';
 
 /** Documents that are read and parsed at the same time; each takes several times its size. */
@@ -21,7 +21,7 @@ export interface Candidate {
 }
 
 const answers = new Map<string, boolean>();
-const readers = new Turns(readersAtOnce);
+const readers = new KeyedLimiter(readersAtOnce);
 
 /** Decided by parsing the decoded bytes; the answer is remembered. Rejects when the bytes cannot be read. */
 export async function isJsonDocument(candidate: Candidate): Promise<boolean> {
@@ -29,7 +29,7 @@ export async function isJsonDocument(candidate: Candidate): Promise<boolean> {
   if (candidate.sizeBytes === 0 || candidate.sizeBytes > limits.latestJsonBytes + slack) return false;
   const known = answers.get(candidate.name);
   if (known !== undefined) return known;
-  return await readers.run('', async () => {
+  return await readers.run(async () => {
     const bytes = await readDecoded(await candidate.open(), candidate.contentEncoding);
     const answer = bytes !== null && parses(bytes);
     remember(candidate.name, answer);

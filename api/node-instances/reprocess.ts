@@ -28,6 +28,7 @@ export const reprocessNode = defineRoute({
     'Outputs are appended and none is replaced. While the node is in flight, further requests make one run together.',
   tags: ['Node outputs'],
   access: access.reprocess,
+  audit: { object: 'nodeInstance', from: 'nodeInstanceId' },
   idempotent: 'plain',
   params: nodeInstanceParams,
   responses: { 202: { description: 'Queued.', schema: reprocessSchema } },

@@ -12,10 +12,10 @@ import { findUploadTarget } from '../../store/outputs/outputs.ts';
 import { publishUpload } from '../../store/outputs/publish.ts';
 import { queueUpload } from '../../store/outputs/queued-uploads.ts';
 import { findRepeat } from '../../store/outputs/repeats.ts';
+import { KeyedLimiter } from '../keyed-limiter.ts';
 import { defineRoute } from '../route.ts';
 import { readSaidOfBytes, receiveObject } from '../uploads/receive.ts';
 import { type TakenIn, takeIn } from '../uploads/take-in.ts';
-import { Turns } from '../uploads/turns.ts';
 import { presentOutput, presentQueued } from './present.ts';
 import { nodeInstanceParams, nodeOutputSchema, queuedSchema, uploadHeaders } from './schema.ts';
 
@@ -23,7 +23,7 @@ import { nodeInstanceParams, nodeOutputSchema, queuedSchema, uploadHeaders } fro
  * Publishing locks the session, so uploads to one session wait for each other. They wait here, where they hold no
  * database connection that others need.
  */
-const publications = new Turns(8, 2);
+const publications = new KeyedLimiter(8, 2);
 
 export const uploadOutput = defineRoute({
   id: 'uploadNodeOutput',
@@ -39,6 +39,7 @@ export const uploadOutput = defineRoute({
     'SHA-256, before the body is read.',
   tags: ['Node outputs'],
   access: access.outputUpload,
+  audit: { object: 'nodeInstance', from: 'nodeInstanceId' },
   idempotent: 'plain',
   params: nodeInstanceParams,
   headers: uploadHeaders,
@@ -97,10 +98,12 @@ export const uploadOutput = defineRoute({
       });
       const upload = { ...received, nodeInstanceId: params.nodeInstanceId };
       const taken = await takeIn(services, dataSource, received, () =>
-        publications.run(target.sessionId, async () =>
-          target.queuedIngestion
-            ? queueUpload(services.database, upload)
-            : publishUpload(services.database, upload),
+        publications.run(
+          async () =>
+            target.queuedIngestion
+              ? queueUpload(services.database, upload)
+              : publishUpload(services.database, upload),
+          target.sessionId,
         ),
       );
       return await answer(services.database, target, taken);

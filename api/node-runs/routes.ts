@@ -96,6 +96,7 @@ const retry = defineRoute({
     'when the configuration of the node does not match the schema of its template. A repeat changes nothing: 200.',
   tags,
   access: access.admin,
+  audit: { object: 'nodeRun', from: 'id' },
   params: nodeRunParams,
   responses: {
     202: { description: 'Queued.', schema: nodeRunSchema },
@@ -138,6 +139,7 @@ const cancel = defineRoute({
     `at the latest one lease and ${limits.cancelGraceSeconds} seconds after the cancel, also under a holder that only goes on beating.`,
   tags,
   access: access.admin,
+  audit: { object: 'nodeRun', from: 'id' },
   params: nodeRunParams,
   responses: {
     200: { description: 'The run has ended as cancelled, now or before.', schema: nodeRunSchema },
@@ -168,6 +170,7 @@ const retryFailed = defineRoute({
     'does not match the schema of their template stay as they are. `retried` is 0 when there was none.',
   tags,
   access: access.admin,
+  audit: { object: 'session', from: 'id' },
   params: sessionParams,
   responses: { 202: { description: 'Queued.', schema: retriedSchema } },
   errors: ['sessionNotFound', 'sessionFrozen'],

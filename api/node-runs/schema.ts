@@ -2,21 +2,19 @@
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
-import { nodeStateCodes } from '../../domain/runs/node-state.ts';
+import { visibleNodeStates } from '../../domain/runs/node-state.ts';
+import { completeOutcomes, failureCategories, openRunStates } from '../../domain/runs/run-plan.ts';
 import { idParameter, integerParameter, optionalText, timestampOut, uuid } from '../../http/schemas.ts';
 import type { ShownRunState } from '../../store/runs/node-runs.ts';
 
-const openStates = ['queued', 'held', 'waiting'] as const;
 const failedStates = ['failed', 'cancelled'] as const;
-const otherOutcomes = ['completed', 'no-output', 'suspended'] as const;
 const runStates = [
-  ...openStates,
+  ...openRunStates,
   ...failedStates,
-  ...otherOutcomes,
+  ...completeOutcomes,
 ] as const satisfies readonly ShownRunState[];
 
 const instant = (description: string) => timestampOut().meta({ description });
-const categories = ['error', 'validation', 'memory', 'timeout'] as const;
 
 export const runAttemptSchema = z
   .object({
@@ -24,10 +22,10 @@ export const runAttemptSchema = z
     startedAt: instant('Its first claim.').nullable(),
     endedAt: timestampOut().nullable(),
     outcome: z
-      .enum(['completed', 'no-output', 'suspended', 'failed', 'lost', 'cancelled'])
+      .enum([...completeOutcomes, 'failed', 'lost', 'cancelled'])
       .nullable()
       .meta({ description: '`lost`: its lease ended. Null while it is open.' }),
-    category: z.enum(categories).nullable().meta({ description: 'Of a failed or lost attempt.' }),
+    category: z.enum(failureCategories).nullable().meta({ description: 'Of a failed or lost attempt.' }),
     reason: z.string().meta({ description: 'Why it failed, or what its runner said of it.' }),
     nextAttemptAt: instant('From when on the attempt after it may be claimed.').nullable(),
   })
@@ -62,7 +60,7 @@ export const nodeRunSchema = z
         '`queued`: may be claimed. `held`: a runner works on it. `waiting`: until `nextAttemptAt`. Else how it ended for good.',
     }),
     nodeState: z
-      .enum([...(Object.keys(nodeStateCodes) as (keyof typeof nodeStateCodes)[]), 'Unknown'])
+      .enum(visibleNodeStates)
       .meta({ description: 'State of the node instance, whichever of its runs it comes from.' }),
     statusDetails: z.string(),
     attempt: z.int().meta({ description: 'The present or last one.' }),
@@ -159,8 +157,8 @@ export const nodeRunListQuerySchema = z
     ({ sessionId, nodeInstanceId, state = [] }) =>
       sessionId !== undefined ||
       nodeInstanceId !== undefined ||
-      !state.some((one) => (otherOutcomes as readonly string[]).includes(one)),
-    { error: `The states ${otherOutcomes.join(', ')} need sessionId or nodeInstanceId.` },
+      !state.some((one) => (completeOutcomes as readonly string[]).includes(one)),
+    { error: `The states ${completeOutcomes.join(', ')} need sessionId or nodeInstanceId.` },
   );
 
 export const nodeRunListSchema = z

@@ -1,16 +1,12 @@
 /** Offline tokens for operator tools: the authentication service's three routes, in the caller's own name. */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
-import { catalogue, Problem, type ProblemKey } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
-import { errorSchema } from '../../http/errors.ts';
 import { timestampOut, uuid } from '../../http/schemas.ts';
-import type { AuthAnswer } from '../identity/auth-transport.ts';
 import { defineRoute } from '../route.ts';
 
 const tags = ['Offline tokens'];
 const path = '/api/v2/admin/offline-tokens';
-const upstream = '/offline_token';
 
 const createdSchema = z
   .object({ token: z.string(), expiresAt: timestampOut() })
@@ -46,20 +42,12 @@ const createForwarded = defineRoute({
     'For a capture device. Its value is shown this once; it ends after twelve months or with its Administrator.',
   tags,
   access: access.adminOnly,
+  audit: { object: 'offlineToken' },
   idempotent: 'forwarded',
   responses: { 200: { description: 'The token.', schema: createdSchema } },
   async handler({ principal, services, request, requestId }) {
-    const { bearer } = principal;
     const key = request.headers['idempotency-key'];
-    const answer = await services.auth.call({
-      method: 'POST',
-      path: upstream,
-      bearer,
-      requestId,
-      ...(key === undefined ? {} : { idempotencyKey: key }),
-    });
-    if (key !== undefined) refuseAsKey(answer);
-    const body = expected(answer, createdSchema);
+    const body = await services.auth.createOfflineToken(principal.bearer, key, requestId);
     return { status: 200, body, headers: { 'cache-control': 'no-store' } };
   },
 });
@@ -74,9 +62,7 @@ const listForwarded = defineRoute({
   access: access.adminOnly,
   responses: { 200: { description: 'The tokens.', schema: z.array(itemSchema) } },
   async handler({ principal, services, requestId }) {
-    const { bearer } = principal;
-    const answer = await services.auth.call({ method: 'GET', path: upstream, bearer, requestId });
-    return { status: 200, body: expected(answer, z.array(itemSchema)) };
+    return { status: 200, body: await services.auth.listOfflineTokens(principal.bearer, requestId) };
   },
 });
 
@@ -88,6 +74,7 @@ const revokeForwarded = defineRoute({
   description: 'It is refused from now on; other tokens of its Administrator stay valid.',
   tags,
   access: access.adminOnly,
+  audit: { object: 'offlineToken', from: 'secretId' },
   params: z.object({
     secretId: uuid().meta({
       description: 'The offline token, as the list names it.',
@@ -98,50 +85,9 @@ const revokeForwarded = defineRoute({
   errors: ['tokenNotFound'],
   refusals: { params: 'tokenNotFound' },
   async handler({ params, principal, services, requestId }) {
-    const { bearer } = principal;
-    const call = { method: 'DELETE', path: `${upstream}/${params.secretId}`, bearer, requestId } as const;
-    const answer = await services.auth.call(call);
-    if (answer.status !== 204) throw refusalOf(answer);
+    await services.auth.revokeOfflineToken(principal.bearer, params.secretId, requestId);
     return { status: 204 };
   },
 });
-
-const refusals: Readonly<Record<number, ProblemKey>> = {
-  401: 'unauthorized',
-  403: 'forbidden',
-  404: 'tokenNotFound',
-};
-
-const keyRefusals = [
-  'invalidIdempotencyKey',
-  'idempotencyKeyBusy',
-  'idempotencyKeySpent',
-  'idempotencyKeyReused',
-] as const;
-
-/** What the authentication service says of the key. @throws Problem */
-function refuseAsKey({ status, body }: AuthAnswer): void {
-  const said = errorSchema.safeParse(body);
-  if (status < 400 || !said.success) return;
-  const { message } = said.data;
-  const key = keyRefusals.find(
-    (one) => catalogue[one].status === status && catalogue[one].message === message,
-  );
-  if (key === undefined) return;
-  throw new Problem(key, key === 'idempotencyKeyBusy' ? { headers: { 'retry-after': '1' } } : {});
-}
-
-function refusalOf(answer: AuthAnswer): Problem {
-  return new Problem(refusals[answer.status] ?? 'unavailable', {
-    cause: new Error(`authentication service: ${answer.status}`),
-  });
-}
-
-function expected<Schema extends z.ZodType>(answer: AuthAnswer, schema: Schema): z.output<Schema> {
-  if (answer.status !== 200) throw refusalOf(answer);
-  const result = schema.safeParse(answer.body);
-  if (!result.success) throw new Problem('unavailable', { cause: result.error });
-  return result.data;
-}
 
 export const offlineTokenRoutes = [createForwarded, listForwarded, revokeForwarded];

@@ -1,12 +1,13 @@
 import type { z } from 'zod';
 import type { Role } from '../../domain/access/access.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import type { ProjectRow } from '../../store/administration/projects.ts';
+import type { ShownProject } from '../../store/administration/projects.ts';
+import type { Project } from '../../store/entities/project.ts';
 import type { VisiblePerson } from '../identity/participants.ts';
 import { presentTemplate } from '../session-templates/present.ts';
 import type { projectSchema, sessionProjectSchema } from './schema.ts';
 
-function commonFields(project: ProjectRow) {
+function commonFields(project: ShownProject) {
   const template = project.defaultSessionTemplate;
   return {
     id: project.id,
@@ -24,10 +25,7 @@ function commonFields(project: ProjectRow) {
 }
 
 /** @param owner what the caller may see of the owner; null: the ids alone */
-export function presentProject(
-  project: ProjectRow,
-  owner: VisiblePerson | null,
-): z.input<typeof projectSchema> {
+export function presentProject(project: Project, owner: VisiblePerson | null): z.input<typeof projectSchema> {
   return {
     ...commonFields(project),
     owner: {
@@ -46,7 +44,7 @@ export function presentProject(
 
 /** As a session shows its project. */
 export function presentSessionProject(
-  project: ProjectRow,
+  project: ShownProject,
   owner: VisiblePerson | null,
 ): z.input<typeof sessionProjectSchema> {
   return {

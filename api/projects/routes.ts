@@ -7,11 +7,11 @@ import {
   findProject,
   listProjects,
   type ProjectFields,
-  type ProjectRow,
   type ProjectWrite,
   updateProject,
 } from '../../store/administration/projects.ts';
 import { ensureUser } from '../../store/administration/users.ts';
+import type { Project } from '../../store/entities/project.ts';
 import { type People, peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
 import { presentProject } from './present.ts';
@@ -65,6 +65,7 @@ const create = defineRoute({
   description: 'An `OwnerId` or `DefaultSessionTemplateId` that names nothing is refused with 400.',
   tags,
   access: access.projectCreate,
+  audit: { object: 'project' },
   idempotent: 'plain',
   body: projectRequestSchema,
   bodyNames: 'PascalCase',
@@ -91,6 +92,7 @@ const update = defineRoute({
     'An absent optional field stays as it is. Null clears the default template and the retention, and is no value for the rest.',
   tags,
   access: access.projectUpdate,
+  audit: { object: 'project', from: 'id' },
   params,
   body: projectRequestSchema,
   bodyNames: 'PascalCase',
@@ -104,7 +106,7 @@ const update = defineRoute({
   },
 });
 
-async function present(project: ProjectRow, people: People) {
+async function present(project: Project, people: People) {
   return presentProject(project, await people.find(project.owner.externalId));
 }
 
@@ -121,7 +123,7 @@ function fieldsOf(body: z.output<typeof projectRequestSchema>): ProjectFields {
   };
 }
 
-function saved(write: ProjectWrite): ProjectRow {
+function saved(write: ProjectWrite): Project {
   if (write.outcome === 'saved') return write.project;
   throw new Problem(write.outcome === 'missing' ? 'projectNotFound' : 'invalidProjectData');
 }

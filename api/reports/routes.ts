@@ -17,10 +17,10 @@ import {
   createReport,
   findReport,
   listReports,
-  type ReportRecord,
   type ReportWrite,
   updateReport,
 } from '../../store/dashboards/reports.ts';
+import type { ReportDefinition } from '../../store/entities/report-definition.ts';
 import { catalogFailsAs502 } from '../dashboards/catalog.ts';
 import { peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
@@ -174,6 +174,7 @@ const create = defineRoute({
   description: expressions,
   tags,
   access: access.reportWrite,
+  audit: { object: 'report' },
   idempotent: 'plain',
   body: newReportSchema,
   responses: { 201: { description: 'Defined.', schema: reportSchema } },
@@ -198,6 +199,7 @@ const update = defineRoute({
     'false. `setAsDefault` makes it the default report; false changes nothing.',
   tags,
   access: access.reportWrite,
+  audit: { object: 'report', from: 'key' },
   params: reportParams,
   body: reportChangeSchema,
   responses: { 200: { description: 'Changed.', schema: reportSchema } },
@@ -206,7 +208,7 @@ const update = defineRoute({
   async handler({ params, body, services }) {
     const columns = body.columns && withOrder(body.columns);
     checkExpressions(columns ?? [], body.filters);
-    const change = (stored: ReportRecord) => ({
+    const change = (stored: ReportDefinition) => ({
       name: body.name ?? stored.name,
       configurationKey: body.configurationKey ?? stored.configurationKey,
       fileName: body.fileName ?? stored.fileName,
@@ -265,7 +267,7 @@ function saved(write: ReportWrite) {
   throw new Problem(write.outcome === 'missing' ? 'reportNotFound' : 'reportExists');
 }
 
-function present(report: ReportRecord): z.input<typeof reportSchema> {
+function present(report: ReportDefinition): z.input<typeof reportSchema> {
   return {
     ...report,
     columns: [...orderedColumns(report.columns)],

@@ -76,6 +76,7 @@ const run = defineRoute({
     'Objects without a row are removed too where `RETENTION_REMOVES_ORPHANS` is set.',
   tags,
   access: access.adminOnly,
+  audit: { object: 'retention' },
   responses: {
     202: { description: 'Asked for.', schema: retentionRunSchema },
     200: { description: 'One was open already.', schema: retentionRunSchema },

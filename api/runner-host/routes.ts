@@ -20,6 +20,8 @@ const hostRoute = {
   traced: false,
   tags: ['Runner administration'],
   access: access.open,
+  // The platform itself.
+  audit: { notHere: 'Runner tokens, and the list of deployed runners, show what came of it.' },
   credentials: ['serviceKey'],
   errors: ['unauthorized'],
 } as const;

@@ -1,8 +1,8 @@
 /** Wire forms of runner tokens (contract: Runner token request; decisions 9). */
 import { z } from 'zod';
+import { runnerScopes } from '../../domain/access/access.ts';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
-import { runnerScopes } from '../../domain/runners/runner-token.ts';
 import { nameText, timestampOut } from '../../http/schemas.ts';
 import { runnerStory } from '../runner/examples.ts';
 

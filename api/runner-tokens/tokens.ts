@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import { access, decideAccess } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { standingOf } from '../../domain/runners/runner-token.ts';
-import type { Call } from '../../http/guard.ts';
+import type { Call } from '../../http/call.ts';
 import type { Database } from '../../store/connection/database.ts';
 import type { SecretBox } from '../../store/objects/secrets.ts';
 import { digestOf } from '../../store/runners/runner-token-value.ts';

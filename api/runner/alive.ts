@@ -5,13 +5,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { leaseTimes } from '../../domain/runs/lease-times.ts';
 import type { Database } from '../../store/connection/database.ts';
-import { beatAlive } from '../../store/runs/leases.ts';
+import { recordProcessHeartbeat } from '../../store/runs/expire-leases.ts';
 
-const beatEveryMs = 1_000;
-/** Less than the gap after which no process counts as up. */
-const standstillMs = 4_000;
-const catchUpLimitMs = 2_000;
+const { processHeartbeatEveryMs, standstillMs, catchUpLimitMs } = leaseTimes;
 
 export class AliveBeat {
   readonly #database: Database;
@@ -60,13 +58,13 @@ export class AliveBeat {
   }
 
   async #pause(): Promise<void> {
-    await sleep(beatEveryMs, undefined, { signal: this.#over.signal }).catch(() => undefined);
+    await sleep(processHeartbeatEveryMs, undefined, { signal: this.#over.signal }).catch(() => undefined);
   }
 
   async #beat(): Promise<boolean> {
     const startedAtMs = Date.now();
     try {
-      const prolonged = await beatAlive(this.#database, this.#processId);
+      const prolonged = await recordProcessHeartbeat(this.#database, this.#processId);
       this.#beatAtMs = startedAtMs;
       if (prolonged > 0) this.#log.warn({ leases: prolonged }, 'leases prolonged: no process was up');
       return true;

@@ -1,8 +1,8 @@
 /** Who the caller is, and the way to a task (contract: Runner routes). */
 import { z } from 'zod';
-import { access } from '../../domain/access/access.ts';
+import { access, runnerScopes } from '../../domain/access/access.ts';
 import { limits } from '../../domain/limits.ts';
-import { runnerScopes } from '../../domain/runners/runner-token.ts';
+import { heartbeatIntervalSeconds } from '../../domain/runs/lease-times.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { listRunnerTypeNames, type RunnerTemplate } from '../../store/registry/claimable-templates.ts';
 import { signOffRunner } from '../../store/runners/runner-instances.ts';
@@ -12,8 +12,8 @@ import type { Freshness } from '../runner-tokens/tokens.ts';
 import type { Services } from '../services.ts';
 import { claimTask, coverageFor, takeBack } from './claim.ts';
 import { runnerStory } from './examples.ts';
-import { holderOf, instanceIdForm, type RunnerCaller } from './identity.ts';
-import { heartbeatIntervalSeconds, presentClaim } from './present.ts';
+import { claimsTell, holderOf, instanceIdForm, type RunnerCaller } from './identity.ts';
+import { presentClaim } from './present.ts';
 import { claimRequestSchema, claimSchema, whoamiSchema } from './schema.ts';
 
 const tags = ['Runner'];
@@ -101,6 +101,7 @@ const claim = defineRoute({
     'token ends.',
   tags,
   access: access.runnerTasks,
+  audit: claimsTell,
   body: claimRequestSchema,
   responses: {
     200: { description: 'The task, held by this instance.', schema: claimSchema },
@@ -154,6 +155,7 @@ const signOff = defineRoute({
     'claim brings it back.',
   tags,
   access: access.runnerTasks,
+  audit: { notHere: 'The list of runners says which have gone.' },
   params: z.object({
     instanceId: z
       .string()

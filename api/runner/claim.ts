@@ -2,13 +2,13 @@
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { quoteRunnerName } from '../../domain/runners/manifest-fields.ts';
+import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import {
   type Arrival,
   arrive,
   arriveAndClaim,
   type ClaimedTask,
   claimNext,
-  type RunnerIdentity,
 } from '../../store/runs/claims.ts';
 import { giveUpHeldTask, undoClaim } from '../../store/runs/give-back.ts';
 import type { Freshness } from '../runner-tokens/tokens.ts';
@@ -144,7 +144,7 @@ async function waitForTask(
   waiter: TaskWaiter,
 ): Promise<ClaimedTask | undefined> {
   for (let isWoken = false; waiter.end === undefined; isWoken = true) {
-    const task = waiter.isResting ? undefined : await tryClaim(services, request, claimSeq);
+    const task = waiter.isDrained ? undefined : await tryClaim(services, request, claimSeq);
     if (task !== undefined) return task;
     // For a token that has just ended there is nothing; what woke it passes to another.
     if (isWoken && !(await request.isStillAllowed('now'))) return undefined;

@@ -5,7 +5,7 @@ import { holdsToken } from '../../domain/access/token-format.ts';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { uuid } from '../../http/schemas.ts';
-import type { RunnerIdentity } from '../../store/runs/claims.ts';
+import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import type { Principal } from '../identity/auth-client.ts';
 import type { RunnerPrincipal } from '../runner-tokens/principal.ts';
 import type { Services } from '../services.ts';
@@ -14,10 +14,14 @@ import { runnerStory } from './examples.ts';
 export const instanceIdForm = new RegExp(`^[A-Za-z0-9._:-]{1,${limits.runnerInstanceCharacters}}$`);
 const header = 'x-platform-runner-instance';
 
+/** For routes of the task protocol, which leave no entry in the audit. */
+export const claimsTell = { notHere: 'Claims, runs and outputs say who did what when.' } as const;
+
 /** What every route of a held task has in common; spread it into the route. */
 export const taskRoute = {
   tags: ['Runner'],
   access: access.runnerTasks,
+  audit: claimsTell,
   params: z.object({
     taskId: uuid().meta({ description: 'From the claim.', example: runnerStory.taskId }),
   }),

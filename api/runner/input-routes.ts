@@ -1,13 +1,9 @@
 /** What the holder of a task reads (contract: Runner routes; decisions 9). */
 import { Problem } from '../../domain/errors.ts';
 import { downloadHeaders, downloadResponses } from '../../http/bodies/download.ts';
-import type { RunnerIdentity } from '../../store/runs/claims.ts';
-import {
-  countPendingInputs,
-  type HeldTask,
-  readNodeMemory,
-  touchTask,
-} from '../../store/runs/task-inputs.ts';
+import type { RunnerIdentity } from '../../store/runners/holder.ts';
+import { type HeldTask, renewLease } from '../../store/runs/lease.ts';
+import { countPendingInputs, readNodeMemory } from '../../store/runs/task-inputs.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { identityOf, taskRoute } from './identity.ts';
@@ -25,7 +21,7 @@ export async function heldTask(
   identity: RunnerIdentity,
   taskId: string,
 ): Promise<HeldTask> {
-  const task = await touchTask(services.database, identity, taskId);
+  const task = await renewLease(services.database, identity, taskId);
   if (task === undefined) throw new Problem('taskNotFound');
   return task;
 }

@@ -1,12 +1,9 @@
 /** Keeps a task's lease while bytes of a call for it flow (decisions 9). */
 import { Readable } from 'node:stream';
+import { leaseTimes } from '../../domain/runs/lease-times.ts';
 import type { Database } from '../../store/connection/database.ts';
-import type { RunnerIdentity } from '../../store/runs/claims.ts';
-import { touchTask } from '../../store/runs/task-inputs.ts';
-
-/** Less than a third of the shortest lease. */
-const renewEveryMs = 3_000;
-const lookEveryMs = 500;
+import type { RunnerIdentity } from '../../store/runners/holder.ts';
+import { renewLease } from '../../store/runs/lease.ts';
 
 export class LeaseKeeper {
   readonly #database: Database;
@@ -31,10 +28,10 @@ export class LeaseKeeper {
   /** To be called for every chunk. */
   readonly onBytes = (): void => {
     const now = performance.now();
-    if (this.#isRenewing || now - this.#renewedAtMs < renewEveryMs) return;
+    if (this.#isRenewing || now - this.#renewedAtMs < leaseTimes.renewEveryMs) return;
     this.#isRenewing = true;
     this.#renewedAtMs = now;
-    touchTask(this.#database, this.#identity, this.#taskId)
+    renewLease(this.#database, this.#identity, this.#taskId)
       .then(
         (task) => {
           if (task === undefined) this.#lost.abort(new Error('The task is held no more.'));
@@ -49,7 +46,7 @@ export class LeaseKeeper {
 
   /** Keeps the lease while something is done for the task in which no bytes are seen. */
   async during<T>(work: () => Promise<T>): Promise<T> {
-    const timer = setInterval(this.onBytes, lookEveryMs);
+    const timer = setInterval(this.onBytes, leaseTimes.checkEveryMs);
     try {
       return await work();
     } finally {

@@ -9,7 +9,7 @@ import { ObjectStoreError } from '../../store/objects/object-store.ts';
 import { PendingObjectGone } from '../../store/objects/pending-objects.ts';
 import { outputDataSource } from '../../store/outputs/output-target.ts';
 import { findOutputByIdentifier } from '../../store/outputs/outputs.ts';
-import { touchTask } from '../../store/runs/task-inputs.ts';
+import { renewLease } from '../../store/runs/lease.ts';
 import { type OutputWrite, type TaskOutput, writeTaskOutput } from '../../store/runs/task-outputs.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
@@ -89,7 +89,7 @@ const writeOutput = defineRoute({
     const { outputIdentifier } = readOutputHeaders(request.headers);
     const watermarkInputId = readWatermark(request.headers['x-platform-watermark']);
     if ((body.declaredBytes ?? 0) > limits.runnerOutputBytes) throw new Problem('outputTooLarge');
-    const task = await touchTask(services.database, identity, params.taskId);
+    const task = await renewLease(services.database, identity, params.taskId);
     if (task === undefined) throw new Problem('taskNotFound');
     context.note({ sessionId: task.sessionId, nodeInstanceId: task.nodeInstanceId, runId: task.runId });
     const write = (upload: TaskOutput) =>

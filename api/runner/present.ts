@@ -1,21 +1,18 @@
 import type { z } from 'zod';
+import { runOutlook } from '../../domain/runs/explain.ts';
+import { heartbeatIntervalSeconds } from '../../domain/runs/lease-times.ts';
 import { visibleNodeState } from '../../domain/runs/node-state.ts';
-import { runOutlook } from '../../domain/runs/run-outlook.ts';
 import { isJsonObject, type JsonObject } from '../../domain/text.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { NodeOutputRow } from '../../store/outputs/outputs.ts';
 import type { ClaimedTask } from '../../store/runs/claims.ts';
 import type { DebugNode } from '../../store/runs/debug-node.ts';
-import type { HeldTask, TaskInput } from '../../store/runs/task-inputs.ts';
+import type { HeldTask } from '../../store/runs/lease.ts';
+import type { TaskInput } from '../../store/runs/task-inputs.ts';
 import { recordSpan } from '../../telemetry/trace.ts';
 import type { inputSchema } from './input-schema.ts';
 import type { claimSchema, debugContextSchema, incrementalSchema } from './schema.ts';
 import type { writtenOutputSchema } from './task-schema.ts';
-
-/** Heartbeats come three times a lease. */
-export function heartbeatIntervalSeconds(leaseSeconds: number): number {
-  return Math.max(1, Math.floor(leaseSeconds / 3));
-}
 
 export function presentClaim(task: ClaimedTask, maxInputsPerTask: number): z.input<typeof claimSchema> {
   return {

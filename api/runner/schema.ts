@@ -1,8 +1,10 @@
 /** Wire forms of claims, of who claims, and of what a claim would bring (contract: Runner routes; decisions 9). */
 import { z } from 'zod';
+import { runnerScopes } from '../../domain/access/access.ts';
 import { holdsToken } from '../../domain/access/token-format.ts';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
+import { runReasons } from '../../domain/runs/run-plan.ts';
 import { jsonObjectOut, timestampOut } from '../../http/schemas.ts';
 import { runnerStory } from './examples.ts';
 import { instanceIdForm } from './identity.ts';
@@ -67,7 +69,7 @@ export const claimSchema = z
     attempt: z.int(),
     maxAttempts: z.int(),
     reason: z
-      .enum(['input', 'reprocess', 'follow-up', 'retry'])
+      .enum([...runReasons, 'retry'])
       .meta({ description: '`follow-up` after `hasMore`; `retry` for every attempt above the first.' }),
     projectId: z.int(),
     sessionId: z.guid(),
@@ -135,7 +137,7 @@ export const whoamiSchema = z
     tokenId: z.guid().nullable().meta({ description: 'Null for accounts.' }),
     label: z.string().nullable().meta({ description: 'Of the token; the username of an account.' }),
     runnerTypes: z.array(z.string()),
-    scopes: z.array(z.enum(['tasks', 'debug:read'])),
+    scopes: z.array(z.enum(runnerScopes)),
     expiresAt: timestampOut().nullable().meta({ description: 'Null for accounts.' }),
     templates: z
       .array(z.object({ name: z.string(), runnerType: z.string(), type: z.string() }))

@@ -5,9 +5,9 @@ import { Problem, type ProblemKey } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { CallIds } from '../../http/call-facts.ts';
-import type { RunnerIdentity } from '../../store/runs/claims.ts';
+import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import { type EndRefusal, endTask, type TaskEnd } from '../../store/runs/end-task.ts';
-import { beatTask } from '../../store/runs/task-inputs.ts';
+import { recordHeartbeat } from '../../store/runs/lease.ts';
 import { writeWatermark } from '../../store/runs/watermark.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
@@ -42,7 +42,7 @@ const heartbeat = defineRoute({
   responses: { 200: { description: 'Kept.', schema: heartbeatSchema } },
   async handler(context) {
     const { params, body, services } = context;
-    const beat = await beatTask(services.database, identityOf(context), params.taskId, {
+    const beat = await recordHeartbeat(services.database, identityOf(context), params.taskId, {
       phase: body.phase ?? null,
       message: body.message ?? null,
       progress: body.progress ?? null,

@@ -1,6 +1,7 @@
 /** Wire forms of what a task writes and how it ends (contract: Runner routes; decisions 9). */
 import { z } from 'zod';
 import { limits } from '../../domain/limits.ts';
+import { completeOutcomes, failureCategories } from '../../domain/runs/run-plan.ts';
 import { bodyId, freeJson, optionalText, timestampOut } from '../../http/schemas.ts';
 import { runnerStory } from './examples.ts';
 import { nodeState } from './schema.ts';
@@ -109,7 +110,7 @@ export const watermarkSchema = z
 
 export const completeRequestSchema = z
   .object({
-    outcome: z.enum(['completed', 'no-output', 'suspended']),
+    outcome: z.enum(completeOutcomes),
     hasMore: z.boolean().nullish().meta({
       description: 'Of an incremental node that stopped at the cap: asks for a follow-up task.',
     }),
@@ -135,9 +136,7 @@ export const completeSchema = z
 export const failRequestSchema = z
   .object({
     reason: optionalText().meta({ description: 'For people, shown with the state of the node.' }),
-    category: z
-      .enum(['error', 'validation', 'memory', 'timeout'])
-      .meta({ description: '`validation` is never tried again.' }),
+    category: z.enum(failureCategories).meta({ description: '`validation` is never tried again.' }),
   })
   .meta({
     id: 'RunnerFailRequest',

@@ -1,14 +1,16 @@
 /**
  * Claims that wait for a task. None of them holds a database connection.
  *
- * A waiter is idle (waits), busy (its claim is being tried) or over (answered). A notification wakes one idle waiter
- * that covers the template; with none idle, a busy one tries once more. A wake that a waiter does not use up passes to
- * the next: PostgreSQL folds equal notifications of one transaction, so one wake may stand for many tasks.
+ * A notification wakes one idle waiter that covers the template; with none idle, a busy one tries once more. A wake that a
+ * waiter does not use up passes to the next: PostgreSQL folds equal notifications of one transaction, so one wake may
+ * stand for many tasks.
  */
+import { strict as assert } from 'node:assert';
 import type { Logger } from 'pino';
 import type { Database } from '../../store/connection/database.ts';
-import type { RunnerIdentity } from '../../store/runs/claims.ts';
-import { TaskReadyListener, type WaitingClaim } from '../../store/runs/queue-listener.ts';
+import type { Listener } from '../../store/connection/listener.ts';
+import type { RunnerIdentity } from '../../store/runners/holder.ts';
+import { checkQueue, queueListener, type WaitingClaim } from '../../store/runs/queue.ts';
 import type { Coverage, TemplateCatalogue } from './template-catalogue.ts';
 
 const checkEveryMs = 1_000;
@@ -28,6 +30,20 @@ export interface WaitRequest extends WaitingClaim {
 }
 
 /**
+ * `busy`: its claim is being tried, or is to be tried again. `idle`: it waits; `resume` goes on with it. `over`: it is
+ * answered, with a task where there is no `end`.
+ *
+ *     busy -> idle    next, without a wake
+ *     idle -> busy    wake
+ *     idle -> over    finish
+ *     busy -> over    finish, leave
+ */
+type WaiterState =
+  | { readonly is: 'busy' }
+  | { readonly is: 'idle'; readonly resume: () => void }
+  | { readonly is: 'over'; readonly end: WaitEnd | undefined };
+
+/**
  * One waiting claim. It begins busy; {@link TaskWaiter.next} makes it idle, {@link TaskWaiter.foundNothing} follows each
  * try in vain, and {@link TaskWaiter.leave} ends it, whatever came of it.
  */
@@ -35,18 +51,17 @@ export class TaskWaiter {
   readonly request: WaitRequest;
   readonly #onLeave: (waiter: TaskWaiter, unanswered: readonly string[]) => void;
   readonly #timer: NodeJS.Timeout;
-  #end: WaitEnd | undefined;
-  /** While its instance is drained it waits for its time to pass: no wake is for it. */
-  isResting: boolean;
+  #state: WaiterState = { is: 'busy' };
+  /** Of its instance, in whatever state the waiter is: no wake is for it, and it waits for its time to pass. */
+  isDrained: boolean;
   /** The template of a wake that is still to be tried. */
   #wake: string | undefined;
   /** The template of the wake that is being tried. */
   #trying: string | undefined;
-  #resume: (() => void) | undefined;
 
   constructor(request: WaitRequest, onLeave: (waiter: TaskWaiter, unanswered: readonly string[]) => void) {
     this.request = request;
-    this.isResting = request.drained;
+    this.isDrained = request.drained;
     this.#onLeave = onLeave;
     this.#timer = setTimeout(() => this.finish('timeout'), request.waitSeconds * 1_000);
     request.signal.addEventListener('abort', this.#onHangUp, { once: true });
@@ -54,45 +69,52 @@ export class TaskWaiter {
   }
 
   get isIdle(): boolean {
-    return this.#resume !== undefined;
+    return this.#state.is === 'idle';
   }
 
-  get isWoken(): boolean {
-    return this.#wake !== undefined;
+  /** Has no wake yet that it is to try, and is not over. */
+  get isWakeable(): boolean {
+    return this.#state.is !== 'over' && this.#wake === undefined && !this.isDrained;
   }
 
   get end(): WaitEnd | undefined {
-    return this.#end;
+    return this.#state.is === 'over' ? this.#state.end : undefined;
   }
 
   /** Resolves with true when the claim is to be tried again, with false when it is over. */
   async next(): Promise<boolean> {
-    if (this.#end === undefined && this.#wake === undefined) {
-      await new Promise<void>((resolve) => {
-        this.#resume = resolve;
+    assert.notEqual(this.#state.is, 'idle', 'A claim waits once at a time.');
+    if (this.#state.is === 'busy' && this.#wake === undefined) {
+      await new Promise<void>((resume) => {
+        this.#state = { is: 'idle', resume };
       });
     }
-    if (this.#end !== undefined) return false;
+    if (this.#state.is === 'over') return false;
     this.#trying = this.#wake;
     this.#wake = undefined;
     return true;
   }
 
   wake(template: string): void {
+    assert.notEqual(this.#state.is, 'over', 'An answered claim is not woken.');
     this.#wake = template;
-    this.#goOn();
+    if (this.#state.is === 'idle') this.#leaveIdle({ is: 'busy' });
   }
 
+  /** The first end counts. */
   finish(end: WaitEnd): void {
-    this.#end ??= end;
-    this.#goOn();
+    if (this.#state.is === 'idle') this.#leaveIdle({ is: 'over', end });
+    else if (this.#state.is === 'busy') this.#state = { is: 'over', end };
   }
 
   foundNothing(): void {
+    assert.notEqual(this.#state.is, 'idle', 'An idle claim is not tried.');
     this.#trying = undefined;
   }
 
   leave(): void {
+    assert.notEqual(this.#state.is, 'idle', 'A claim that waits is not answered.');
+    if (this.#state.is === 'busy') this.#state = { is: 'over', end: undefined };
     clearTimeout(this.#timer);
     this.request.signal.removeEventListener('abort', this.#onHangUp);
     this.#onLeave(
@@ -101,16 +123,18 @@ export class TaskWaiter {
     );
   }
 
-  #goOn(): void {
-    this.#resume?.();
-    this.#resume = undefined;
+  #leaveIdle(next: WaiterState): void {
+    assert(this.#state.is === 'idle');
+    const { resume } = this.#state;
+    this.#state = next;
+    resume();
   }
 
   readonly #onHangUp = (): void => this.finish('gone');
 }
 
 export class TaskWaiters {
-  readonly #listener: TaskReadyListener;
+  readonly #listener: Listener;
   readonly #catalogue: TemplateCatalogue;
   /** In order of arrival. */
   readonly #waiters = new Set<TaskWaiter>();
@@ -121,7 +145,7 @@ export class TaskWaiters {
 
   constructor(database: Database, catalogue: TemplateCatalogue, log: Logger) {
     this.#catalogue = catalogue;
-    this.#listener = new TaskReadyListener(database, {
+    this.#listener = queueListener(database, {
       ready: (template) => this.#onReady(template),
       runnersChanged: () => void this.#check(),
       connected: () => void this.#check(),
@@ -150,8 +174,8 @@ export class TaskWaiters {
   }
 
   /** Those whose instance is drained. */
-  get restingCount(): number {
-    return [...this.#waiters].filter((waiter) => waiter.isResting).length;
+  get drainedCount(): number {
+    return [...this.#waiters].filter((waiter) => waiter.isDrained).length;
   }
 
   /** Lets a claim wait from now on; what becomes ready after this call wakes it. */
@@ -220,8 +244,7 @@ export class TaskWaiters {
   #wakeOne(template: string): void {
     let busy: TaskWaiter | undefined;
     for (const waiter of this.#waiters) {
-      if (waiter.isResting || waiter.isWoken || waiter.end !== undefined) continue;
-      if (!waiter.request.coverage.covers(template)) continue;
+      if (!waiter.isWakeable || !waiter.request.coverage.covers(template)) continue;
       if (waiter.isIdle) {
         waiter.wake(template);
         return;
@@ -242,13 +265,11 @@ export class TaskWaiters {
       const waiters = [...this.#waiters];
       if (waiters.some((waiter) => waiter.request.coverage.isOpen)) await this.#catalogue.load();
       const templates = new Set(waiters.flatMap((waiter) => waiter.request.coverage.names()));
-      const found = await this.#listener.check(
-        [...templates],
-        waiters.map((waiter) => waiter.request),
-      );
+      const requests = waiters.map((waiter) => waiter.request);
+      const found = await checkQueue(this.#listener, [...templates], requests);
       for (const place of found.outdated) waiters[place]?.finish('replaced');
       const drained = new Set(found.drained);
-      for (const [place, waiter] of waiters.entries()) waiter.isResting = drained.has(place);
+      for (const [place, waiter] of waiters.entries()) waiter.isDrained = drained.has(place);
       for (const template of found.ready) this.#wakeOne(template);
     } catch {
       // The database does not answer; the next check follows in a second.

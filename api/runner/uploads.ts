@@ -13,13 +13,12 @@ import {
   completeMultipart,
   MultipartGone,
   PartsDiffer,
-  putPart,
 } from '../../store/objects/multipart.ts';
 import { ObjectStoreError, ObjectTooLarge, SourceBroken } from '../../store/objects/object-store.ts';
+import { putPart } from '../../store/objects/put-part.ts';
 import { StagingFull } from '../../store/objects/staging-area.ts';
-import type { RunnerIdentity } from '../../store/runs/claims.ts';
-import { refusable } from '../../store/runs/fence.ts';
-import { type HeldTask, touchTask } from '../../store/runs/task-inputs.ts';
+import type { RunnerIdentity } from '../../store/runners/holder.ts';
+import { type HeldTask, renewLease } from '../../store/runs/lease.ts';
 import {
   beginTaskUpload,
   findTaskUpload,
@@ -33,6 +32,7 @@ import {
   type TaskUploadPart,
 } from '../../store/runs/task-uploads.ts';
 import { checkWatermark } from '../../store/runs/watermark.ts';
+import { refusable } from '../../store/runs/write-task.ts';
 import { uploadEnded } from '../../telemetry/metrics.ts';
 import type { Services } from '../services.ts';
 import { stagingProblem } from '../uploads/receive.ts';
@@ -59,7 +59,8 @@ export async function openUpload(
   taskId: string,
   handle: string,
 ): Promise<OpenUpload> {
-  if ((await touchTask(services.database, identity, taskId)) === undefined) throw new Problem('taskNotFound');
+  if ((await renewLease(services.database, identity, taskId)) === undefined)
+    throw new Problem('taskNotFound');
   const upload = await heldUpload(services, taskId, handle);
   if (upload.state !== 'open' || upload.isExpired || !isNamed(upload)) throw new Problem('uploadNotFound');
   return upload;
@@ -202,7 +203,7 @@ export async function completeUpload(
     await failpoint('multipart-completed');
     return { sizeBytes, etag };
   } catch (error) {
-    if ((await touchTask(database, identity, task.taskId)) === undefined) throw new Problem('taskNotFound');
+    if ((await renewLease(database, identity, task.taskId)) === undefined) throw new Problem('taskNotFound');
     const isElsewhere = error instanceof PartsDiffer || error instanceof MultipartGone;
     if (!isElsewhere) throw storeProblem(error);
     if (await isCompletedMeanwhile(services, task.taskId, upload.handle)) return null;

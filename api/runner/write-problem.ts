@@ -1,5 +1,5 @@
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
-import type { WriteRefusal } from '../../store/runs/fence.ts';
+import type { WriteRefusal } from '../../store/runs/write-task.ts';
 
 const problems: Readonly<Record<WriteRefusal, ProblemKey>> = {
   'task-not-found': 'taskNotFound',

@@ -1,6 +1,7 @@
 /** Processes of deployed runners as operators see them (decisions 10). */
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
+import { deployedStates } from '../../domain/runners/runner-host.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { timestampOut } from '../../http/schemas.ts';
 import type { DeployedRunnerView } from '../../store/runners/deployed-runners.ts';
@@ -11,7 +12,7 @@ export const mostDeployed = 5_000;
 
 const processSchema = z.object({
   number: z.int().meta({ description: 'From 1, where a runner type has several processes.' }),
-  state: z.enum(['starting', 'running', 'waiting', 'stopping', 'silent']).meta({
+  state: z.enum([...deployedStates, 'silent']).meta({
     description:
       '`running`: takes tasks; `waiting`: down, and started again by itself; `silent`: its host has not told of it for ' +
       'longer than it should, and another takes over.',

@@ -5,8 +5,8 @@
 import type { Logger } from 'pino';
 import { runnerVersion } from '../../domain/runners/runner-version.ts';
 import type { Database } from '../../store/connection/database.ts';
+import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import { noteSightings } from '../../store/runners/runner-instances.ts';
-import type { RunnerIdentity } from '../../store/runs/claims.ts';
 
 const writeEveryMs = 2_000;
 /** More than this many at once are seen again soon anyway. */

@@ -157,6 +157,7 @@ const drainRoute = {
   path: `${path}/{id}/drain`,
   tags,
   access: access.admin,
+  audit: { object: 'runner', from: 'id' },
   params: z.object({ id: uuid().meta({ description: 'The instance.', example: runnerId }) }),
   errors: ['runnerNotFound'],
   refusals: { params: 'runnerNotFound' },

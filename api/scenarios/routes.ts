@@ -79,6 +79,7 @@ const create = defineRoute({
   description: 'In a change an absent field stays as it is, and null clears `from` and `to`.',
   tags: ['Sessions'],
   access: access.scenarioCreate,
+  audit: { object: 'scenario' },
   idempotent: 'plain',
   params: z.object({
     sessionId: uuid().meta({ description: 'The session.', example: story.sessionId }),

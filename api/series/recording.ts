@@ -1,7 +1,9 @@
 /**
  * What the series reader needs to know of a recording: a part of the description that the tabular conversion writes
- * (`activities/builtin/tabular/recording.ts`), repeated here because the API does not import activities.
+ * (`activities/builtin/tabular/recording/recording.ts`), repeated here because the API does not import activities.
  */
+
+import type { ChannelType } from '../../domain/outputs/recording.ts';
 
 export type SeriesValue = number | string | boolean | null;
 
@@ -11,7 +13,7 @@ export interface SeriesRecording {
   time: { from: number; to: number; sorted: boolean };
   channels: readonly {
     id: string;
-    type: 'number' | 'integer' | 'boolean' | 'text';
+    type: ChannelType;
     /** Column of the Parquet file, `c<n>`. */
     column: string;
   }[];

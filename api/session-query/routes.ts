@@ -21,6 +21,7 @@ const query = defineRoute({
   description: 'A fault of the query is answered with the JSON path of the offending node in `errors`.',
   tags: ['Sessions'],
   access: access.sessionQuery,
+  audit: { notHere: 'Reads only.' },
   body: sessionQuerySchema,
   responses: { 200: { description: 'One page.', schema: sessionQueryReplySchema } },
   errors: ['invalidRequest'],

@@ -77,6 +77,7 @@ const importFile = defineRoute({
     'A name that exists is updated when the graph is the same and `updateIfExists` is true; later sessions get the new configuration. A changed graph needs a new name.',
   tags,
   access: access.templateImport,
+  audit: { object: 'sessionTemplate' },
   idempotent: 'plain',
   body: templateFileSchema,
   responses: {

@@ -2,11 +2,10 @@
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
+import { nodeTemplateTypes } from '../../domain/templates/template-file.ts';
 import { errorSchema } from '../../http/errors.ts';
 import { pathId } from '../../http/schemas.ts';
 import { documentIssueSchema } from '../document-issue.ts';
-
-const nodeTypes = ['Input', 'Transform', 'Processing', 'Aggregation'] as const;
 
 export const templateParams = z.object({
   sessionTemplateId: pathId().meta({ description: 'The session template.', example: story.templateId }),
@@ -22,7 +21,7 @@ const templateNodeSchema = z
     nodeTemplateName: z.string().nullable().meta({
       description: 'Null when the node template is no longer registered.',
     }),
-    nodeTemplateType: z.enum(nodeTypes).nullable(),
+    nodeTemplateType: z.enum(nodeTemplateTypes).nullable(),
     defaultConfiguration: z.string().meta({ description: 'A JSON document as text.' }),
     parentNames: z.array(z.string()),
   })

@@ -33,13 +33,11 @@ export async function hideAddresses(
   const isTooMany =
     addresses.size > maxParticipants || (Array.isArray(list) && list.length > maxParticipants);
   if (isTooMany) throw refusal();
-  const identifiers = new Map<string, string>();
-  const waiting = [...addresses];
-  while (waiting.length > 0) {
-    const asked = waiting.splice(0, askedAtOnce);
-    const found = await Promise.all(asked.map((address) => people.resolve(address)));
-    for (const [index, { identifier }] of found.entries()) identifiers.set(asked[index]!, identifier);
-  }
+  const resolved = await askAll([...addresses], async (address) => {
+    const { identifier } = await people.resolve(address);
+    return [address, identifier] as const;
+  });
+  const identifiers = new Map(resolved);
   const hidden = (text: string) => withoutAddresses(text, (address) => identifiers.get(address) ?? '');
   return Object.fromEntries(
     Object.entries(metadata).map(([key, value]) => [
@@ -47,6 +45,17 @@ export async function hideAddresses(
       peopleKeys.includes(key) ? mapTexts(value, hidden) : value,
     ]),
   );
+}
+
+/** In batches: after a question that failed the rest are not asked. */
+async function askAll<Item, Answer>(
+  items: readonly Item[],
+  ask: (item: Item) => Promise<Answer>,
+): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (let from = 0; from < items.length; from += askedAtOnce)
+    answers.push(...(await Promise.all(items.slice(from, from + askedAtOnce).map(ask))));
+  return answers;
 }
 
 /** Takes the text as it is, and notes its addresses. */
@@ -115,10 +124,7 @@ async function mapPeople(
   }
   const list = Object.hasOwn(metadata, listKey) ? metadata[listKey] : undefined;
   if (Array.isArray(list)) {
-    const items: unknown[] = [];
-    for (let from = 0; from < list.length; from += askedAtOnce)
-      items.push(...(await Promise.all(list.slice(from, from + askedAtOnce).map(change))));
-    changed.set(listKey, items);
+    changed.set(listKey, await askAll(list, change));
   }
   // From entries, so that a key `__proto__` stays a key.
   return Object.fromEntries(

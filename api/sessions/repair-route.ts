@@ -5,6 +5,7 @@ import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
 import { type PlannedSession, planWholeSession } from '../../store/sessions/repair-session.ts';
 import type { WorkflowClient } from '../../workflows/client.ts';
+import { queueTarget, sessionTarget, windowTarget } from '../../workflows/targets.ts';
 import { defineRoute } from '../route.ts';
 import { sessionParams } from './schema.ts';
 
@@ -35,6 +36,7 @@ const repair = defineRoute({
     'the workflow engine answers again.',
   tags: ['Sessions'],
   access: access.admin,
+  audit: { object: 'session', from: 'id' },
   params: sessionParams,
   responses: { 202: { description: 'Planned, and its workflow is told.', schema: repairedSchema } },
   errors: ['sessionNotFound', 'unavailable'],
@@ -61,16 +63,13 @@ async function seeToWorkflows(
   workflows: WorkflowClient,
   { session, hasOpenWindow, hasQueuedUploads }: PlannedSession,
 ): Promise<z.output<typeof repairedSchema>['workflow']> {
-  const health = await workflows.sessionHealth(session.sessionId);
-  if (health === 'failing') {
-    await workflows.terminateSession(
-      session.sessionId,
-      'An operator had the session repaired; it starts anew.',
-    );
-  }
-  await workflows.lookAgainNow(session);
-  if (hasOpenWindow) await workflows.lookAtWindowNow(session);
-  if (hasQueuedUploads) await workflows.lookAtQueueNow(session.projectId);
+  const target = sessionTarget(session);
+  const health = await workflows.health(target);
+  if (health === 'failing')
+    await workflows.terminate(target, 'An operator had the session repaired; it starts anew.');
+  await workflows.wake(target);
+  if (hasOpenWindow) await workflows.wake(windowTarget(session));
+  if (hasQueuedUploads) await workflows.wake(queueTarget(session.projectId));
   return ({ running: 'running', ended: 'started', failing: 'restarted' } as const)[health];
 }
 

@@ -32,6 +32,7 @@ const create = defineRoute({
     'identifier, never as an address.',
   tags,
   access: access.sessionCreate,
+  audit: { object: 'session' },
   idempotent: 'plain',
   body: createSessionSchema,
   bodyNames: 'PascalCase',

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { story } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
+import { visibleNodeStates } from '../../domain/runs/node-state.ts';
 import { isEmail, isName } from '../../domain/text.ts';
 import { bodyId, freeJson, jsonObjectOut, optionalText, timestampOut, uuid } from '../../http/schemas.ts';
 import { sessionProjectSchema } from '../projects/schema.ts';
@@ -72,22 +73,12 @@ export const createSessionSchema = z
 
 const identityNote = 'The address where the caller may see the person, else an identifier.';
 
-export const nodeStates = [
-  'NeverBegan',
-  'Processing',
-  'Failed',
-  'Succeeded',
-  'Suspended',
-  'Pending',
-  'Unknown',
-] as const;
-
 const progressItem = {
   id: z.int(),
   name: z.string(),
   nodeTemplateId: z.int(),
   nodeTemplateName: z.string(),
-  state: z.enum(nodeStates),
+  state: z.enum(visibleNodeStates),
   stateCode: z.int(),
   statusDetails: z.string(),
   lastProcessed: timestampOut().nullable(),
@@ -117,7 +108,7 @@ export const progressSchema = z
     summary: z.object({
       total: z.int(),
       counts: z
-        .partialRecord(z.enum(nodeStates), z.int())
+        .partialRecord(z.enum(visibleNodeStates), z.int())
         .meta({ description: 'Number of nodes by state; states that do not occur are left out.' }),
       allSucceeded: z
         .boolean()

@@ -5,6 +5,7 @@ import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { type CloseResult, closeSession } from '../../store/sessions/close-session.ts';
 import { joinOrOpen } from '../../store/sessions/shared-sessions.ts';
+import { windowTarget } from '../../workflows/targets.ts';
 import { peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
 import { loadSession } from './load.ts';
@@ -38,6 +39,7 @@ const join = defineRoute({
     'machineGroup and timeWindowSeconds whose window overlaps its own. Windows are half-open: [start, start + seconds).',
   tags,
   access: access.sharedSession,
+  audit: { object: 'session' },
   idempotent: 'plain',
   query: sharedSessionQuerySchema,
   body: sharedSessionRequestSchema,
@@ -62,7 +64,7 @@ const join = defineRoute({
       const problem = joinRefusals[result.outcome];
       throw new Problem(problem, problem === 'sharedSessionBusy' ? { headers: retryAfter } : {});
     }
-    if (result.tellWindow) services.workflows.tellWindow(result.tellWindow);
+    if (result.tellWindow) services.workflows.notify(windowTarget(result.tellWindow));
     const { session, nodes } = await loadSession(services.database, result.sessionId);
     return {
       status: result.outcome === 'created' ? 201 : 200,
@@ -88,6 +90,7 @@ const close = defineRoute({
     'token and without `email`. With `closeAt` ahead the session takes no joins from now on, and its end falls due then.',
   tags,
   access: access.sharedSession,
+  audit: { object: 'session', from: 'id' },
   params: sessionParams,
   body: closeRequestSchema,
   responses: { 200: { description: 'How the session was closed.', schema: closeResultSchema } },
@@ -105,7 +108,7 @@ const close = defineRoute({
       closeAt: body.closeAt ?? null,
     });
     const { closed, tellWindow } = closedOrThrow(result);
-    if (tellWindow) services.workflows.tellWindow(tellWindow);
+    if (tellWindow) services.workflows.notify(windowTarget(tellWindow));
     return {
       status: 200,
       body: {

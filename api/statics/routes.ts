@@ -9,8 +9,8 @@ import {
   findStatic,
   listStatics,
   removeStaticInstance,
-  type StaticRow,
 } from '../../store/dashboards/statics.ts';
+import type { StaticDefinition } from '../../store/entities/static-definition.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import {
@@ -47,6 +47,7 @@ const create = defineRoute({
     'The sidebar links to it as soon as a session backs it and has a dashboard of the version `next`.',
   tags,
   access: access.admin,
+  audit: { object: 'static', from: 'code' },
   idempotent: 'plain',
   body: newStaticSchema,
   responses: { 201: { description: 'Defined.', schema: staticSchema } },
@@ -65,6 +66,7 @@ const remove = defineRoute({
   description: 'Its sessions stay, and lists of sessions show them again.',
   tags,
   access: access.admin,
+  audit: { object: 'static', from: 'code' },
   params: staticParams,
   responses: { 204: { description: 'Deleted.' } },
   errors: ['staticNotFound'],
@@ -84,6 +86,7 @@ const addInstance = defineRoute({
     'From now on no list, search or query of sessions shows the session. Once more changes nothing.',
   tags,
   access: access.admin,
+  audit: { object: 'static', from: 'code' },
   idempotent: 'plain',
   params: staticParams,
   body: newInstanceSchema,
@@ -106,6 +109,7 @@ const removeInstance = defineRoute({
   description: 'The session stays, and lists of sessions show it again.',
   tags,
   access: access.admin,
+  audit: { object: 'static', from: 'code' },
   params: staticInstanceParams,
   responses: { 204: { description: 'Lists of sessions show it again.' } },
   errors: ['staticNotFound'],
@@ -123,14 +127,14 @@ async function existing(services: Services, code: string) {
   return present(row);
 }
 
-function present(row: StaticRow) {
+function present(row: StaticDefinition) {
   return {
     ...row,
     createdAt: formatTimestamp(row.createdAt),
-    instances: row.instances.map(({ id, sessionId, createdAt }) => ({
+    instances: row.instances.getItems().map(({ id, sessionId, createdAt }) => ({
       id,
       sessionId,
-      createdAt: formatTimestamp(new Date(createdAt)),
+      createdAt: formatTimestamp(createdAt),
     })),
   };
 }

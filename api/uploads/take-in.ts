@@ -4,6 +4,7 @@ import { isMadeAlready } from '../../store/connection/idempotency.ts';
 import type { DataSourceRow } from '../../store/objects/data-sources.ts';
 import type { PublishResult } from '../../store/outputs/publish.ts';
 import { mustTellOfQueued, type QueueResult } from '../../store/outputs/queued-uploads.ts';
+import { queueTarget } from '../../workflows/targets.ts';
 import type { Services } from '../services.ts';
 import type { ReceivedObject } from './receive.ts';
 
@@ -53,5 +54,5 @@ async function tellOfQueued(
   queued: { readonly projectId: number; readonly id: number },
 ): Promise<void> {
   const mustTell = await mustTellOfQueued(services.database, queued).catch(() => true);
-  if (mustTell) services.workflows.tellQueue(queued.projectId);
+  if (mustTell) services.workflows.notify(queueTarget(queued.projectId));
 }

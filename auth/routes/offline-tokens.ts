@@ -2,13 +2,11 @@
 
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
-import { Problem } from '../../domain/errors.ts';
 import { story } from '../../domain/examples.ts';
 import { timestampOut, uuid } from '../../http/schemas.ts';
-import { audit, originOf } from '../audit.ts';
-import { once } from '../idempotency.ts';
+import { originOf } from '../audit.ts';
+import { createOfflineToken, listOfflineTokens, revokeOfflineToken } from '../offline-tokens.ts';
 import { defineRoute } from '../route.ts';
-import { endOfflineToken, issueToken, listOfflineTokens } from '../tokens.ts';
 
 const tags = ['Offline tokens'];
 const path = '/api/authorization/offline_token';
@@ -40,7 +38,7 @@ const offlineTokenItemSchema = z
     },
   });
 
-const createOfflineToken = defineRoute({
+const createRoute = defineRoute({
   id: 'createOfflineToken',
   method: 'POST',
   path,
@@ -52,25 +50,13 @@ const createOfflineToken = defineRoute({
   idempotent: 'secret',
   responses: { 200: { description: 'The token.', schema: offlineTokenSchema } },
   async handler({ principal, services, request, requestId }) {
-    const { database, settings } = services;
-    const token = await database.transaction(
-      once(async (tx) => {
-        const issued = await issueToken(tx, settings.TOKEN_KEY, 'offline', principal.user.id, null);
-        if (issued === null) throw new Problem('unauthorized');
-        const origin = originOf({ services, request, requestId });
-        await audit(tx, 'createOfflineToken', principal, { type: 'offlineToken', id: issued.id }, origin);
-        return issued;
-      }),
-    );
-    return {
-      status: 200,
-      body: { token: token.value, expiresAt: token.expiresAt.toISOString() },
-      headers: { 'cache-control': 'no-store' },
-    };
+    const origin = originOf({ services, request, requestId });
+    const body = await createOfflineToken(services, principal, origin);
+    return { status: 200, body, headers: { 'cache-control': 'no-store' } };
   },
 });
 
-const listOffline = defineRoute({
+const listRoute = defineRoute({
   id: 'listOfflineTokens',
   method: 'GET',
   path,
@@ -80,17 +66,11 @@ const listOffline = defineRoute({
   access: access.offlineTokens,
   responses: { 200: { description: 'The tokens.', schema: z.array(offlineTokenItemSchema) } },
   async handler({ services }) {
-    const rows = await listOfflineTokens(services.database);
-    const body = rows.map((row) => ({
-      ...row,
-      expiresAt: row.expiresAt.toISOString(),
-      lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
-    }));
-    return { status: 200, body };
+    return { status: 200, body: await listOfflineTokens(services) };
   },
 });
 
-const deleteOfflineToken = defineRoute({
+const revokeRoute = defineRoute({
   id: 'revokeOfflineToken',
   method: 'DELETE',
   path: `${path}/{secretId}`,
@@ -108,13 +88,9 @@ const deleteOfflineToken = defineRoute({
   errors: ['tokenNotFound'],
   refusals: { params: 'tokenNotFound' },
   async handler({ params: { secretId }, principal, services, request, requestId }) {
-    await services.database.transaction(async (tx) => {
-      if (!(await endOfflineToken(tx, secretId))) throw new Problem('tokenNotFound');
-      const origin = originOf({ services, request, requestId });
-      await audit(tx, 'revokeOfflineToken', principal, { type: 'offlineToken', id: secretId }, origin);
-    });
+    await revokeOfflineToken(services, principal, secretId, originOf({ services, request, requestId }));
     return { status: 204 };
   },
 });
 
-export const offlineTokenRoutes = [createOfflineToken, listOffline, deleteOfflineToken];
+export const offlineTokenRoutes = [createRoute, listRoute, revokeRoute];

@@ -7,9 +7,10 @@ import { limits } from '../../domain/limits.ts';
 import { nameText, timestampOut } from '../../http/schemas.ts';
 import { clientAddress } from '../../http/server/client-address.ts';
 import { audit, originOf } from '../audit.ts';
+import { validateToken } from '../callers.ts';
 import { defineRoute } from '../route.ts';
 import { refresh, type SignedIn, signIn } from '../sign-in.ts';
-import { endAllTokens, endToken, findValidToken, holdUser, touchToken } from '../tokens.ts';
+import { endAllTokens, endToken, holdUser } from '../tokens.ts';
 import { usernameKey } from '../user-keys.ts';
 import { presentUser, userSchema, validationSchema } from '../user-view.ts';
 import { findUserByName } from '../users.ts';
@@ -162,15 +163,9 @@ const validateRoute = defineRoute({
   responses: { 200: { description: 'The token is valid.', schema: validationSchema } },
   errors: ['unauthorized'],
   async handler({ body, services, log }) {
-    const { database, settings } = services;
-    const token = await findValidToken(database, settings.TOKEN_KEY, body.token);
-    if (token === null) throw new Problem('unauthorized', { message: 'The token is not valid.' });
-    const isOfflineToken = token.kind === 'offline';
-    if (isOfflineToken && token.lastUsedIsOld) {
-      // Nobody waits for a note of the time.
-      touchToken(database, token.tokenId).catch((error) => log.warn({ err: error }, 'last use not written'));
-    }
-    return { status: 200, body: { ...presentUser(token), isOfflineToken }, headers: neverStored };
+    const valid = await validateToken(services, body.token, log);
+    if (valid === null) throw new Problem('unauthorized', { message: 'The token is not valid.' });
+    return { status: 200, body: valid, headers: neverStored };
   },
 });
 

@@ -11,7 +11,7 @@ import { audit, originOf } from '../audit.ts';
 import { once } from '../idempotency.ts';
 import { hashPassword } from '../passwords.ts';
 import { type AuthCaller, defineRoute } from '../route.ts';
-import { presentUser, type UserRow, userSchema } from '../user-view.ts';
+import { isVisible, presentUser, type UserRow, userSchema } from '../user-view.ts';
 import {
   createUser,
   deleteUser,
@@ -240,16 +240,6 @@ const activeUsers = defineRoute({
     return { status: 200, body: { users } };
   },
 });
-
-/** Staff see everyone; a Trainee sees themselves and the people of the same company. */
-function isVisible(caller: AuthCaller, user: UserRow): boolean {
-  const company = (row: UserRow) => row.company.trim().toLowerCase();
-  return (
-    caller.role !== 'Trainee' ||
-    user.id === caller.user.id ||
-    (company(user) !== '' && company(user) === company(caller.user))
-  );
-}
 
 function visibleOrThrow(caller: AuthCaller, user: UserRow | null): UserRow {
   if (user === null || !isVisible(caller, user)) throw new Problem('userNotFound');

@@ -9,7 +9,8 @@ export type Role = (typeof roles)[number];
 
 /** `access`: eight hours after a sign-in. `offline`: twelve months, for devices. `runner`: `hrt_`, for processors. */
 export type TokenKind = 'access' | 'offline' | 'runner';
-export type RunnerScope = 'tasks' | 'debug:read';
+export const runnerScopes = ['tasks', 'debug:read'] as const;
+export type RunnerScope = (typeof runnerScopes)[number];
 
 /** What the table needs to know of a caller; principals carry more. `role` of a runner token is its creator's. */
 export type Caller = {

@@ -3,9 +3,13 @@ import { type IssueList, jsonPath } from '../issue.ts';
 import { isJsonObject } from '../text.ts';
 import { Fields, isEntrypointName, warnOfUnknown } from './manifest-fields.ts';
 
+/** Who runs the processes: `sdk` the platform's host of deployed runners, `external` the owner of the runner type. */
+export const manifestRuntimes = ['sdk', 'external'] as const;
+export type ManifestRuntime = (typeof manifestRuntimes)[number];
+
 export interface ManifestRunnerType {
   readonly name: string;
-  readonly runtime: 'sdk' | 'external';
+  readonly runtime: ManifestRuntime;
   readonly entrypoint: string | null;
   readonly description: string;
 }
@@ -39,7 +43,7 @@ export function readRunnerType(
   const fields = new Fields(item, steps, errors);
   warnOfUnknown(item, steps, ['name', 'runtime', 'entrypoint', 'description'], warnings);
   const name = fields.name('name');
-  const runtime = fields.oneOf('runtime', ['sdk', 'external']);
+  const runtime = fields.oneOf('runtime', manifestRuntimes);
   const given = fields.raw('entrypoint');
   const entrypoint = typeof given === 'string' && isEntrypointName(given) ? given : null;
   if (given !== undefined && entrypoint === null) {

@@ -8,7 +8,7 @@ import { limits } from '../limits.ts';
 import { isSameJson } from '../same-json.ts';
 import { countObjects } from '../templates/configuration-schema.ts';
 import { schemaCost } from '../templates/schema-cost.ts';
-import type { NodeTemplateType } from '../templates/template-file.ts';
+import { type NodeTemplateType, nodeTemplateTypes } from '../templates/template-file.ts';
 import { isJsonObject, isName, type JsonObject } from '../text.ts';
 import { compareVersions, parseVersion } from '../version.ts';
 import { Fields, warnOfUnknown } from './manifest-fields.ts';
@@ -203,7 +203,7 @@ function readNodeTemplate(
   return {
     name,
     runnerType,
-    type: fields.oneOf('type', ['Input', 'Transform', 'Processing', 'Aggregation']),
+    type: fields.oneOf('type', nodeTemplateTypes),
     description: fields.description(),
     configurationSchema: fields.schema('configurationSchema'),
     trigger: fields.oneOf('trigger', ['all', 'any'], 'all'),

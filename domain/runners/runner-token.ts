@@ -2,14 +2,13 @@
  * Runner tokens: who may make which, and how far one reaches at the moment (contract: Authentication 7, Runner
  * administration; decisions 3 and 9).
  */
-import type { Role, RunnerScope } from '../access/access.ts';
+import type { Role } from '../access/access.ts';
 import { limits } from '../limits.ts';
 import { quoteRunnerName } from './manifest-fields.ts';
+import type { ManifestRuntime } from './manifest-runner-types.ts';
 
-export const runnerScopes = ['tasks', 'debug:read'] as const satisfies readonly RunnerScope[];
-
-/** Who runs the processes of a runner type: the platform's workers, the platform's host of deployed runners, anybody. */
-export type RunnerRuntime = 'system' | 'sdk' | 'external';
+/** Who runs the processes of a runner type; `system`: the platform's workers. */
+export type RunnerRuntime = 'system' | ManifestRuntime;
 
 /** Whether tokens of somebody with this role reach runner types of this runtime. */
 export function reachesRuntime(role: Role, runtime: RunnerRuntime): boolean {

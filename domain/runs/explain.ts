@@ -1,25 +1,29 @@
-/** Why a node is not running, or not running any more: one sentence from what the database holds. */
-import type { NodeState } from './node-state.ts';
+/** Why a node is not running, or not running any more: for operators by `explainNode`, for authors of runners by `runOutlook`. */
+import type { VisibleNodeState } from './node-state.ts';
+import { type NodeFacts, type OpenRunState, type RunReason, runWanted } from './run-plan.ts';
 
-type Explained =
-  | 'held'
-  | 'frozen'
-  | 'waits-for-retry'
-  | 'no-runner'
-  | 'runners-drained'
-  | 'queued'
-  | 'waits-for-upload'
-  | 'uploads-queued'
-  | 'failed'
-  | 'suspended'
-  | 'waits-for-parents'
-  | 'up-to-date'
-  | 'being-planned';
+/** What keeps a node from running, in words for programs. */
+export const explained = [
+  'held',
+  'frozen',
+  'waits-for-retry',
+  'no-runner',
+  'runners-drained',
+  'queued',
+  'waits-for-upload',
+  'uploads-queued',
+  'failed',
+  'suspended',
+  'waits-for-parents',
+  'up-to-date',
+  'being-planned',
+] as const;
+type Explained = (typeof explained)[number];
 
 interface ExplainedParent {
   readonly nodeInstanceId: number;
   readonly name: string;
-  readonly state: NodeState | 'Unknown';
+  readonly state: VisibleNodeState;
   readonly hasOutput: boolean;
   /** It has published something that the node has not consumed. */
   readonly isNews: boolean;
@@ -30,7 +34,7 @@ export interface ExplainFacts {
   readonly now: Date;
   readonly isInput: boolean;
   readonly trigger: 'all' | 'any';
-  readonly state: NodeState | 'Unknown';
+  readonly state: VisibleNodeState;
   readonly statusDetails: string;
   readonly lastProcessed: Date | null;
   readonly frozenAt: Date | null;
@@ -40,7 +44,7 @@ export interface ExplainFacts {
   /** The run that is not done. */
   readonly openRun: {
     readonly id: string;
-    readonly state: 'queued' | 'held' | 'waiting';
+    readonly state: OpenRunState;
     readonly attempt: number;
     readonly maxAttempts: number;
     readonly reason: string;
@@ -160,14 +164,21 @@ function explainIdle(facts: ExplainFacts): Explanation {
     return { why: 'suspended', sentence: 'Its runner suspended it until new input or a reprocess.' };
   }
   const missing = facts.parents.filter(({ hasOutput }) => !hasOutput);
-  const waits = facts.trigger === 'all' ? missing.length > 0 : missing.length === facts.parents.length;
-  if (waits) return explainMissing(facts, missing);
-  if (facts.parents.some(({ isNews }) => isNews)) {
-    return { why: 'being-planned', sentence: 'New input has come; its run is being planned.' };
-  }
+  if (waitsForParents(facts.trigger, missing.length, facts.parents.length))
+    return explainMissing(facts, missing);
+  if (facts.parents.some(({ isNews }) => isNews)) return explainNews(facts);
   return {
     why: 'up-to-date',
     sentence: `Has consumed all input${facts.lastProcessed === null ? '' : `, last at ${time(facts.lastProcessed)}`}.`,
+  };
+}
+
+function explainNews({ frozenAt }: ExplainFacts): Explanation {
+  if (frozenAt === null)
+    return { why: 'being-planned', sentence: 'New input has come; its run is being planned.' };
+  return {
+    why: 'frozen',
+    sentence: `New input has come; the session is frozen since ${time(frozenAt)}, and its run is planned when it is unfrozen.`,
   };
 }
 
@@ -187,6 +198,56 @@ function explainMissing({ trigger }: ExplainFacts, missing: readonly ExplainedPa
     names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ');
   const which = names.length === 1 ? 'its parent' : trigger === 'any' ? 'one of its parents' : 'its parents';
   return { why: 'waits-for-parents', sentence: `Waits for output of ${which} ${list}.` };
+}
+
+/** Whether parents keep a node from running: all of them must have an output, or one, by its trigger. */
+function waitsForParents(trigger: 'all' | 'any', silent: number, parents: number): boolean {
+  return trigger === 'all' ? silent > 0 : silent === parents;
+}
+
+export interface OutlookFacts {
+  readonly isFrozen: boolean;
+  /** The node's run that is not done; null when it has none. */
+  readonly run: { readonly state: OpenRunState; readonly dueAt: string | null } | null;
+  readonly plan: Omit<NodeFacts, 'hasOpenRun'>;
+  /** Names of the parents without an output. */
+  readonly silentParents: readonly string[];
+}
+
+export interface RunOutlook {
+  /** A runner that claims now would get a task of the node. */
+  readonly wouldRun: boolean;
+  /** A sentence. */
+  readonly why: string;
+}
+
+/** Whether a claim would get a task of the node now: for the authors of runners, who see neither leases nor other runners. */
+export function runOutlook({ isFrozen, run, plan, silentParents }: OutlookFacts): RunOutlook {
+  if (plan.isInput) return no('Input nodes take uploads and get no tasks.');
+  if (isFrozen) return no('The session is frozen.');
+  switch (run?.state) {
+    case 'held':
+      return no('A runner holds its task.');
+    case 'waiting':
+      return no(`Its next attempt is due${run.dueAt === null ? '' : ` at ${run.dueAt}`}.`);
+    case 'queued':
+      return { wouldRun: true, why: 'A task is queued.' };
+  }
+  const reason = runWanted({ ...plan, hasOpenRun: false });
+  if (reason !== undefined) return { wouldRun: true, why: dueReasons[reason] };
+  if (waitsForParents(plan.trigger, silentParents.length, plan.parentPositions.length))
+    return no(`No output yet of: ${silentParents.join(', ')}.`);
+  return no('Nothing is new since its last run.');
+}
+
+const dueReasons: Readonly<Record<RunReason, string>> = {
+  input: 'There are new inputs.',
+  'follow-up': 'Its last run asked for another one.',
+  reprocess: 'It is to be processed again.',
+};
+
+function no(why: string): RunOutlook {
+  return { wouldRun: false, why };
 }
 
 const time = (date: Date) => date.toISOString();

@@ -17,20 +17,19 @@ export const nodeStateCodes = {
 
 export type NodeState = keyof typeof nodeStateCodes;
 
-const names = new Map<number, NodeState>(
-  Object.entries(nodeStateCodes).map(([name, code]) => [code, name as NodeState]),
-);
+const nodeStates = Object.keys(nodeStateCodes) as readonly NodeState[];
 
-/** The name of a stored code; `Unknown` for one that this version does not name. */
-function nodeStateName(code: number): NodeState | 'Unknown' {
-  return names.get(code) ?? 'Unknown';
-}
+/** What readers see: also `Unknown`, for a stored code that this version does not name. */
+export const visibleNodeStates = [...nodeStates, 'Unknown'] as const;
+export type VisibleNodeState = (typeof visibleNodeStates)[number];
+
+const names = new Map<number, NodeState>(nodeStates.map((name) => [nodeStateCodes[name], name]));
 
 /**
  * The state that readers see.
  * @param storedCode `node_instance.state`
  * @param runIsHeld whether the node's open run is held by a runner
  */
-export function visibleNodeState(storedCode: number, runIsHeld: boolean): NodeState | 'Unknown' {
-  return runIsHeld ? 'Processing' : nodeStateName(storedCode);
+export function visibleNodeState(storedCode: number, runIsHeld: boolean): VisibleNodeState {
+  return runIsHeld ? 'Processing' : (names.get(storedCode) ?? 'Unknown');
 }

@@ -11,10 +11,15 @@
  */
 import type { NodeState } from './node-state.ts';
 
-export type RunState = 'queued' | 'held' | 'waiting' | 'done';
-export type RunReason = 'input' | 'reprocess' | 'follow-up';
-export type FailureCategory = 'error' | 'validation' | 'memory' | 'timeout';
-export type CompleteOutcome = 'completed' | 'no-output' | 'suspended';
+export const openRunStates = ['queued', 'held', 'waiting'] as const;
+export type OpenRunState = (typeof openRunStates)[number];
+export type RunState = OpenRunState | 'done';
+export const runReasons = ['input', 'reprocess', 'follow-up'] as const;
+export type RunReason = (typeof runReasons)[number];
+export const failureCategories = ['error', 'validation', 'memory', 'timeout'] as const;
+export type FailureCategory = (typeof failureCategories)[number];
+export const completeOutcomes = ['completed', 'no-output', 'suspended'] as const;
+export type CompleteOutcome = (typeof completeOutcomes)[number];
 
 /** What planning needs to know of one node. Positions count publications of the session, 0 means none. */
 export interface NodeFacts {
@@ -67,7 +72,7 @@ export type AttemptEnd =
       readonly failure: AttemptFailure;
     };
 
-export type RunOutcome = 'completed' | 'no-output' | 'suspended' | 'failed' | 'cancelled';
+export type RunOutcome = CompleteOutcome | 'failed' | 'cancelled';
 
 /** What ends an attempt: the runner's word, or the loss of its lease. */
 export type AttemptReport =

@@ -11,7 +11,8 @@ import { type ConfigurationValidator, configurationValidators } from './configur
 import { isSameGraph, orderGraph } from './graph.ts';
 import { field, freeJson, requiredName, type Steps } from './template-fields.ts';
 
-export type NodeTemplateType = 'Input' | 'Transform' | 'Processing' | 'Aggregation';
+export const nodeTemplateTypes = ['Input', 'Transform', 'Processing', 'Aggregation'] as const;
+export type NodeTemplateType = (typeof nodeTemplateTypes)[number];
 
 /** What the platform has registered under a node template's name. */
 export interface KnownNodeTemplate {

@@ -162,7 +162,8 @@ export function acceptsGzip(header: string | undefined): boolean {
   let any = false;
   for (const part of (header ?? '').toLowerCase().split(',')) {
     const [coding, ...parameters] = part.split(';').map((text) => text.trim());
-    const wanted = !parameters.some((text) => /^q=0(\.0*)?$/.test(text));
+    const weight = parameters.find((text) => text.startsWith('q='))?.slice(2);
+    const wanted = weight === undefined || Number(weight) > 0;
     if (coding === 'gzip' || coding === 'x-gzip') return wanted;
     if (coding === '*') any = wanted;
   }

@@ -6,8 +6,9 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import type { Fallback } from '../app.ts';
-import { splitTarget } from '../dispatcher.ts';
+import { acceptsGzip } from '../bodies/download.ts';
+import type { Fallback } from '../middlewares.ts';
+import { splitTarget } from '../paths.ts';
 import type { Reply } from '../route.ts';
 
 const mediaTypes: Readonly<Record<string, string>> = {
@@ -51,19 +52,6 @@ function wantsPage(request: IncomingMessage): boolean {
   return (request.headers.accept ?? '').toLowerCase().includes('text/html');
 }
 
-/** Whether the caller takes gzip: named, or all of them, and not with a weight of nothing. */
-function takesGzip(request: IncomingMessage): boolean {
-  const weights = new Map<string, number>();
-  for (const part of String(request.headers['accept-encoding'] ?? '')
-    .toLowerCase()
-    .split(',')) {
-    const [name = '', ...parameters] = part.split(';').map((text) => text.trim());
-    const weight = parameters.find((text) => text.startsWith('q='));
-    weights.set(name, weight === undefined ? 1 : Number(weight.slice(2)));
-  }
-  return (weights.get('gzip') ?? weights.get('*') ?? 0) > 0;
-}
-
 /** Files as gzip, each made once and kept: a built console has few of them. */
 class CompressedFiles {
   readonly #files = new Map<string, { readonly etag: string; readonly bytes: Promise<Buffer> }>();
@@ -94,7 +82,7 @@ async function fileReply(
   const info = await stat(name).catch(() => null);
   if (info === null || !info.isFile()) return null;
   const mayCompress = compressible.has(extension) && info.size <= largestCompressedBytes;
-  const isGzip = mayCompress && takesGzip(request);
+  const isGzip = mayCompress && acceptsGzip(request.headers['accept-encoding']);
   const version = `${info.size.toString(36)}-${Math.floor(info.mtimeMs).toString(36)}`;
   const etag = `"${version}${isGzip ? '-gzip' : ''}"`;
   const headers = {

@@ -5,6 +5,7 @@ import { type Finding, type RuleName, rules } from './rules.ts';
 import { type RunnerCommand, RunnerProcess } from './runner-process.ts';
 import type { ArmedFault, FaultRule } from './server/faults.ts';
 import type { RouteId } from './server/journal.ts';
+import { heartbeatIntervalSeconds } from './server/limits.ts';
 import type { WorldLimits } from './server/model.ts';
 import { ContractServer } from './server/server.ts';
 import type { InputOffer } from './server/world.ts';
@@ -111,7 +112,7 @@ export class Stage {
   }
 
   get heartbeatIntervalMs(): number {
-    return Math.max(1, Math.floor(this.under.leaseSeconds / 3)) * 1_000;
+    return heartbeatIntervalSeconds(this.under.leaseSeconds) * 1_000;
   }
 
   /** Notes a finding, once for each rule. */

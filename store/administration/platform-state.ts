@@ -41,10 +41,10 @@ const stateStatement = `
   select coalesce((
            select json_agg(json_build_object('template', template, 'tasks', tasks, 'oldestSeconds', oldest))
              from queues), '[]') as queues,
-         wanted.sessions as "sessionsWanted",
-         greatest(0, coalesce(extract(epoch from clock_timestamp() - wanted.since), 0))::float8 as "wantedOldestSeconds",
-         uploads.uploads as "uploadsQueued",
-         greatest(0, coalesce(extract(epoch from clock_timestamp() - uploads.since), 0))::float8 as "uploadsOldestSeconds"
+         wanted.sessions as sessions_wanted,
+         greatest(0, coalesce(extract(epoch from clock_timestamp() - wanted.since), 0))::float8 as wanted_oldest_seconds,
+         uploads.uploads as uploads_queued,
+         greatest(0, coalesce(extract(epoch from clock_timestamp() - uploads.since), 0))::float8 as uploads_oldest_seconds
     from wanted, uploads`;
 
 /** One look; fails when the database takes longer than one and a half seconds. */

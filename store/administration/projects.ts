@@ -1,31 +1,13 @@
 /** Projects (contract: Project; decisions 4). */
 import { randomBytes } from 'node:crypto';
-import type { Database, EntityTx, Queryable, Tx } from '../connection/database.ts';
+import { LockMode } from '@mikro-orm/core';
+import type { SqlEntityManager } from '@mikro-orm/postgresql';
+import type { Database, EntityReader, Queryable, Tx } from '../connection/database.ts';
 import { once } from '../connection/idempotency.ts';
 import { PlatformUser } from '../entities/platform-user.ts';
 import { Project } from '../entities/project.ts';
+import { SessionTemplate } from '../entities/session-template.ts';
 import { noteAudited } from './audit-scope.ts';
-import type { UserRow } from './users.ts';
-
-export interface ProjectRow {
-  readonly id: number;
-  /** 16 lower-case hexadecimal digits, random. */
-  readonly hexId: string;
-  readonly title: string;
-  readonly description: string;
-  readonly icon: string;
-  readonly owner: UserRow;
-  readonly defaultSessionTemplate: {
-    readonly id: number;
-    readonly name: string;
-    readonly description: string;
-    readonly configuration: string;
-  } | null;
-  readonly queuedIngestion: boolean;
-  /** Null keeps sessions for ever. */
-  readonly retentionDays: number | null;
-  readonly createdAt: Date;
-}
 
 /** What a caller may set. In an update, what is absent stays as it is. */
 export interface ProjectFields {
@@ -39,47 +21,48 @@ export interface ProjectFields {
 }
 
 export type ProjectWrite =
-  | { readonly outcome: 'saved'; readonly project: ProjectRow }
+  | { readonly outcome: 'saved'; readonly project: Project }
   | { readonly outcome: 'missing' | 'owner-unknown' | 'template-unknown' };
 
-interface FlatRow {
-  readonly id: number;
-  readonly hexId: string;
-  readonly title: string;
-  readonly description: string;
-  readonly icon: string;
-  readonly queuedIngestion: boolean;
-  readonly retentionDays: number | null;
-  readonly createdAt: Date;
-  readonly ownerId: number;
-  readonly ownerExternalId: string;
-  readonly ownerType: string;
-  readonly ownerCreatedAt: Date;
-  readonly templateId: number | null;
-  readonly templateName: string;
-  readonly templateDescription: string;
-  readonly templateConfiguration: string;
-}
-
-const projectSelect = `
-  select p.id, p.hex_id as "hexId", p.title, p.description, p.icon, p.queued_ingestion as "queuedIngestion",
-         p.retention_days as "retentionDays", p.created_at as "createdAt",
-         o.id as "ownerId", o.external_id as "ownerExternalId", o.type as "ownerType",
-         o.created_at as "ownerCreatedAt",
-         t.id as "templateId", t.name as "templateName", t.description as "templateDescription",
-         t.configuration as "templateConfiguration"
-    from project p
-    join platform_user o on o.id = p.owner_id
-    left join session_template t on t.id = p.default_session_template_id`;
+const populate = ['owner', 'defaultSessionTemplate'] as const;
 
 /** All projects, by id. */
-export async function listProjects(database: Queryable): Promise<ProjectRow[]> {
-  return (await database.query<FlatRow>(`${projectSelect} order by p.id`)).map(nest);
+export async function listProjects({ em }: EntityReader): Promise<Project[]> {
+  return em.find(Project, {}, { populate, orderBy: { id: 'asc' } });
 }
 
-export async function findProject(database: Queryable, id: number): Promise<ProjectRow | undefined> {
-  const [row] = await database.query<FlatRow>(`${projectSelect} where p.id = $1`, [id]);
-  return row === undefined ? undefined : nest(row);
+export async function findProject({ em }: EntityReader, id: number): Promise<Project | undefined> {
+  return (await em.findOne(Project, id, { populate })) ?? undefined;
+}
+
+/** What a session shows of its project. */
+export interface ShownProject
+  extends Pick<
+    Project,
+    'id' | 'hexId' | 'title' | 'description' | 'icon' | 'queuedIngestion' | 'retentionDays' | 'createdAt'
+  > {
+  readonly owner: Pick<PlatformUser, 'id' | 'externalId'>;
+  readonly defaultSessionTemplate: Pick<
+    SessionTemplate,
+    'id' | 'name' | 'description' | 'configuration'
+  > | null;
+}
+
+/** By a statement, as it is read with every session. */
+export async function findProjectShown(database: Queryable, id: number): Promise<ShownProject | undefined> {
+  const [project] = await database.query<ShownProject>(
+    `select p.id, p.hex_id, p.title, p.description, p.icon, p.queued_ingestion,
+            p.retention_days, p.created_at,
+            json_build_object('id', o.id, 'externalId', o.external_id) as owner,
+            case when t.id is not null then
+              json_build_object('id', t.id, 'name', t.name, 'description', t.description, 'configuration', t.configuration)
+            end as default_session_template
+       from project p join platform_user o on o.id = p.owner_id
+       left join session_template t on t.id = p.default_session_template_id
+      where p.id = $1`,
+    [id],
+  );
+  return project;
 }
 
 /** Makes a project; its owner is `fields.ownerId`, else the caller. */
@@ -88,28 +71,27 @@ export async function createProject(
   fields: ProjectFields,
   callerUserId: number,
 ): Promise<ProjectWrite> {
-  return database.entityTransaction(
-    once(
-      async (tx: EntityTx): Promise<ProjectWrite> => {
-        const unknown = await unknownReference(tx, fields);
-        if (unknown !== null) return { outcome: unknown };
-        const project = tx.em.create(Project, {
-          hexId: randomBytes(8).toString('hex'),
-          title: fields.title,
-          description: fields.description ?? '',
-          icon: fields.icon ?? '',
-          owner: tx.em.getReference(PlatformUser, fields.ownerId ?? callerUserId),
-          defaultSessionTemplateId: fields.defaultSessionTemplateId ?? null,
-          queuedIngestion: fields.queuedIngestion ?? false,
-          retentionDays: fields.retentionDays ?? null,
-        });
-        await tx.em.flush();
-        noteAudited(project.id);
-        return { outcome: 'saved', project: (await findProject(tx, project.id))! };
-      },
-      ({ outcome }) => outcome === 'saved',
-    ),
-  );
+  const work = async ({ em }: Tx): Promise<ProjectWrite> => {
+    const { owner, template, unknown } = await referred(em, {
+      ...fields,
+      ownerId: fields.ownerId ?? callerUserId,
+    });
+    if (unknown !== undefined) return { outcome: unknown };
+    const project = em.create(Project, {
+      hexId: randomBytes(8).toString('hex'),
+      title: fields.title,
+      description: fields.description ?? '',
+      icon: fields.icon ?? '',
+      owner: owner!,
+      defaultSessionTemplate: template ?? null,
+      queuedIngestion: fields.queuedIngestion ?? false,
+      retentionDays: fields.retentionDays ?? null,
+    });
+    await em.flush();
+    noteAudited(project.id);
+    return { outcome: 'saved', project };
+  };
+  return database.transaction(once(work, ({ outcome }) => outcome === 'saved'));
 }
 
 /** Changes what `fields` names and leaves the rest. */
@@ -118,69 +100,29 @@ export async function updateProject(
   id: number,
   fields: ProjectFields,
 ): Promise<ProjectWrite> {
-  return database.entityTransaction(async (tx) => {
-    const project = await tx.em.findOne(Project, { id });
+  return database.transaction(async ({ em }): Promise<ProjectWrite> => {
+    const project = await em.findOne(Project, id, { populate });
     if (project === null) return { outcome: 'missing' };
-    const unknown = await unknownReference(tx, fields);
-    if (unknown !== null) return { outcome: unknown };
+    const { owner, template, unknown } = await referred(em, fields);
+    if (unknown !== undefined) return { outcome: unknown };
     project.title = fields.title;
     project.description = fields.description ?? project.description;
     project.icon = fields.icon ?? project.icon;
-    if (fields.ownerId !== undefined)
-      project.owner = tx.em.getReference(PlatformUser, fields.ownerId, { wrapped: true });
-    if (fields.defaultSessionTemplateId !== undefined) {
-      project.defaultSessionTemplateId = fields.defaultSessionTemplateId;
-    }
+    project.owner = owner ?? project.owner;
+    if (template !== undefined) project.defaultSessionTemplate = template;
     project.queuedIngestion = fields.queuedIngestion ?? project.queuedIngestion;
     if (fields.retentionDays !== undefined) project.retentionDays = fields.retentionDays;
-    await tx.em.flush();
-    return { outcome: 'saved', project: (await findProject(tx, id))! };
+    return { outcome: 'saved', project };
   });
 }
 
-async function unknownReference(
-  tx: Tx,
-  fields: ProjectFields,
-): Promise<'owner-unknown' | 'template-unknown' | null> {
-  const { ownerId, defaultSessionTemplateId } = fields;
-  if (ownerId !== undefined) {
-    const rows = await tx.query('select 1 from platform_user where id = $1 for key share', [ownerId]);
-    if (rows.length === 0) return 'owner-unknown';
-  }
-  if (defaultSessionTemplateId !== undefined && defaultSessionTemplateId !== null) {
-    const rows = await tx.query('select 1 from session_template where id = $1 for key share', [
-      defaultSessionTemplateId,
-    ]);
-    if (rows.length === 0) return 'template-unknown';
-  }
-  return null;
-}
-
-function nest(row: FlatRow): ProjectRow {
-  const { id, hexId, title, description, icon, queuedIngestion, retentionDays, createdAt } = row;
-  return {
-    id,
-    hexId,
-    title,
-    description,
-    icon,
-    queuedIngestion,
-    retentionDays,
-    createdAt,
-    owner: {
-      id: row.ownerId,
-      externalId: row.ownerExternalId,
-      type: row.ownerType,
-      createdAt: row.ownerCreatedAt,
-    },
-    defaultSessionTemplate:
-      row.templateId === null
-        ? null
-        : {
-            id: row.templateId,
-            name: row.templateName,
-            description: row.templateDescription,
-            configuration: row.templateConfiguration,
-          },
-  };
+/** What a project is to refer to, locked so that it stays; undefined where nothing is said. */
+async function referred(em: SqlEntityManager, fields: Partial<ProjectFields>) {
+  const { ownerId, defaultSessionTemplateId: templateId } = fields;
+  const stays = { lockMode: LockMode.PESSIMISTIC_READ };
+  const owner = ownerId === undefined ? undefined : await em.findOne(PlatformUser, ownerId, stays);
+  if (owner === null) return { unknown: 'owner-unknown' } as const;
+  const template = templateId == null ? templateId : await em.findOne(SessionTemplate, templateId, stays);
+  if (template === null && templateId !== null) return { unknown: 'template-unknown' } as const;
+  return { owner, template };
 }

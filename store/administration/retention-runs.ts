@@ -15,8 +15,8 @@ export interface RetentionRun {
   readonly error: string | null;
 }
 
-const columns = `id, requested_at as "requestedAt", requested_by as "requestedBy", started_at as "startedAt",
-  ended_at as "endedAt", sessions, outputs, orphans, bytes, error`;
+const columns = `id, requested_at, requested_by, started_at,
+  ended_at, sessions, outputs, orphans, bytes, error`;
 
 /** The last runs, newest first. */
 export async function listRetentionRuns(database: Queryable, limit: number): Promise<RetentionRun[]> {

@@ -10,7 +10,7 @@
 
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { forgetSources } from '../dashboards/dimensions.ts';
-import { lockSession } from '../runs/session-lock.ts';
+import { holdSession } from '../runs/change-session.ts';
 import { deleteLockedSession } from '../sessions/delete-session.ts';
 import { auditOwnAction } from './audit-scope.ts';
 
@@ -64,7 +64,7 @@ export async function listExpiredSessions(
   limit: number,
 ): Promise<ExpiredSession[]> {
   return database.query<ExpiredSession & Record<string, unknown>>(
-    `select s.id as "sessionId", s.project_id as "projectId", s.created_at as "createdAt",
+    `select s.id as session_id, s.project_id, s.created_at,
             coalesce(t.outputs, 0) as outputs, coalesce(t.bytes, 0)::float8 as bytes
        from (select s.id, s.project_id, s.created_at from session s join project p on p.id = s.project_id
               where ($1::uuid is null or s.id > $1) and ${isExpiredSession} order by s.id limit $2) s
@@ -83,7 +83,7 @@ export async function listExpiredOutputs(
   limit: number,
 ): Promise<ExpiredOutputs[]> {
   return database.query<ExpiredOutputs & Record<string, unknown>>(
-    `select s.id as "sessionId", s.project_id as "projectId", count(*)::int as outputs,
+    `select s.id as session_id, s.project_id, count(*)::int as outputs,
             sum(o.size_bytes)::float8 as bytes
        from session s join project p on p.id = s.project_id join node_instance n on n.session_id = s.id
        join node_output o on o.node_instance_id = n.id
@@ -106,8 +106,7 @@ export async function deleteExpiredSession(
   runId: number,
   sessionId: string,
 ): Promise<Removed> {
-  return database.transaction(async (tx) => {
-    if ((await lockSession(tx, 'session', sessionId)) === undefined) return nothing;
+  const removed = await holdSession(database, { sessionId }, async (tx) => {
     // Whoever is about to write to a node, or to begin an upload to it, is waited for, and then seen.
     await tx.query('select 1 from node_instance where session_id = $1 order by id for update', [sessionId]);
     const [session] = await tx.query<{ outputs: number; bytes: number }>(
@@ -127,6 +126,7 @@ export async function deleteExpiredSession(
     });
     return await counted(tx, runId, { sessions: 1, ...session });
   });
+  return removed ?? nothing;
 }
 
 /** Deletes one batch of a session's outputs that go. Call it again while it deletes something. */
@@ -136,9 +136,8 @@ export async function deleteExpiredOutputs(
   sessionId: string,
   limit: number,
 ): Promise<Removed> {
-  return database.transaction(async (tx) => {
-    // Publications, reprocesses and plans of this session wait, or have been seen.
-    if ((await lockSession(tx, 'session', sessionId)) === undefined) return nothing;
+  // Publications, reprocesses and plans of this session wait, or have been seen.
+  const removed = await holdSession(database, { sessionId }, async (tx) => {
     const gone = await tx.query<{ id: number; bytes: number }>(
       `with going as (
          select o.id, o.data_source_id, o.object_key, o.size_bytes
@@ -169,6 +168,7 @@ export async function deleteExpiredOutputs(
     const bytes = gone.reduce((sum, output) => sum + output.bytes, 0);
     return await counted(tx, runId, { sessions: 0, outputs: gone.length, bytes });
   });
+  return removed ?? nothing;
 }
 
 /** What a run has done stands in its row together with what it did. */

@@ -1,37 +1,17 @@
 /** People as the platform knows them: an integer of its own beside the authentication service's GUID (decisions 4). */
-
-import type { Queryable } from '../connection/database.ts';
+import type { Database, EntityReader, Queryable } from '../connection/database.ts';
+import { PlatformUser } from '../entities/platform-user.ts';
 import { unaudited } from './audit-scope.ts';
-
-export interface UserRow {
-  readonly id: number;
-  readonly externalId: string;
-  /** The name of the role when the person was last seen. */
-  readonly type: string;
-  readonly createdAt: Date;
-}
-
-const userColumns = 'id, external_id as "externalId", type, created_at as "createdAt"';
 
 /** The person's row, made when the platform first sees them; `type` follows the present role. */
 export async function ensureUser(
-  database: Queryable,
+  database: Database,
   person: { readonly externalId: string; readonly type: string },
-): Promise<UserRow> {
-  const [known] = await database.query<UserRow>(
-    `select ${userColumns} from platform_user where external_id = $1`,
-    [person.externalId],
-  );
-  if (known !== undefined && known.type === person.type) return known;
-  const [row] = await unaudited(() =>
-    database.query<UserRow>(
-      `insert into platform_user (external_id, type) values ($1, $2)
-       on conflict (external_id) do update set type = excluded.type
-       returning ${userColumns}`,
-      [person.externalId, person.type],
-    ),
-  );
-  return row!;
+): Promise<PlatformUser> {
+  const { externalId } = person;
+  const known = await database.em.findOne(PlatformUser, { externalId });
+  if (known?.type === person.type) return known;
+  return unaudited(() => database.transaction(({ em }) => em.upsert(PlatformUser, person)));
 }
 
 /** As {@link ensureUser} for many at once. */
@@ -50,6 +30,6 @@ export async function ensureUsers(
 }
 
 /** All people, by id. */
-export async function listUsers(database: Queryable): Promise<UserRow[]> {
-  return database.query<UserRow>(`select ${userColumns} from platform_user order by id`);
+export async function listUsers({ em }: EntityReader): Promise<PlatformUser[]> {
+  return em.find(PlatformUser, {}, { orderBy: { id: 'asc' } });
 }

@@ -5,7 +5,7 @@ export const advisoryLocks = {
   healer: 7_306_293,
   shipped: 7_306_294,
   registry: 7_306_295,
-  /** Stands in `auth/migrate.ts`: the authentication service may have the same database. */
+  /** Of the authentication service, which may have the same database. */
   authMigration: 7_306_296,
   retention: 7_306_297,
 } as const;

@@ -1,52 +1,51 @@
 /**
- * The one way to PostgreSQL: MikroORM over a pool of our own.
+ * The one way to PostgreSQL, for all of `store/`.
  *
- * Transactions hand out a {@link Tx} whose statements are prepared once a connection; {@link EntityTx} adds entities.
- * Serialisation failures, deadlocks and lock time-outs are tried again, so work in a transaction must be free
- * of effects outside the database.
+ * What people administer are entities (`store/entities`: projects, users, ingests, reports, configuration, system
+ * dashboards, data sources), read and written through an entity manager and its unit of work. What the platform does with
+ * many rows at once or many times a second is plain SQL: runs, outputs, sessions, search, runners, the publication of
+ * manifests, and what every session or upload asks for of its project or data source. Both go through one transaction: a
+ * {@link Tx} has statements and an entity manager, on one connection, with one audit entry
+ * (docs/architecture/015-entities-and-statements.md).
+ *
+ * Serialisation failures, deadlocks and lock time-outs are tried again, so work in a transaction must be free of effects
+ * outside the database.
  */
-import type { MigrationObject } from '@mikro-orm/core';
-import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
-import { CompiledQuery, type Kysely, PostgresDialect, type Transaction } from 'kysely';
+import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
+import { isConflict } from '../../domain/network/database-fault.ts';
 import type { SessionChange } from '../../domain/sessions/session-change.ts';
 import { watchPool } from '../../telemetry/metrics.ts';
 import { auditStatement, isAuditPending, isWrite } from '../administration/audit-scope.ts';
-import { entities } from '../entities/index.ts';
-import { migrationsList } from './migrations.ts';
-import { PreparingClient } from './postgres-client.ts';
-import type { EntityTx, Reader, Row, Tx } from './queryable.ts';
-import { retried } from './retried.ts';
+import { entityManager, type StatementSink } from './entity-manager.ts';
+import { PreparingClient, Statement } from './postgres-client.ts';
+import type { EntityReader, Reader, Row, Tx } from './queryable.ts';
+import { type Tries, tryAgain } from './try-again.ts';
 
-export type { EntityTx, Queryable, Reader, Row, Tx } from './queryable.ts';
+export type { EntityReader, Queryable, Reader, Row, Tx } from './queryable.ts';
 
 export interface DatabaseSettings {
   /** `postgres://user:password@host:port/database` */
   databaseUrl: string;
   /** Connections of this process at the most. */
   poolSize?: number;
-  /** For migrating: what runs, and connections that give way to the platform's own. */
-  migrations?: readonly MigrationObject[];
 }
 
 const workingOptions =
   '-c work_mem=16MB -c lock_timeout=2000 -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000';
-/** Whoever waits for a lock on a whole table holds up all who come after: a migration waits for a moment, and tries again. */
-const migratingOptions = '-c lock_timeout=300 -c idle_in_transaction_session_timeout=60000';
 
-export class Database implements Reader {
+/** Transactions that the database asks to run again: serialisation failures, deadlocks and lock time-outs. */
+const conflicts: Tries = { maxTries: 6, firstPauseMs: 14, mayPass: isConflict };
+
+export class Database implements Reader, EntityReader {
   readonly pool: pg.Pool;
   /** Called after each commit that changed a session's graph. It must not throw, nor wait. */
   onSessionChanged: (change: SessionChange) => void = () => undefined;
-  private readonly orm: MikroORM;
   private readonly unwatch: () => void;
-  private readonly kysely: Kysely<unknown>;
 
-  private constructor(orm: MikroORM, pool: pg.Pool) {
-    this.orm = orm;
+  private constructor(pool: pg.Pool) {
     this.pool = pool;
     this.unwatch = watchPool('platform', pool);
-    this.kysely = orm.em.getConnection().getClient() as unknown as Kysely<unknown>;
   }
 
   /** Opens the pool; the first connection is made by the first query. */
@@ -57,7 +56,7 @@ export class Database implements Reader {
       connectionTimeoutMillis: 5_000,
       idleTimeoutMillis: 60_000,
       // With the default of 4 MB a search that finds much keeps whole pages in mind and looks at each of their rows.
-      options: settings.migrations === undefined ? workingOptions : migratingOptions,
+      options: workingOptions,
       pipeline: true,
       // pg's types of `Client` in a pool's options are of its own class.
       Client: PreparingClient,
@@ -65,49 +64,25 @@ export class Database implements Reader {
     // A connection that the server drops while idle must not end the process; the pool makes a new one.
     pool.on('error', () => {});
     pool.on('connect', (client) => client.on('error', () => {}));
-    const orm = await MikroORM.init({
-      entities,
-      dbName: new URL(settings.databaseUrl).pathname.slice(1) || 'postgres',
-      driverOptions: new PostgresDialect({ pool }),
-      migrations: {
-        migrationsList: [...(settings.migrations ?? migrationsList)],
-        // Each in a transaction of its own, so that none holds locks while another runs.
-        allOrNothing: false,
-        snapshot: false,
-        tableName: 'platform_migration',
-        snapshotName: 'platform',
-        // It would write to the terminal, past our own log.
-        silent: true,
-      },
-      discovery: { checkDuplicateTableNames: true },
-      forceUtcTimezone: true,
-      ...(await migratorExtension()),
-    });
-    return new Database(orm, pool);
+    return new Database(pool);
   }
 
   async query<R = Row>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
     // So that the audit entry of a call goes with it.
     if (isAuditPending() && isWrite(statement))
       return this.transaction((tx) => tx.query(statement, parameters));
-    const result = await this.pool.query(statement, parameters as unknown[]);
+    const result = await this.pool.query(new Statement(statement, parameters));
     return result.rows as R[];
   }
 
   async queryAnew<R = Row>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
-    // Without a name, and as an object, it passes the client that prepares.
-    const result = await this.pool.query({ text: statement, values: parameters as unknown[] });
+    const result = await this.pool.query(new Statement(statement, parameters, false));
     return result.rows as R[];
   }
 
-  /** A fresh entity manager outside a transaction, for reads. */
+  /** A fresh entity manager, for reads. */
   get em(): SqlEntityManager {
-    return this.orm.em.fork() as SqlEntityManager;
-  }
-
-  /** The migrator over `store/migrations`. */
-  get migrator() {
-    return this.orm.migrator;
+    return entityManager(readingSink(this.pool));
   }
 
   /**
@@ -115,12 +90,7 @@ export class Database implements Reader {
    * What `work` throws rolls back and passes on.
    */
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    return retried(() => this.once(work));
-  }
-
-  /** As {@link transaction}, with entities. They cost more than statements: not for paths that every task takes. */
-  async entityTransaction<T>(work: (tx: EntityTx) => Promise<T>): Promise<T> {
-    return retried(() => this.onceWithEntities(work));
+    return tryAgain(conflicts, () => this.once(work));
   }
 
   private async once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -130,6 +100,7 @@ export class Database implements Reader {
     try {
       pipeline.ahead('begin');
       const result = await work(pipeline);
+      await pipeline.flush();
       const audit = pipeline.hasWritten ? auditStatement() : undefined;
       const entries = audit && pipeline.ahead(audit.text, audit.values);
       await pipeline.commit();
@@ -147,64 +118,24 @@ export class Database implements Reader {
     }
   }
 
-  /** By Kysely's own transactions, not its controlled ones: those never give back a connection that broke. */
-  private async onceWithEntities<T>(work: (tx: EntityTx) => Promise<T>): Promise<T> {
-    let first: { readonly error: unknown } | undefined;
-    const effects: Array<() => void> = [];
-    const withEntities = async (trx: Transaction<unknown>) => {
-      const em = this.orm.em.fork() as SqlEntityManager;
-      em.setTransactionContext(trx);
-      const query = async <R>(statement: string, parameters: readonly unknown[] = []) => {
-        const result = await trx.executeQuery(CompiledQuery.raw(statement, [...parameters]));
-        return result.rows as R[];
-      };
-      const tx: EntityTx = {
-        isTransaction: true,
-        em,
-        query,
-        onCommit: (effect) => void effects.push(effect),
-        announce: (change) => void effects.push(() => this.onSessionChanged(change)),
-        ahead(statement, parameters) {
-          const rows = query<never>(statement, parameters);
-          rows.catch((error: unknown) => {
-            first ??= { error };
-          });
-          return rows;
-        },
-      };
-      try {
-        const result = await work(tx);
-        await em.flush();
-        const audit = auditStatement();
-        if (audit !== undefined) {
-          const entries = await query(audit.text, audit.values);
-          effects.push(() => audit.committed(entries));
-        }
-        return result;
-      } catch (error) {
-        first = { error };
-        throw error;
-      }
-    };
-    try {
-      const result = await this.kysely.transaction().execute(withEntities);
-      for (const effect of effects) effect();
-      return result;
-    } catch (error) {
-      // The first error is the one to tell; a broken connection cannot roll back and need not.
-      throw first ? first.error : error;
-    }
-  }
-
   async close(): Promise<void> {
     this.unwatch();
-    await this.orm.close(true);
-    if (!this.pool.ended) await this.pool.end();
+    await this.pool.end();
   }
 }
 
+/** For entities outside of a transaction: they are read there, and written within one, which carries the audit. */
+function readingSink(pool: pg.Pool): StatementSink {
+  return {
+    async send(text, values) {
+      if (isWrite(text)) throw new Error('Entities are written within a transaction of the database.');
+      return await pool.query({ text, values: values as unknown[] });
+    },
+  };
+}
+
 /** The statements of one transaction on one connection, in the order in which they were sent. */
-class Pipeline implements Tx {
+class Pipeline implements Tx, StatementSink {
   readonly isTransaction = true;
   /** For an audited call alone. */
   hasWritten = false;
@@ -212,6 +143,7 @@ class Pipeline implements Tx {
   private readonly client: pg.PoolClient;
   private readonly database: Pick<Database, 'onSessionChanged'>;
   private readonly sentAhead: Array<Promise<unknown>> = [];
+  private entities: SqlEntityManager | undefined;
   readonly effects: Array<() => void> = [];
 
   constructor(client: pg.PoolClient, database: Pick<Database, 'onSessionChanged'>) {
@@ -219,10 +151,24 @@ class Pipeline implements Tx {
     this.database = database;
   }
 
+  get em(): SqlEntityManager {
+    this.entities ??= entityManager(this);
+    return this.entities;
+  }
+
+  async flush(): Promise<void> {
+    await this.entities?.flush();
+  }
+
   async query<R>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
     this.hasWritten ||= this.isAudited && isWrite(statement);
-    const result = await this.client.query(statement, parameters as unknown[]);
+    const result = await this.client.query(new Statement(statement, parameters));
     return result.rows as R[];
+  }
+
+  async send(text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
+    this.hasWritten ||= this.isAudited && isWrite(text);
+    return await this.client.query({ text, values: values as unknown[] });
   }
 
   ahead<R>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
@@ -253,9 +199,4 @@ class Pipeline implements Tx {
     const { command } = await this.client.query('commit');
     if (command !== 'COMMIT') throw new Error('The transaction was rolled back.');
   }
-}
-
-async function migratorExtension() {
-  const { Migrator } = await import('@mikro-orm/migrations');
-  return { extensions: [Migrator] };
 }

@@ -1,19 +1,15 @@
-/** The numbered SQL files of `store/migrations` as MikroORM migrations. A file is never edited after it has landed. */
-import { readdirSync, readFileSync } from 'node:fs';
+/** The migrations of the platform's own tables. */
 import { join } from 'node:path';
-import type { MigrationObject } from '@mikro-orm/core';
-import { Migration } from '@mikro-orm/migrations';
+import { advisoryLocks } from './advisory-locks.ts';
+import { type MigrationSet, readMigrations } from './migrator.ts';
 
-const folder = join(import.meta.dirname, '../migrations');
-
-export const migrationsList: MigrationObject[] = readdirSync(folder)
-  .filter((file) => file.endsWith('.sql'))
-  .sort()
-  .map((file) => ({
-    name: file.slice(0, -'.sql'.length),
-    class: class extends Migration {
-      override up(): void {
-        this.addSql(readFileSync(join(folder, file), 'utf8'));
-      }
-    },
-  }));
+export const platformMigrations: MigrationSet = {
+  place: 'the database',
+  product: 'the platform',
+  program: 'store/migrate.ts',
+  migrations: readMigrations(join(import.meta.dirname, '../migrations')),
+  table: 'platform_migration',
+  tableDefinition: `create table if not exists platform_migration (
+    id serial primary key, name text not null, executed_at timestamptz not null default clock_timestamp())`,
+  lock: advisoryLocks.migration,
+};

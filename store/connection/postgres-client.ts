@@ -1,4 +1,4 @@
-/** The driver as the platform uses it: what it reads as numbers, how it prepares statements. */
+/** The driver as the platform uses it: what it reads as numbers, how it prepares statements and names columns. */
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import pg from 'pg';
@@ -9,15 +9,40 @@ pg.types.setTypeParser(1016 as Parameters<typeof pg.types.setTypeParser>[0], (te
   text === '{}' ? [] : text.slice(1, -1).split(',').map(Number),
 );
 
-/** Names every parameterised statement by its text, so that PostgreSQL parses it once a connection. */
+/** A statement of the platform. Its rows have the names of the columns in camelCase; those of entities stay as they are. */
+export class Statement {
+  readonly text: string;
+  readonly values: unknown[];
+  readonly isPrepared: boolean;
+
+  /** @param isPrepared whether PostgreSQL parses it once a connection; statements without values never are */
+  constructor(text: string, values: readonly unknown[], isPrepared = true) {
+    this.text = text;
+    this.values = [...values];
+    this.isPrepared = isPrepared && values.length > 0;
+  }
+}
+
+/** Prepares each statement with parameters under a name made from its text. */
 export class PreparingClient extends pg.Client {
   // biome-ignore lint/suspicious/noExplicitAny: pg's overloads cannot be written otherwise; the values pass through.
   override query(config: any, values?: any, callback?: any): any {
-    const parameters = values as unknown[] | undefined;
-    if (typeof config === 'string' && Array.isArray(parameters) && parameters.length > 0) {
-      return super.query({ name: statementName(config), text: config, values: parameters }, callback);
+    if (config instanceof Statement) return this.#run(config, callback);
+    if (typeof config === 'string' && Array.isArray(values) && values.length > 0) {
+      return super.query({ name: statementName(config), text: config, values }, callback);
     }
     return super.query(config, values, callback);
+  }
+
+  #run(statement: Statement, callback?: QueryCallback): unknown {
+    if (callback !== undefined) return super.query(queryOf(statement, callback));
+    return new Promise<pg.QueryResult>((resolve, reject) => {
+      super.query(queryOf(statement, (error, result) => (error ? reject(error) : resolve(result))));
+    }).catch((error: Error) => {
+      // Otherwise the stack leads to the socket instead of to the caller.
+      Error.captureStackTrace(error);
+      throw error;
+    });
   }
 
   /** What is sent from now to the end of this turn of the event loop goes out in one write. */
@@ -26,6 +51,37 @@ export class PreparingClient extends pg.Client {
     stream.cork();
     process.nextTick(() => stream.uncork());
   }
+}
+
+type QueryCallback = (error: Error | undefined, result: pg.QueryResult) => void;
+
+function queryOf({ text, values, isPrepared }: Statement, callback: QueryCallback): StatementQuery {
+  const name = isPrepared ? statementName(text) : undefined;
+  // The types of pg's constructor know no callback.
+  const config = { name, text, values: values.length > 0 ? values : undefined, callback } as pg.QueryConfig;
+  return new StatementQuery(config);
+}
+
+interface RowDescription {
+  readonly fields: { name: string }[];
+}
+
+class StatementQuery extends pg.Query {
+  handleRowDescription(description: RowDescription): void {
+    for (const field of description.fields) field.name = camelCased(field.name);
+    (pg.Query.prototype as unknown as StatementQuery).handleRowDescription.call(this, description);
+  }
+}
+
+const camelCaseNames = new Map<string, string>();
+
+function camelCased(column: string): string {
+  let name = camelCaseNames.get(column);
+  if (name === undefined) {
+    name = column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+    camelCaseNames.set(column, name);
+  }
+  return name;
 }
 
 const statementNames = new Map<string, string>();

@@ -19,8 +19,13 @@ export interface Reader extends Queryable {
   queryAnew<R = Row>(statement: string, parameters?: readonly unknown[]): Promise<R[]>;
 }
 
-/** One transaction. */
-export interface Tx extends Queryable {
+/** What entities are read through: the database itself, or a transaction. */
+export interface EntityReader {
+  readonly em: SqlEntityManager;
+}
+
+/** One transaction. Changes of its entities are written by `em.flush()`, at the latest before the commit. */
+export interface Tx extends Queryable, EntityReader {
   /**
    * Sends a statement without waiting for what went before it: what is sent together costs one way there and back.
    * Its failure fails the transaction, also when nobody waits for the rows.
@@ -32,10 +37,4 @@ export interface Tx extends Queryable {
   announce(change: SessionChange): void;
   /** Marks what needs a transaction: statements that belong together. */
   readonly isTransaction: true;
-}
-
-/** One transaction that works with entities. */
-export interface EntityTx extends Tx {
-  /** Changes are written by `flush`, at the latest before the commit. */
-  readonly em: SqlEntityManager;
 }

@@ -6,8 +6,9 @@ import { SettingsError } from '../../domain/settings.ts';
 import { watchPool } from '../../telemetry/metrics.ts';
 import { idsOfDimensions, readDimensions } from '../dashboards/dimension-catalog.ts';
 import { findReport } from '../dashboards/reports.ts';
-import type { Queryable, Reader, Row } from './database.ts';
-import { PreparingClient } from './postgres-client.ts';
+import type { EntityReader, Queryable, Reader, Row } from './database.ts';
+import { entityManager } from './entity-manager.ts';
+import { PreparingClient, Statement } from './postgres-client.ts';
 
 /** A report asks for one batch after the other and holds no connection while its rows are written. */
 const poolSize = 4;
@@ -21,7 +22,7 @@ const firstMigration = 'select name, executed_at from platform_migration order b
 /** Class 53: the server has no connection left. Nothing of what an operator wrote is wrong then. */
 const isServerFull = (error: unknown) => /^53/.test((error as { readonly code?: string }).code ?? '');
 
-export class ReportReader implements Reader {
+export class ReportReader implements Reader, EntityReader {
   readonly #pool: pg.Pool;
   readonly #unwatch: () => void;
 
@@ -45,12 +46,15 @@ export class ReportReader implements Reader {
   }
 
   async query<R = Row>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
-    return (await this.#pool.query(statement, parameters as unknown[])).rows as R[];
+    return (await this.#pool.query(new Statement(statement, parameters))).rows as R[];
   }
 
   async queryAnew<R = Row>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
-    // Without a name, and as an object, it passes the client that prepares.
-    return (await this.#pool.query({ text: statement, values: parameters as unknown[] })).rows as R[];
+    return (await this.#pool.query(new Statement(statement, parameters, false))).rows as R[];
+  }
+
+  get em() {
+    return entityManager({ send: (text, values) => this.#pool.query({ text, values: values as unknown[] }) });
   }
 
   /**

@@ -124,10 +124,10 @@ export async function readDimensions(
 ): Promise<readonly CatalogDimension[]> {
   if (ids.length === 0) return [];
   const rows = await database.query<CatalogDimension & { scenarios: readonly WrittenScenario[] }>(
-    `select d.id, d.name, d.dashboard_name as "dashboardName", d.dashboard_version as "dashboardVersion",
-            d.created_at as "createdAt", s.id as "sessionId", s.name as "sessionName",
-            s.simulation_name as "simulationName", s.created_at as "sessionCreatedAt", t.name as "sessionTemplateName",
-            s.project_id as "projectId", p.title as "projectTitle", session_shown_metadata(s) as metadata,
+    `select d.id, d.name, d.dashboard_name, d.dashboard_version,
+            d.created_at, s.id as session_id, s.name as session_name,
+            s.simulation_name, s.created_at as session_created_at, t.name as session_template_name,
+            s.project_id, p.title as project_title, session_shown_metadata(s) as metadata,
             coalesce((
               select json_agg(json_build_object('id', i.id, 'simulationId', i.simulation_id,
                        'scenarioName', i.scenario_name, 'from', i.from_at, 'to', i.to_at, 'createdAt', i.created_at)

@@ -21,9 +21,9 @@ export interface DimensionRow {
 /** A dimension with its session's name and newest scenario. */
 export async function findDimension(database: Queryable, id: number): Promise<DimensionRow | undefined> {
   const [row] = await database.query<DimensionRow>(
-    `select d.id, d.name, d.session_id as "sessionId", s.name as "sessionName", d.dashboard_name as "dashboardName",
-            d.dashboard_version as "dashboardVersion", d.sources, d.layout, d.created_at as "createdAt",
-            i.scenario_name as "scenarioName", i.from_at as "from", i.to_at as "to"
+    `select d.id, d.name, d.session_id, s.name as session_name, d.dashboard_name,
+            d.dashboard_version, d.sources, d.layout, d.created_at,
+            i.scenario_name, i.from_at as "from", i.to_at as "to"
        from dimension d
        join session s on s.id = d.session_id
        left join lateral (

@@ -2,9 +2,9 @@
 
 import type { Database, Tx } from '../connection/database.ts';
 import { newId } from '../connection/ids.ts';
-import type { RunnerIdentity } from '../runs/claims.ts';
-import { lockSession } from '../runs/session-lock.ts';
-import { touchTask } from '../runs/task-inputs.ts';
+import type { RunnerIdentity } from '../runners/holder.ts';
+import { holdSession } from '../runs/change-session.ts';
+import { renewLease } from '../runs/lease.ts';
 
 /** One channel of a source. `key`, `<outputId>:<id>`, names it in the whole dashboard. */
 export interface DimensionChannel {
@@ -59,10 +59,9 @@ export async function publishDimension(
   taskId: string,
   dimension: DimensionPublication,
 ): Promise<number | undefined> {
-  return database.transaction(async (tx) => {
-    // Under the session's lock two nodes of one session cannot make the same scenario twice.
-    await lockSession(tx, 'task', taskId);
-    const task = await touchTask(tx, identity, taskId);
+  // Under the session's lock two nodes of one session cannot make the same scenario twice.
+  return holdSession(database, { taskId }, async (tx) => {
+    const task = await renewLease(tx, identity, taskId);
     if (task === undefined) return undefined;
     const [row] = await tx.query<{ id: number }>(
       `insert into dimension (session_id, node_instance_id, name, dashboard_name, dashboard_version, sources, layout)

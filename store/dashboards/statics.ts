@@ -1,78 +1,44 @@
 /** System dashboards: their definitions, and the sessions that back them (contract: Dashboard support). */
-import type { Database, Queryable } from '../connection/database.ts';
+import { LockMode, type RequiredEntityData } from '@mikro-orm/core';
+import type { Database, EntityReader, Queryable, Tx } from '../connection/database.ts';
 import { once } from '../connection/idempotency.ts';
-
-/** 0 global, 1 for each project, 2 for each user. */
-type ScopeKind = 0 | 1 | 2;
-
-export interface NewStatic {
-  readonly code: string;
-  readonly title: string;
-  readonly icon: string;
-  readonly order: number;
-  readonly sectionCode: string;
-  readonly sectionTitle: string;
-  readonly scopeKind: ScopeKind;
-}
-
-export interface StaticRow extends NewStatic {
-  readonly id: number;
-  readonly createdAt: Date;
-  readonly instances: ReadonlyArray<{
-    readonly id: number;
-    readonly sessionId: string;
-    readonly createdAt: string;
-  }>;
-}
+import { whenTaken } from '../entities/refusals.ts';
+import { StaticDefinition, StaticInstance } from '../entities/static-definition.ts';
 
 /** A static that the sidebar links to, with the dashboard behind it. */
-export interface StaticLink
-  extends Pick<NewStatic, 'code' | 'title' | 'icon' | 'order' | 'sectionCode' | 'sectionTitle'> {
+interface StaticLink
+  extends Pick<StaticDefinition, 'code' | 'title' | 'icon' | 'order' | 'sectionCode' | 'sectionTitle'> {
   readonly dimensionId: number;
 }
 
-const columns = `
-  d.id, d.code, d.title, d.icon, d."order", d.section_code as "sectionCode", d.section_title as "sectionTitle",
-  d.scope_kind as "scopeKind", d.created_at as "createdAt",
-  coalesce((select json_agg(json_build_object('id', i.id, 'sessionId', i.session_id, 'createdAt', i.created_at) order by i.id)
-              from static_instance i where i.static_id = d.id), '[]') as instances`;
+const populate = ['instances'] as const;
+const inOrder = { order: 'asc', code: 'asc' } as const;
 
-export async function listStatics(database: Queryable): Promise<StaticRow[]> {
-  return database.query<StaticRow>(`select ${columns} from static_definition d order by d."order", d.code`);
+export async function listStatics({ em }: EntityReader): Promise<StaticDefinition[]> {
+  return em.find(StaticDefinition, {}, { populate, orderBy: inOrder });
 }
 
-export async function findStatic(database: Queryable, code: string): Promise<StaticRow | undefined> {
-  const [row] = await database.query<StaticRow>(
-    `select ${columns} from static_definition d where d.code = $1`,
-    [code],
-  );
-  return row;
+export async function findStatic({ em }: EntityReader, code: string): Promise<StaticDefinition | undefined> {
+  return (await em.findOne(StaticDefinition, { code }, { populate })) ?? undefined;
 }
 
 /** False when the code is taken. */
-export async function createStatic(database: Database, definition: NewStatic): Promise<boolean> {
+export async function createStatic(
+  database: Database,
+  definition: Omit<RequiredEntityData<StaticDefinition>, 'id' | 'instances' | 'createdAt'>,
+): Promise<boolean> {
   const { code, title, icon, order, sectionCode, sectionTitle, scopeKind } = definition;
-  return database.transaction(
-    once(
-      async (tx) => {
-        const rows = await tx.query(
-          `insert into static_definition (code, title, icon, "order", section_code, section_title, scope_kind)
-           values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning 1`,
-          [code, title, icon, order, sectionCode, sectionTitle, scopeKind],
-        );
-        return rows.length > 0;
-      },
-      (isMade) => isMade,
-    ),
-  );
+  const work = async ({ em }: Tx) => {
+    em.create(StaticDefinition, { code, title, icon, order, sectionCode, sectionTitle, scopeKind });
+    await em.flush();
+    return true;
+  };
+  return database.transaction(once(work)).catch(whenTaken(false));
 }
 
 /** Deletes a definition with its instances; their sessions stay and are listed again. */
 export async function deleteStatic(database: Database, code: string): Promise<boolean> {
-  const rows = await database.transaction((tx) =>
-    tx.query('delete from static_definition where code = $1 returning 1', [code]),
-  );
-  return rows.length > 0;
+  return database.transaction(async ({ em }) => (await em.nativeDelete(StaticDefinition, { code })) > 0);
 }
 
 /** Has a session back a static from now on; once more changes nothing. */
@@ -81,25 +47,23 @@ export async function addStaticInstance(
   code: string,
   sessionId: string,
 ): Promise<'added' | 'static-missing' | 'session-missing'> {
-  return database.transaction(
-    once(
-      async (tx): Promise<'added' | 'static-missing' | 'session-missing'> => {
-        const sessions = await tx.query('select 1 from session where id = $1 for no key update', [sessionId]);
-        const [definition] = await tx.query<{ id: number }>(
-          'select id from static_definition where code = $1 for key share',
-          [code],
-        );
-        if (definition === undefined) return 'static-missing';
-        if (sessions.length === 0) return 'session-missing';
-        await tx.query(
-          'insert into static_instance (static_id, session_id) values ($1, $2) on conflict do nothing',
-          [definition.id, sessionId],
-        );
-        return 'added';
-      },
-      (outcome) => outcome === 'added',
-    ),
-  );
+  const work = async (tx: Tx): Promise<'added' | 'static-missing' | 'session-missing'> => {
+    const sessions = await tx.query('select 1 from session where id = $1 for no key update', [sessionId]);
+    const definition = await tx.em.findOne(
+      StaticDefinition,
+      { code },
+      { lockMode: LockMode.PESSIMISTIC_READ },
+    );
+    if (definition === null) return 'static-missing';
+    if (sessions.length === 0) return 'session-missing';
+    await tx.em.upsert(
+      StaticInstance,
+      { definition, sessionId },
+      { onConflictFields: ['definition', 'sessionId'], onConflictAction: 'ignore' },
+    );
+    return 'added';
+  };
+  return database.transaction(once(work, (outcome) => outcome === 'added'));
 }
 
 /** Ends that a session backs a static; false when it did not. */
@@ -108,21 +72,17 @@ export async function removeStaticInstance(
   code: string,
   sessionId: string,
 ): Promise<boolean> {
-  const rows = await database.transaction((tx) =>
-    tx.query(
-      `delete from static_instance i using static_definition d
-        where d.id = i.static_id and d.code = $1 and i.session_id = $2 returning 1`,
-      [code, sessionId],
-    ),
-  );
-  return rows.length > 0;
+  return database.transaction(async ({ em }) => {
+    const instance = await em.findOne(StaticInstance, { definition: { code }, sessionId });
+    return instance !== null && (await em.nativeDelete(StaticInstance, { id: instance.id })) > 0;
+  });
 }
 
 /** Global statics of which an instance has a dashboard of the version `next`, with the newest such dashboard. */
 export async function listStaticLinks(database: Queryable): Promise<StaticLink[]> {
   return database.query<StaticLink>(
-    `select d.code, d.title, d.icon, d."order", d.section_code as "sectionCode", d.section_title as "sectionTitle",
-            shown.id as "dimensionId"
+    `select d.code, d.title, d.icon, d."order", d.section_code, d.section_title,
+            shown.id as dimension_id
        from static_definition d
        join lateral (
          select m.id from static_instance i join dimension m on m.session_id = i.session_id

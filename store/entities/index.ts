@@ -1,5 +1,21 @@
 /** All entities, named one by one: nothing is discovered by folder. */
+import { ConfigurationEntry } from './configuration-entry.ts';
+import { DataSource } from './data-source.ts';
+import { Ingest } from './ingest.ts';
 import { PlatformUser } from './platform-user.ts';
 import { Project } from './project.ts';
+import { ReportDefinition } from './report-definition.ts';
+import { SessionTemplate } from './session-template.ts';
+import { StaticDefinition, StaticInstance } from './static-definition.ts';
 
-export const entities = [PlatformUser, Project];
+export const entities = [
+  ConfigurationEntry,
+  DataSource,
+  Ingest,
+  PlatformUser,
+  Project,
+  ReportDefinition,
+  SessionTemplate,
+  StaticDefinition,
+  StaticInstance,
+];

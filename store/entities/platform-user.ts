@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import { createdAt } from './times.ts';
 
 /** A person as the platform knows them: an integer of its own and the authentication service's GUID. No name, no address. */
 const PlatformUserSchema = defineEntity({
@@ -6,13 +7,10 @@ const PlatformUserSchema = defineEntity({
   tableName: 'platform_user',
   properties: {
     id: p.bigint('number').primary(),
-    externalId: p.uuid().fieldName('external_id').unique(),
+    externalId: p.uuid().unique(),
     /** The name of the role when the person was last seen. */
     type: p.text(),
-    createdAt: p
-      .datetime()
-      .fieldName('created_at')
-      .onCreate(() => new Date()),
+    createdAt,
   },
 });
 export class PlatformUser extends PlatformUserSchema.class {}

@@ -1,25 +1,25 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { PlatformUser } from './platform-user.ts';
+import { SessionTemplate } from './session-template.ts';
+import { createdAt } from './times.ts';
 
-/** A project holds sessions (contract: Project). The default template is kept as its id: lists join what they show. */
+/** A project holds sessions (contract: Project). */
 const ProjectSchema = defineEntity({
   name: 'Project',
   tableName: 'project',
   properties: {
     id: p.bigint('number').primary(),
-    hexId: p.text().fieldName('hex_id').unique(),
+    /** 16 lower-case hexadecimal digits, random. */
+    hexId: p.text().unique(),
     title: p.text(),
     description: p.text(),
     icon: p.text(),
-    owner: () => p.manyToOne(PlatformUser).fieldName('owner_id').ref(),
-    defaultSessionTemplateId: p.bigint('number').fieldName('default_session_template_id').nullable(),
-    queuedIngestion: p.boolean().fieldName('queued_ingestion'),
+    owner: () => p.manyToOne(PlatformUser),
+    defaultSessionTemplate: () => p.manyToOne(SessionTemplate).strictNullable(),
+    queuedIngestion: p.boolean(),
     /** Null keeps sessions for ever. */
-    retentionDays: p.integer().fieldName('retention_days').nullable(),
-    createdAt: p
-      .datetime()
-      .fieldName('created_at')
-      .onCreate(() => new Date()),
+    retentionDays: p.integer().strictNullable(),
+    createdAt,
   },
 });
 export class Project extends ProjectSchema.class {}

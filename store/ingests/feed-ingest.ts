@@ -2,13 +2,13 @@
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { once } from '../connection/idempotency.ts';
+import type { Ingest } from '../entities/ingest.ts';
+import type { UploadedObject } from '../outputs/outputs.ts';
 import { type PublishResult, publishUpload, publishUploadWithin } from '../outputs/publish.ts';
-import type { UploadedObject } from '../outputs/publish-output.ts';
 import { type QueueResult, queueUpload, queueUploadWithin } from '../outputs/queued-uploads.ts';
-import { lockSession } from '../runs/session-lock.ts';
+import { changeSessionWithin } from '../runs/change-session.ts';
 import { insertSession } from '../sessions/sessions.ts';
 import { claimFile, settleFile } from './ingested-files.ts';
-import type { IngestRow } from './ingests.ts';
 
 export type IngestUpload = Omit<UploadedObject, 'nodeInstanceId'>;
 
@@ -26,7 +26,7 @@ const maxTries = 5;
  */
 export async function feedIngest(
   database: Database,
-  ingest: IngestRow,
+  ingest: Ingest,
   upload: IngestUpload,
   sessionName: string,
 ): Promise<FeedResult> {
@@ -43,7 +43,7 @@ export async function feedIngest(
       return result;
     } else {
       const target = { ...upload, nodeInstanceId: known };
-      const result = ingest.queuedIngestion
+      const result = ingest.project.queuedIngestion
         ? await queueUpload(database, target)
         : await publishUpload(database, target);
       const isGone = result.outcome === 'frozen' || result.outcome === 'node-missing';
@@ -57,7 +57,7 @@ const isFed = (result: FeedResult | 'somebody-made-one') =>
 
 async function feedNewSession(
   tx: Tx,
-  ingest: IngestRow,
+  ingest: Ingest,
   upload: IngestUpload,
   sessionName: string,
 ): Promise<FeedResult | 'somebody-made-one'> {
@@ -70,10 +70,10 @@ async function feedNewSession(
   const made = await insertSession(tx, {
     name: sessionName,
     simulationName: null,
-    sessionTemplateId: ingest.sessionTemplateId,
-    projectId: ingest.projectId,
-    participant: ingest.creator,
-    userId: ingest.creator.identifier,
+    sessionTemplateId: ingest.sessionTemplate.id,
+    projectId: ingest.project.id,
+    participant: { identifier: ingest.createdBy, key: ingest.createdByKey },
+    userId: ingest.createdBy,
     logoUrl: '',
     metadata: null,
   });
@@ -83,20 +83,22 @@ async function feedNewSession(
     'select id from node_instance where session_id = $1 and name = $2',
     [made.sessionId, ingest.inputNode],
   );
-  if (!node) throw new Error(`Template ${ingest.sessionTemplateId} has no node for ingest ${ingest.id}.`);
+  if (!node) throw new Error(`Template ${ingest.sessionTemplate.id} has no node for ingest ${ingest.id}.`);
   const target = { ...upload, nodeInstanceId: node.id };
-  if (ingest.queuedIngestion) return queueUploadWithin(tx, target);
-  const session = await lockSession(tx, 'session', made.sessionId);
-  return publishUploadWithin(tx, session!, target);
+  if (ingest.project.queuedIngestion) return queueUploadWithin(tx, target);
+  const published = await changeSessionWithin(tx, { sessionId: made.sessionId }, (session) =>
+    publishUploadWithin(tx, session, target),
+  );
+  return published!;
 }
 
 /** The input node of the newest session of the ingest's project and template that is neither frozen nor closed. */
-async function latestNode(database: Queryable, ingest: IngestRow): Promise<number | undefined> {
+async function latestNode(database: Queryable, ingest: Ingest): Promise<number | undefined> {
   const [node] = await database.query<{ id: number }>(
     `select n.id from session s join node_instance n on n.session_id = s.id and n.name = $3
       where s.project_id = $1 and s.session_template_id = $2 and s.frozen_at is null and s.closed_at is null
       order by s.created_at desc, s.id desc limit 1`,
-    [ingest.projectId, ingest.sessionTemplateId, ingest.inputNode],
+    [ingest.project.id, ingest.sessionTemplate.id, ingest.inputNode],
   );
   return node?.id;
 }

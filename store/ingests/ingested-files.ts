@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { Queryable, Tx } from '../connection/database.ts';
-import type { UploadedObject } from '../outputs/publish-output.ts';
-import type { IngestRow } from './ingests.ts';
+import type { Ingest } from '../entities/ingest.ts';
+import type { UploadedObject } from '../outputs/outputs.ts';
 
 export type IngestedFile = Pick<
   UploadedObject,
@@ -33,7 +33,7 @@ export class AlreadyIngested extends Error {
 }
 
 /** Null for a file that another upload may be like without being it: it has no identifier, or the ingest feeds sessions. */
-export function fileDigest(ingest: IngestRow, file: IngestedFile): Buffer | null {
+export function fileDigest(ingest: Ingest, file: IngestedFile): Buffer | null {
   const { outputIdentifier, contentType, contentEncoding, sha256, metadata } = file;
   if (ingest.creationBehaviour !== 'NewSession' || outputIdentifier === null || sha256 === null) return null;
   const said = [outputIdentifier, sha256, contentType, contentEncoding, metadata && ordered(metadata)];
@@ -51,12 +51,12 @@ function ordered(value: unknown): unknown {
 /** Where this file went before; undefined when it is new. */
 export async function findIngested(
   database: Queryable,
-  ingest: IngestRow,
+  ingest: Ingest,
   digest: Buffer,
   outputIdentifier: string,
 ): Promise<IngestedPlace | undefined> {
   const [row] = await database.query<IngestedPlace>(
-    `select s.project_id as "projectId", s.id as "sessionId", p.node_instance_id as "nodeInstanceId", p.output_id as "outputId"
+    `select s.project_id, s.id as session_id, p.node_instance_id, p.output_id
        from ingest_upload u
        join session s on s.id = u.session_id
        join lateral (
@@ -76,7 +76,7 @@ export async function findIngested(
  * Claims a file for the session that this transaction makes; the same file in another transaction waits for its end.
  * @throws AlreadyIngested
  */
-export async function claimFile(tx: Tx, ingest: IngestRow, file: IngestedFile): Promise<Buffer | null> {
+export async function claimFile(tx: Tx, ingest: Ingest, file: IngestedFile): Promise<Buffer | null> {
   const digest = fileDigest(ingest, file);
   if (digest === null) return null;
   const claimed = await tx.query(
@@ -91,12 +91,7 @@ export async function claimFile(tx: Tx, ingest: IngestRow, file: IngestedFile): 
 }
 
 /** Says which session the claimed file made. */
-export async function settleFile(
-  tx: Tx,
-  ingest: IngestRow,
-  digest: Buffer,
-  sessionId: string,
-): Promise<void> {
+export async function settleFile(tx: Tx, ingest: Ingest, digest: Buffer, sessionId: string): Promise<void> {
   await tx.query('update ingest_upload set session_id = $3 where ingest_id = $1 and file_digest = $2', [
     ingest.id,
     digest,

@@ -1,6 +1,10 @@
 /** Data sources: the S3-compatible stores that hold the bytes of outputs (decisions 4). */
-import type { Database, Queryable } from '../connection/database.ts';
+import { LockMode } from '@mikro-orm/core';
+import type { Database, EntityReader, Queryable, Tx } from '../connection/database.ts';
 import { once } from '../connection/idempotency.ts';
+import { DataSource } from '../entities/data-source.ts';
+import { whenReferred, whenTaken } from '../entities/refusals.ts';
+import { now } from '../entities/times.ts';
 import type { SecretBox } from './secrets.ts';
 
 /** The data source that always exists; its place and keys come from the environment. */
@@ -9,22 +13,7 @@ export const platformDataSourceName = 'platform';
 const defaultDataSourceName = 'default';
 const secretPurpose = 'data-source secret access key';
 
-export interface DataSourceRow {
-  readonly id: number;
-  readonly name: string;
-  /** `s3` for every store that can hold outputs. */
-  readonly kind: string;
-  readonly endpoint: string;
-  readonly region: string;
-  readonly bucket: string;
-  readonly prefix: string;
-  readonly forcePathStyle: boolean;
-  readonly accessKeyId: string | null;
-  /** Text of `SecretBox`; never leaves the store. */
-  readonly secretCiphertext: string | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-}
+export type DataSourceRow = Pick<DataSource, (typeof fields)[number]>;
 
 /** Where an S3-compatible store is, and how to sign in. */
 export interface S3Access {
@@ -39,31 +28,30 @@ export interface S3Access {
   readonly usesOwnIdentity?: boolean;
 }
 
-const columnNames = {
-  id: 'id',
-  name: 'name',
-  kind: 'kind',
-  endpoint: 'endpoint',
-  region: 'region',
-  bucket: 'bucket',
-  prefix: 'prefix',
-  forcePathStyle: 'force_path_style',
-  accessKeyId: 'access_key_id',
-  secretCiphertext: 'secret_ciphertext',
-  createdAt: 'created_at',
-  updatedAt: 'updated_at',
-} as const satisfies Record<keyof DataSourceRow, string>;
+const fields = [
+  'id',
+  'name',
+  'kind',
+  'endpoint',
+  'region',
+  'bucket',
+  'prefix',
+  'forcePathStyle',
+  'accessKeyId',
+  'secretCiphertext',
+  'createdAt',
+  'updatedAt',
+] as const satisfies ReadonlyArray<keyof DataSource>;
 
 /** The select list of a {@link DataSourceRow} for joins: `table` as named in the statement, `before` put before each name. */
 export function dataSourceColumns(table: string, before = ''): string {
-  return Object.entries(columnNames)
-    .map(([field, column]) => `${table}.${column} as "${before}${field}"`)
-    .join(', ');
+  const column = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return fields.map((field) => `${table}.${column(field)} as "${before}${field}"`).join(', ');
 }
 
 const columns = dataSourceColumns('d');
 
-/** Undefined when no data source has this name. */
+/** By a statement, as every upload asks for it. Undefined when no data source has this name. */
 export async function findDataSourceByName(
   database: Queryable,
   name: string,
@@ -84,8 +72,8 @@ export async function findDataSource(database: Queryable, id: number): Promise<D
 }
 
 /** All data sources by name. */
-export async function listDataSources(database: Queryable): Promise<DataSourceRow[]> {
-  return database.query<DataSourceRow>(`select ${columns} from data_source d order by d.name`);
+export async function listDataSources({ em }: EntityReader): Promise<DataSourceRow[]> {
+  return em.find(DataSource, {}, { orderBy: { name: 'asc' } });
 }
 
 export type DataSourceWrite =
@@ -99,67 +87,46 @@ export async function createDataSource(
   name: string,
   access: S3Access,
 ): Promise<DataSourceWrite> {
-  return database.transaction(
-    once(
-      async (tx): Promise<DataSourceWrite> => {
-        const [row] = await tx.query<DataSourceRow>(
-          `insert into data_source as d
-                  (name, kind, endpoint, region, bucket, prefix, force_path_style, access_key_id, secret_ciphertext)
-           values ($1, 's3', $2, $3, $4, $5, $6, $7, $8)
-           on conflict (name) do nothing returning ${columns}`,
-          [name, ...placeOf(access, secrets)],
-        );
-        return row === undefined ? { outcome: 'name-taken' } : { outcome: 'saved', dataSource: row };
-      },
-      ({ outcome }) => outcome === 'saved',
-    ),
-  );
+  const work = async ({ em }: Tx): Promise<DataSourceWrite> => {
+    const dataSource = em.create(DataSource, { name, kind: 's3', ...placeOf(access, secrets) });
+    await em.flush();
+    return { outcome: 'saved', dataSource };
+  };
+  return database.transaction(once(work)).catch(whenTaken({ outcome: 'name-taken' }));
 }
 
 /** Changes the data source of this name; outputs that it holds are looked for at the new place from now on. */
 export async function updateDataSource(
-  database: Queryable,
+  database: Database,
   secrets: SecretBox,
   name: string,
   access: S3Access,
 ): Promise<DataSourceWrite> {
-  const [row] = await database.query<DataSourceRow>(
-    `update data_source d
-        set endpoint = $2, region = $3, bucket = $4, prefix = $5, force_path_style = $6, access_key_id = $7,
-            secret_ciphertext = $8, updated_at = clock_timestamp()
-      where d.name = $1 returning ${columns}`,
-    [name, ...placeOf(access, secrets)],
-  );
-  return row === undefined ? { outcome: 'missing' } : { outcome: 'saved', dataSource: row };
+  return database.transaction(async ({ em }): Promise<DataSourceWrite> => {
+    const dataSource = await em.findOne(DataSource, { name }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    if (dataSource === null) return { outcome: 'missing' };
+    Object.assign(dataSource, placeOf(access, secrets), { updatedAt: now() });
+    await em.flush();
+    return { outcome: 'saved', dataSource };
+  });
 }
 
-function placeOf(access: S3Access, secrets: SecretBox): unknown[] {
-  return [
-    access.endpoint,
-    access.region,
-    access.bucket,
-    access.prefix,
-    access.forcePathStyle,
-    access.accessKeyId,
-    secrets.encrypt(access.secretAccessKey, secretPurpose),
-  ];
+/** As columns, the secret encrypted. */
+function placeOf(access: S3Access, secrets: SecretBox) {
+  const { endpoint, region, bucket, prefix, forcePathStyle, accessKeyId, secretAccessKey } = access;
+  const secretCiphertext = secrets.encrypt(secretAccessKey, secretPurpose);
+  return { endpoint, region, bucket, prefix, forcePathStyle, accessKeyId, secretCiphertext };
 }
 
 /** `in-use`: outputs, or bytes on their way in or out, are in it. */
 export async function deleteDataSource(
-  database: Queryable,
+  database: Database,
   name: string,
 ): Promise<'deleted' | 'missing' | 'in-use'> {
-  try {
-    const gone = await database.query('delete from data_source where name = $1 returning 1', [name]);
-    return gone.length === 0 ? 'missing' : 'deleted';
-  } catch (error) {
-    if ((error as { code?: string }).code === foreignKeyViolation) return 'in-use';
-    throw error;
-  }
+  const work = async ({ em }: Tx) =>
+    (await em.nativeDelete(DataSource, { name })) > 0 ? 'deleted' : 'missing';
+  return database.transaction(work).catch(whenReferred('in-use' as const));
 }
-
-const foreignKeyViolation = '23503';
 
 /**
  * Registers the data source `default` at the platform's own store, for installations that want one; or follows that
@@ -178,7 +145,7 @@ export async function ensureDefaultDataSource(
         set endpoint = excluded.endpoint, secret_ciphertext = excluded.secret_ciphertext,
             updated_at = clock_timestamp()
       where d.access_key_id = excluded.access_key_id and d.endpoint <> excluded.endpoint`,
-    [defaultDataSourceName, ...placeOf(access, secrets)],
+    [defaultDataSourceName, ...Object.values(placeOf(access, secrets))],
   );
 }
 

@@ -1,5 +1,5 @@
 /** What went wrong at an object store, and whether to ask it again. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { type Tries, tryAgain } from '../connection/try-again.ts';
 
 /** `missing`: the object is not there. `failed`: the store refused or could not be reached. */
 export class ObjectStoreError extends Error {
@@ -54,17 +54,10 @@ export function isStoreAway(error: unknown): boolean {
   return networkCodes.has((error as { readonly code?: string } | null)?.code ?? '');
 }
 
-const maxTries = 4;
-const firstPauseMs = 100;
+/** About two seconds in all. */
+const storeTries: Tries = { maxTries: 4, firstPauseMs: 200, mayPass: isWorthAnotherTry };
 
-/** Tries up to four times within about two seconds; not after `signal` aborted. */
-export async function withTries<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (signal.aborted || tries === maxTries || !isWorthAnotherTry(error)) throw error;
-      await sleep(firstPauseMs * 2 ** tries * (0.5 + Math.random() / 2), undefined, { signal });
-    }
-  }
+/** @param signal after it aborted nothing is tried again */
+export function withTries<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  return tryAgain(storeTries, work, signal);
 }

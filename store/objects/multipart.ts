@@ -1,9 +1,4 @@
-/**
- * Multi-part uploads whose parts come in requests of their own. A part is staged until all of it is in and admitted, so
- * that one that breaks off, is too large or does not match its checksum leaves an earlier part of its number as it is,
- * and a slow sender never keeps a request to the store waiting.
- */
-import type { Readable } from 'node:stream';
+/** The calls of multi-part uploads: for objects that come as one stream, and for those whose parts come one by one. */
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
@@ -14,9 +9,8 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { objectContentType, sendBody, setHeaders } from './body.ts';
-import { httpStatusOf, toObjectStoreError, withTries } from './errors.ts';
-import { type SourceOptions, type StoredBytes, withIntake } from './source.ts';
-import { fillPart, type StagedPart } from './staging.ts';
+import { httpStatusOf, toObjectStoreError } from './errors.ts';
+import type { StagedPart } from './staging.ts';
 import type { StagingArea } from './staging-area.ts';
 
 const shortCallMs = 30_000;
@@ -54,20 +48,14 @@ export class PartsDiffer extends Error {
   }
 }
 
-export interface PartOptions extends SourceOptions {
-  readonly maxBytes: number;
-  /** Length of the part where it is known. */
-  readonly declaredBytes?: number | null;
-  /** Called when all bytes are in and before any goes to the store; what it throws refuses the part. */
-  readonly admit: (bytes: StoredBytes) => Promise<void>;
-}
-
 /** @returns the store's name for the upload @throws ObjectStoreError */
-export async function beginMultipart(place: MultipartPlace): Promise<string> {
-  const { client, bucket: Bucket, key: Key } = place;
+export async function beginMultipart(
+  { client, bucket: Bucket, key: Key }: MultipartPlace,
+  abortSignal = AbortSignal.timeout(shortCallMs),
+): Promise<string> {
   const command = new CreateMultipartUploadCommand({ Bucket, Key, ContentType: objectContentType });
   try {
-    const { UploadId } = await client.send(command, { abortSignal: AbortSignal.timeout(shortCallMs) });
+    const { UploadId } = await client.send(command, { abortSignal });
     if (UploadId === undefined) throw new Error('The store made no upload id.');
     return UploadId;
   } catch (error) {
@@ -75,101 +63,43 @@ export async function beginMultipart(place: MultipartPlace): Promise<string> {
   }
 }
 
-/**
- * Stores one part, in place of an earlier one of its number. The stream is not destroyed when this fails.
- * @throws MultipartGone, ObjectTooLarge, SourceBroken, ObjectStoreError, what `admit` threw, the signal's reason
- */
-export async function putPart(
-  place: MultipartPlace,
-  uploadId: string,
-  number: number,
-  source: Readable,
-  options: PartOptions,
-): Promise<StoredBytes & { readonly etag: string }> {
-  let refusal: unknown;
-  return await withIntake(
-    source,
-    options,
-    async (intake) => {
-      // One byte more than allowed never comes out of the intake, so that the part ends where the source does.
-      const { part } = await fillPart({
-        area: place.staging,
-        intake,
-        partBytes: options.maxBytes + 1,
-        expectedBytes: options.declaredBytes ?? options.maxBytes,
-        signal: options.signal,
-      });
-      let isSent = false;
-      try {
-        const bytes = { sizeBytes: part.sizeBytes, ...intake.digests() };
-        await options.admit(bytes).catch((error) => {
-          refusal = error;
-          throw error;
-        });
-        const etag = await sendPart(place, uploadId, number, part, bytes.sha256, options);
-        isSent = true;
-        return { ...bytes, etag };
-      } finally {
-        part.dispose(isSent);
-      }
-    },
-    (error) => error instanceof MultipartGone || (refusal !== undefined && error === refusal),
-  );
+export interface PartSend {
+  readonly signal: AbortSignal;
+  /** Hexadecimal digest of the part where it is known: it is signed, so that the store refuses other bytes. */
+  readonly sha256?: string;
+  readonly onBytes?: ((count: number) => void) | undefined;
 }
 
-async function sendPart(
-  place: MultipartPlace,
-  uploadId: string,
-  number: number,
-  part: StagedPart,
-  sha256: string,
-  options: PartOptions,
-): Promise<string> {
-  // Told as a result, because there is no use in another try.
-  const sent = await withTries(options.signal, async () => {
-    try {
-      return { etag: await sendOnce(place, uploadId, number, part, sha256, options) };
-    } catch (error) {
-      if (await isUploadGone(place, uploadId, error, options.signal)) return { gone: error };
-      throw error;
-    }
-  });
-  if ('gone' in sent) throw new MultipartGone(sent.gone);
-  return sent.etag;
-}
-
-async function sendOnce(
+/** One request that sends one part, in place of an earlier one of its number. @throws what the store's client throws */
+export async function sendPart(
   { client, bucket: Bucket, key: Key }: MultipartPlace,
   UploadId: string,
   PartNumber: number,
   part: StagedPart,
-  sha256: string,
-  { signal, onBytes }: PartOptions,
+  { signal, sha256, onBytes }: PartSend,
 ): Promise<string> {
   const input = { Bucket, Key, UploadId, PartNumber, ContentLength: part.sizeBytes };
   const { ETag } = await sendBody(signal, counted(part, onBytes), (Body, abortSignal) => {
     const command = new UploadPartCommand({ ...input, Body });
-    // The digest that we have already is signed, so that the store refuses other bytes.
-    setHeaders(command, { 'x-amz-content-sha256': sha256 });
+    if (sha256 !== undefined) setHeaders(command, { 'x-amz-content-sha256': sha256 });
     return client.send(command, { abortSignal });
   });
   if (ETag === undefined) throw new Error('The store acknowledged a part without an ETag.');
   return ETag;
 }
 
-/** Some stores close the connection on a part that they refuse, so that their answer is lost. */
-async function isUploadGone(
+/** Whether the store knows the upload. @throws what the store's client throws */
+export async function hasMultipart(
   { client, bucket: Bucket, key: Key }: MultipartPlace,
   UploadId: string,
-  error: unknown,
   abortSignal: AbortSignal,
 ): Promise<boolean> {
-  if (httpStatusOf(error) !== null || abortSignal.aborted) return isGone(error);
   try {
     await client.send(new ListPartsCommand({ Bucket, Key, UploadId, MaxParts: 1 }), { abortSignal });
-    return false;
-  } catch (failure) {
-    return isGone(failure);
+    return true;
+  } catch (error) {
+    if (isGone(error)) return false;
+    throw error;
   }
 }
 
@@ -262,15 +192,22 @@ async function differing(
     .map(({ number }) => number);
 }
 
-/** Removes what was sent of an upload; one that the store does not know is as good as removed. @throws ObjectStoreError */
-export async function abortMultipart(place: MultipartPlace, uploadId: string): Promise<void> {
-  const { client, bucket: Bucket, key: Key } = place;
+/**
+ * Removes what was sent of an upload.
+ * @returns false when the store knows no such upload @throws ObjectStoreError
+ */
+export async function abortMultipart(
+  { client, bucket: Bucket, key: Key }: MultipartPlace,
+  UploadId: string,
+  timeoutMs = shortCallMs,
+): Promise<boolean> {
   try {
-    await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId: uploadId }), {
-      abortSignal: AbortSignal.timeout(shortCallMs),
-    });
+    const abortSignal = AbortSignal.timeout(timeoutMs);
+    await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }), { abortSignal });
+    return true;
   } catch (error) {
-    if (!isGone(error)) throw toObjectStoreError(error);
+    if (isGone(error)) return false;
+    throw toObjectStoreError(error);
   }
 }
 
@@ -284,7 +221,8 @@ function bareEtagOr(etag: string | undefined): string | undefined {
   return etag?.replace(/^W\//, '').replaceAll('"', '');
 }
 
-function isGone(error: unknown): boolean {
+/** Whether the store answered that it knows no such upload. */
+export function isGone(error: unknown): boolean {
   const { name } = error as { readonly name?: string };
   return name === 'NoSuchUpload' || (httpStatusOf(error) === 404 && name !== 'NoSuchBucket');
 }

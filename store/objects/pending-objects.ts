@@ -170,7 +170,7 @@ async function sweepPending(
   olderThanSeconds: number,
 ): Promise<number> {
   const rows = await database.query<{ objectKey: string; dataSourceId: number }>(
-    `select object_key as "objectKey", data_source_id as "dataSourceId" from pending_object
+    `select object_key, data_source_id from pending_object
       where ${isOld} order by beat_at limit ${sweepBatch}`,
     [olderThanSeconds],
   );
@@ -212,11 +212,11 @@ async function sweepDeletions(
     objectKey: string;
     isReferred: boolean;
   }>(
-    `select q.id, q.data_source_id as "dataSourceId", q.object_key as "objectKey",
+    `select q.id, q.data_source_id, q.object_key,
             exists (select from node_output o
                      where o.object_key = q.object_key and o.data_source_id = q.data_source_id)
             or exists (select from node_output_superseded v
-                        where v.object_key = q.object_key and v.data_source_id = q.data_source_id) as "isReferred"
+                        where v.object_key = q.object_key and v.data_source_id = q.data_source_id) as is_referred
        from object_deletion q where q.wanted_at <= clock_timestamp() - make_interval(hours => $1)
       order by q.wanted_at limit ${sweepBatch}`,
     [keptHours],

@@ -9,17 +9,11 @@
  *   keeps a request to the store waiting, which stores cut after some seconds.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  AbortMultipartUploadCommand,
-  CreateMultipartUploadCommand,
-  PutObjectCommand,
-  type S3Client,
-  UploadPartCommand,
-} from '@aws-sdk/client-s3';
+import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { BytesDiffer, objectContentType, sendBody, setHeaders, trailerHeaders, withTrailer } from './body.ts';
-import { httpStatusOf, withTries } from './errors.ts';
+import { httpStatusOf, toObjectStoreError, withTries } from './errors.ts';
 import type { Intake } from './intake.ts';
-import { bareEtag, completeMultipart } from './multipart.ts';
+import { abortMultipart, bareEtag, beginMultipart, completeMultipart, sendPart } from './multipart.ts';
 import { type FillOptions, fillPart, type StagedPart } from './staging.ts';
 import type { StagingArea } from './staging-area.ts';
 
@@ -169,12 +163,7 @@ class PartSender {
   }
 
   async begin(): Promise<void> {
-    const { client, signal } = this.#job;
-    const result = await client.send(new CreateMultipartUploadCommand(target(this.#job)), {
-      abortSignal: signal,
-    });
-    if (result.UploadId === undefined) throw new Error('The store made no upload id.');
-    this.#uploadId = result.UploadId;
+    this.#uploadId = await beginMultipart(this.#job, this.#job.signal);
   }
 
   /** Takes the part over, and waits while too many are under way. Their failures stop the intake. */
@@ -188,39 +177,19 @@ class PartSender {
   }
 
   async #put(number: number, part: StagedPart): Promise<void> {
-    const { client, bucket: Bucket, key: Key } = this.#job;
-    const input = {
-      Bucket,
-      Key,
-      UploadId: this.#uploadId,
-      PartNumber: number,
-      ContentLength: part.sizeBytes,
-    };
-    await withTries(this.#cut.signal, async () => {
-      const { ETag } = await sendBody(this.#cut.signal, part.read(), (Body, abortSignal) =>
-        client.send(new UploadPartCommand({ ...input, Body }), { abortSignal }),
-      );
-      if (ETag === undefined) throw new Error('The store acknowledged a part without an ETag.');
-      this.#etags[number - 1] = ETag;
-    });
+    const { signal } = this.#cut;
+    this.#etags[number - 1] = await withTries(signal, () =>
+      sendPart(this.#job, this.#uploadId!, number, part, { signal }),
+    );
     this.#sentBytes += part.sizeBytes;
   }
 
   async complete(): Promise<{ etag: string }> {
     await Promise.all(this.#sending);
-    const { client, bucket, key, staging, signal } = this.#job;
+    const { intake, signal } = this.#job;
     const parts = this.#etags.map((etag, index) => ({ etag, number: index + 1 }));
-    const { sizeBytes } = this.#job.intake;
-    if (this.#sentBytes !== sizeBytes) throw new BytesDiffer();
-    return {
-      etag: await completeMultipart(
-        { client, bucket, key, staging },
-        this.#uploadId!,
-        parts,
-        sizeBytes,
-        signal,
-      ),
-    };
+    if (this.#sentBytes !== intake.sizeBytes) throw new BytesDiffer();
+    return { etag: await completeMultipart(this.#job, this.#uploadId!, parts, intake.sizeBytes, signal) };
   }
 
   /** Leaves nothing in the store. Parts under way may end first: one that ends later would stay. */
@@ -229,16 +198,14 @@ class PartSender {
     await Promise.allSettled(this.#sending);
     clearTimeout(timer);
     if (this.#uploadId === undefined) return;
-    const { client, bucket: Bucket, key: Key } = this.#job;
     for (let tries = 1; tries <= tidyTries; tries += 1) {
       try {
-        await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId: this.#uploadId }), {
-          abortSignal: AbortSignal.timeout(tidySeconds * 1000),
-        });
-        if (!this.#cut.signal.aborted) return;
+        const wasThere = await abortMultipart(this.#job, this.#uploadId, tidySeconds * 1000);
+        if (!wasThere || !this.#cut.signal.aborted) return;
       } catch (error) {
-        // Gone, or left to the sweeper, which finds it by its key.
-        if (httpStatusOf(error) === 404 || httpStatusOf(error) === null) return;
+        // Left to the sweeper, which finds it by its key.
+        const { httpStatus } = toObjectStoreError(error);
+        if (httpStatus === 404 || httpStatus === null) return;
       }
       await sleep(100 * 2 ** tries);
     }

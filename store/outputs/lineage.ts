@@ -66,10 +66,10 @@ type Flat = Omit<OutputLineage, 'run'> & {
 /** Undefined when there is no such published output. */
 export async function findLineage(database: Database, outputId: number): Promise<OutputLineage | undefined> {
   const [row] = await database.query<Flat>(
-    `select o.id as "outputId", o.output_identifier as "outputIdentifier", n.session_id as "sessionId",
-            n.id as "nodeInstanceId", n.name as "nodeName", t.name as "nodeTemplate", t.runner_type as "runnerType",
-            o.configuration, o.size_bytes as "sizeBytes", o.sha256, o.created_at as "createdAt", r.id as "runId",
-            r.reason, r.attempt, r.max_attempts as "maxAttempts", r.ended_at as "endedAt", r.outcome, r.lineage
+    `select o.id as output_id, o.output_identifier, n.session_id,
+            n.id as node_instance_id, n.name as node_name, t.name as node_template, t.runner_type,
+            o.configuration, o.size_bytes, o.sha256, o.created_at, r.id as run_id,
+            r.reason, r.attempt, r.max_attempts, r.ended_at, r.outcome, r.lineage
        from node_output o join node_instance n on n.id = o.node_instance_id
        join node_template t on t.id = n.node_template_id left join node_run r on r.id = o.run_id
       where o.id = $1 and o.position is not null`,

@@ -11,14 +11,14 @@ const ofPage = 'o.node_instance_id = $1 and o.position > $2 and o.position <= $3
  * replaced since. Each arm ends by itself, so that a page costs the same wherever it lies.
  */
 const pageStatement = `
-  select page.*, ${dataSourceColumns('d', 'source_')}
+  select page.*, ${dataSourceColumns('d', 'source.')}
     from ((select ${outputColumns} from node_output o where ${ofPage} order by o.position limit $4)
           union all
           (select ${outputColumns}
              from (select v.*, v.output_id as id, p.output_identifier
                      from node_output_superseded v join node_output p on p.id = v.output_id) o
             where ${ofPage} and o.superseded_at_position > $3 order by o.position limit $4)) page
-    join data_source d on d.id = page."dataSourceId"
+    join data_source d on d.id = page.data_source_id
    order by page.position limit $4`;
 const firstPageOutputs = 16;
 const largestPageOutputs = 100;

@@ -36,25 +36,26 @@ export interface NodeOutputRow extends OutputBytes {
   readonly createdAt: Date;
 }
 
-/** What a writer knows of a new output; the rest comes from the node. */
-export interface NewOutput {
-  readonly sessionId: string;
-  readonly nodeInstanceId: number;
-  readonly position: number | null;
-  /** Time of the publication; absent for a staged write, which has its own. */
-  readonly createdAt?: Date;
-  readonly runId: string | null;
+/** An object that stands in storage, as every row that refers to one has it. */
+interface StoredObject extends Omit<OutputBytes, 'objectOffset' | 'outputIdentifier'> {
   readonly dataSourceId: number;
-  readonly objectKey: string;
-  readonly objectOffset?: number | null;
-  /** Null lets the platform make one. */
+}
+
+/** An object that stands in storage already and is to become an output of a node. */
+export interface UploadedObject extends StoredObject {
+  readonly nodeInstanceId: number;
+  /** Unique in the node; null lets the platform make one. */
   readonly outputIdentifier: string | null;
-  readonly contentType: string | null;
-  readonly contentEncoding: string | null;
-  readonly sizeBytes: number;
-  readonly sha256: string | null;
-  readonly etag: string;
   readonly metadata: Record<string, unknown> | null;
+}
+
+/** What a writer knows of a published output; the rest comes from the node. */
+export interface NewOutput extends UploadedObject {
+  readonly sessionId: string;
+  readonly position: number;
+  /** Time of the publication. */
+  readonly createdAt: Date;
+  readonly objectOffset?: number | null;
 }
 
 /** An output together with the data source that holds its bytes. */
@@ -63,58 +64,66 @@ export interface OutputWithSource {
   readonly dataSource: DataSourceRow;
 }
 
+const objectColumnNames = {
+  dataSourceId: 'data_source_id',
+  objectKey: 'object_key',
+  contentType: 'content_type',
+  contentEncoding: 'content_encoding',
+  sizeBytes: 'size_bytes',
+  sha256: 'sha256',
+  etag: 'etag',
+} as const satisfies Record<keyof StoredObject, string>;
+const objectFields = Object.keys(objectColumnNames) as (keyof StoredObject)[];
+
+/** The columns of a stored object in every table that refers to one. */
+export const objectColumns = Object.values(objectColumnNames).join(', ');
+
+/** The parameters for {@link objectColumns}, of the values of {@link objectValues}. @param first the number of the first */
+export const objectParameters = (first: number) =>
+  objectFields.map((_field, place) => `$${first + place}`).join(', ');
+
+export const objectValues = (object: StoredObject) => objectFields.map((field) => object[field]);
+
+export const jsonOrNull = (json: Record<string, unknown> | null) =>
+  json === null ? null : JSON.stringify(json);
+
 const columnNames = {
   id: 'id',
   sessionId: 'session_id',
   nodeInstanceId: 'node_instance_id',
   position: 'position',
   runId: 'run_id',
-  dataSourceId: 'data_source_id',
-  objectKey: 'object_key',
+  ...objectColumnNames,
   objectOffset: 'object_offset',
   outputIdentifier: 'output_identifier',
-  contentType: 'content_type',
-  contentEncoding: 'content_encoding',
-  sizeBytes: 'size_bytes',
-  sha256: 'sha256',
-  etag: 'etag',
   metadata: 'metadata',
   configuration: 'configuration',
   createdAt: 'created_at',
 } as const satisfies Record<keyof NodeOutputRow, string>;
 
 /** The select list of a {@link NodeOutputRow} for a table named `o`. */
-export const outputColumns = Object.entries(columnNames)
-  .map(([field, column]) => `o.${column} as "${field}"`)
+export const outputColumns = Object.values(columnNames)
+  .map((column) => `o.${column}`)
   .join(', ');
 
-/** Inserts an output, published (with a position) or staged. Throws when the node is gone. */
+/** Inserts a published output. Throws when the node is gone. */
 export async function insertOutput(tx: Tx, output: NewOutput): Promise<NodeOutputRow> {
   const [row] = await tx.query<NodeOutputRow>(
     `insert into node_output as o
-            (session_id, node_instance_id, position, run_id, data_source_id, object_key, object_offset,
-             output_identifier, content_type, content_encoding, size_bytes, sha256, etag, metadata, configuration,
-             created_at)
-     select $1::uuid, n.id, $3::bigint, $4::uuid, $5::bigint, $6, $7::bigint, $8, $9, $10, $11::bigint, $12, $13,
-            $14::jsonb, n.configuration, coalesce($15::timestamptz, clock_timestamp())
-       from node_instance n where n.id = $2::bigint
+            (session_id, node_instance_id, configuration, position, object_offset, output_identifier, metadata,
+             created_at, ${objectColumns})
+     select $1, n.id, n.configuration, $3, $4, $5, $6, $7, ${objectParameters(8)}
+       from node_instance n where n.id = $2
      returning ${outputColumns}`,
     [
       output.sessionId,
       output.nodeInstanceId,
       output.position,
-      output.runId,
-      output.dataSourceId,
-      output.objectKey,
       output.objectOffset ?? null,
       output.outputIdentifier ?? newId(),
-      output.contentType,
-      output.contentEncoding,
-      output.sizeBytes,
-      output.sha256,
-      output.etag,
-      output.metadata === null ? null : JSON.stringify(output.metadata),
-      output.createdAt ?? null,
+      jsonOrNull(output.metadata),
+      output.createdAt,
+      ...objectValues(output),
     ],
   );
   if (row === undefined) throw new Error(`Node instance ${output.nodeInstanceId} is gone.`);
@@ -144,40 +153,30 @@ export async function replaceOutput(tx: Tx, old: NodeOutputRow, output: NewOutpu
   else await keepVersion(tx, old.id, output.position);
   const [row] = await tx.query<NodeOutputRow>(
     `update node_output o
-        set position = $2, run_id = $3, data_source_id = $4, object_key = $5, object_offset = $6, content_type = $7,
-            content_encoding = $8, size_bytes = $9, sha256 = $10, etag = $11, metadata = $12::jsonb,
-            configuration = n.configuration, created_at = coalesce($13::timestamptz, clock_timestamp())
+        set run_id = null, configuration = n.configuration, position = $2, object_offset = $3, metadata = $4,
+            created_at = $5, (${objectColumns}) = row (${objectParameters(6)})
        from node_instance n where o.id = $1 and n.id = o.node_instance_id
      returning ${outputColumns}`,
     [
       old.id,
       output.position,
-      output.runId,
-      output.dataSourceId,
-      output.objectKey,
       output.objectOffset ?? null,
-      output.contentType,
-      output.contentEncoding,
-      output.sizeBytes,
-      output.sha256,
-      output.etag,
-      output.metadata === null ? null : JSON.stringify(output.metadata),
-      output.createdAt ?? null,
+      jsonOrNull(output.metadata),
+      output.createdAt,
+      ...objectValues(output),
     ],
   );
   return row!;
 }
 
-async function keepVersion(tx: Tx, outputId: number, supersededAtPosition: number | null): Promise<void> {
+async function keepVersion(tx: Tx, outputId: number, supersededAtPosition: number): Promise<void> {
   await tx.query(
     `insert into node_output_superseded
-            (output_id, session_id, node_instance_id, position, superseded_at_position, data_source_id, object_key,
-             object_offset, content_type, content_encoding, size_bytes, sha256, etag, metadata, configuration,
-             created_at, run_id)
-     select o.id, o.session_id, o.node_instance_id, o.position, $2, o.data_source_id, o.object_key, o.object_offset,
-            o.content_type, o.content_encoding, o.size_bytes, o.sha256, o.etag, o.metadata, o.configuration,
-            o.created_at, o.run_id
-       from node_output o where o.id = $1`,
+            (output_id, superseded_at_position, session_id, node_instance_id, position, run_id, object_offset, metadata,
+             configuration, created_at, ${objectColumns})
+     select id, $2, session_id, node_instance_id, position, run_id, object_offset, metadata, configuration, created_at,
+            ${objectColumns}
+       from node_output where id = $1`,
     [outputId, supersededAtPosition],
   );
 }
@@ -208,7 +207,7 @@ export async function findOutputByIdentifier(
 }
 
 const withSource = `
-  select ${outputColumns}, ${dataSourceColumns('d', 'source_')}
+  select ${outputColumns}, ${dataSourceColumns('d', 'source.')}
     from node_output o join data_source d on d.id = o.data_source_id`;
 
 /** A published output by its id. */
@@ -232,12 +231,12 @@ export async function findLatestOutput(
   return row === undefined ? undefined : splitSource(row);
 }
 
-/** A row of outputs and their data sources, whose columns begin with `source_`. */
+/** A row of outputs and their data sources, whose columns begin with `source.`. */
 export function splitSource(row: Record<string, unknown>): OutputWithSource {
   const output: Record<string, unknown> = {};
   const dataSource: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(row)) {
-    if (name.startsWith('source_')) dataSource[name.slice('source_'.length)] = value;
+    if (name.startsWith('source.')) dataSource[name.slice('source.'.length)] = value;
     else output[name] = value;
   }
   return { output, dataSource } as unknown as OutputWithSource;
@@ -261,8 +260,8 @@ export async function findUploadTarget(
   nodeInstanceId: number,
 ): Promise<UploadTarget | undefined> {
   const [row] = await database.query<UploadTarget>(
-    `select n.id as "nodeInstanceId", n.session_id as "sessionId", s.project_id as "projectId", n.configuration,
-            s.frozen_at is not null as frozen, p.queued_ingestion as "queuedIngestion"
+    `select n.id as node_instance_id, n.session_id, s.project_id, n.configuration,
+            s.frozen_at is not null as frozen, p.queued_ingestion
        from node_instance n join session s on s.id = n.session_id join project p on p.id = s.project_id
       where n.id = $1`,
     [nodeInstanceId],

@@ -1,24 +1,9 @@
 /** The steps that every publication of an upload consists of, whoever takes them. The session is locked. */
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import type { Tx } from '../connection/database.ts';
-import { type LockedSession, nextPosition } from '../runs/session-lock.ts';
+import { type LockedSession, nextPosition } from '../runs/change-session.ts';
 import { insertOutput, lockOutput, type NewOutput, type NodeOutputRow, replaceOutput } from './outputs.ts';
 import { isRepeat } from './repeats.ts';
-
-/** What stands in storage already and is now to become an output. */
-export interface UploadedObject {
-  readonly nodeInstanceId: number;
-  readonly dataSourceId: number;
-  readonly objectKey: string;
-  /** Unique in the node; null lets the platform make one. */
-  readonly outputIdentifier: string | null;
-  readonly contentType: string | null;
-  readonly contentEncoding: string | null;
-  readonly sizeBytes: number;
-  readonly sha256: string | null;
-  readonly etag: string;
-  readonly metadata: Record<string, unknown> | null;
-}
 
 export interface PublishedOutput {
   /** `repeated`: the output stands as it was, and the upload's own object is referred to by nothing. */
@@ -34,7 +19,7 @@ export interface PublishedOutput {
 export async function publishOutput(
   tx: Tx,
   session: LockedSession,
-  upload: Omit<NewOutput, 'sessionId' | 'position' | 'createdAt' | 'runId'>,
+  upload: Omit<NewOutput, 'sessionId' | 'position' | 'createdAt'>,
   takeObject: () => Promise<void>,
 ): Promise<PublishedOutput> {
   const { nodeInstanceId, outputIdentifier } = upload;
@@ -47,7 +32,6 @@ export async function publishOutput(
     sessionId: session.sessionId,
     position,
     createdAt: session.publishedAt,
-    runId: null,
   };
   const [output] = await Promise.all([
     before === undefined ? insertOutput(tx, values) : replaceOutput(tx, before, values),

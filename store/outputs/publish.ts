@@ -3,10 +3,16 @@ import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { once } from '../connection/idempotency.ts';
 import { takePendingObject } from '../objects/pending-objects.ts';
+import {
+  type Change,
+  changed,
+  changeSessionWithin,
+  type LockedSession,
+  unchanged,
+} from '../runs/change-session.ts';
 import { planSession } from '../runs/plan-session.ts';
-import { type LockedSession, lockSession, saveSession } from '../runs/session-lock.ts';
-import type { NodeOutputRow } from './outputs.ts';
-import { markPublished, publishOutput, type UploadedObject } from './publish-output.ts';
+import type { NodeOutputRow, UploadedObject } from './outputs.ts';
+import { markPublished, publishOutput } from './publish-output.ts';
 import { publishQueuedOfNode } from './queued-uploads.ts';
 
 export type PublishResult =
@@ -27,16 +33,10 @@ export async function publishUpload(database: Database, upload: UploadedObject):
   for (;;) {
     const result = await database.transaction(
       once(
-        async (tx): Promise<PublishResult | { outcome: 'drained' }> => {
-          const session = await lockSession(tx, 'node', upload.nodeInstanceId);
-          if (!session) return { outcome: 'node-missing' };
-          if (session.frozen) return { outcome: 'frozen' };
-          if (await publishQueuedOfNode(tx, session, upload.nodeInstanceId)) {
-            await saveSession(tx, session);
-            return { outcome: 'drained' };
-          }
-          return publishUploadWithin(tx, session, upload);
-        },
+        async (tx) =>
+          (await changeSessionWithin(tx, { nodeInstanceId: upload.nodeInstanceId }, (session) =>
+            publishOrDrain(tx, session, upload),
+          )) ?? ({ outcome: 'node-missing' } as const),
         (result) => 'output' in result,
       ),
     );
@@ -46,19 +46,28 @@ export async function publishUpload(database: Database, upload: UploadedObject):
   }
 }
 
-/** As {@link publishUpload}, inside the caller's transaction, for a node that nothing is queued for. */
+async function publishOrDrain(
+  tx: Tx,
+  session: LockedSession,
+  upload: UploadedObject,
+): Promise<Change<PublishResult | { readonly outcome: 'drained' }>> {
+  if (session.frozen) return unchanged({ outcome: 'frozen' });
+  if (await publishQueuedOfNode(tx, session, upload.nodeInstanceId)) return changed({ outcome: 'drained' });
+  return publishUploadWithin(tx, session, upload);
+}
+
+/** As {@link publishUpload}, inside the caller's change, for a node that nothing is queued for. */
 export async function publishUploadWithin(
   tx: Tx,
   session: LockedSession,
   upload: UploadedObject,
-): Promise<Extract<PublishResult, { output: unknown }>> {
+): Promise<Change<Extract<PublishResult, { output: unknown }>>> {
   const { outcome, output } = await publishOutput(tx, session, upload, () =>
     takePendingObject(tx, upload.objectKey),
   );
-  if (outcome === 'repeated') return { outcome, output };
+  if (outcome === 'repeated') return unchanged({ outcome, output });
   await Promise.all([markPublished(tx, output), planSession(tx, session, upload.nodeInstanceId)]);
-  await saveSession(tx, session);
-  return { outcome, output };
+  return changed({ outcome, output });
 }
 
 /** What a run published at one moment. The caller writes the node's counters. */

@@ -10,10 +10,18 @@ import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { once } from '../connection/idempotency.ts';
 import { takePendingObject } from '../objects/pending-objects.ts';
+import { changed, changeSession, type LockedSession, unchanged } from '../runs/change-session.ts';
 import { planSession } from '../runs/plan-session.ts';
-import { type LockedSession, lockSession, saveSession } from '../runs/session-lock.ts';
-import { type NodeOutputRow, queueObjectDeletion } from './outputs.ts';
-import { markPublished, publishOutput, type UploadedObject } from './publish-output.ts';
+import {
+  jsonOrNull,
+  type NodeOutputRow,
+  objectColumns,
+  objectParameters,
+  objectValues,
+  queueObjectDeletion,
+  type UploadedObject,
+} from './outputs.ts';
+import { markPublished, publishOutput } from './publish-output.ts';
 import { findRepeat, type Repeat } from './repeats.ts';
 
 /** An upload that waits. */
@@ -73,7 +81,7 @@ export async function queueUpload(database: Database, upload: UploadedObject): P
 /** As {@link queueUpload}, inside the caller's transaction. */
 export async function queueUploadWithin(tx: Tx, upload: UploadedObject): Promise<QueueResult> {
   const [target] = await tx.query<{ projectId: number; sessionId: string; frozen: boolean }>(
-    `select s.project_id as "projectId", s.id as "sessionId", s.frozen_at is not null as frozen
+    `select s.project_id, s.id as session_id, s.frozen_at is not null as frozen
        from node_instance n join session s on s.id = n.session_id where n.id = $1`,
     [upload.nodeInstanceId],
   );
@@ -83,23 +91,16 @@ export async function queueUploadWithin(tx: Tx, upload: UploadedObject): Promise
   await takePendingObject(tx, upload.objectKey);
   const [row] = await tx.query<{ id: number }>(
     `insert into queued_upload
-            (project_id, session_id, node_instance_id, data_source_id, object_key, output_identifier, content_type,
-             content_encoding, size_bytes, sha256, etag, metadata, traceparent)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::jsonb, $13) returning id`,
+            (project_id, session_id, node_instance_id, output_identifier, metadata, traceparent, ${objectColumns})
+     values ($1, $2, $3, $4, $5, $6, ${objectParameters(7)}) returning id`,
     [
       target.projectId,
       target.sessionId,
       upload.nodeInstanceId,
-      upload.dataSourceId,
-      upload.objectKey,
       upload.outputIdentifier,
-      upload.contentType,
-      upload.contentEncoding,
-      upload.sizeBytes,
-      upload.sha256,
-      upload.etag,
-      upload.metadata === null ? null : JSON.stringify(upload.metadata),
+      jsonOrNull(upload.metadata),
       currentTraceparent(),
+      ...objectValues(upload),
     ],
   );
   const { projectId, sessionId } = target;
@@ -122,9 +123,9 @@ export async function mustTellOfQueued(
 }
 
 const columns = `
-  q.id, q.session_id as "sessionId", q.node_instance_id as "nodeInstanceId", q.data_source_id as "dataSourceId",
-  q.object_key as "objectKey", q.output_identifier as "outputIdentifier", q.content_type as "contentType",
-  q.content_encoding as "contentEncoding", q.size_bytes as "sizeBytes", q.sha256, q.etag, q.metadata,
+  q.id, q.session_id, q.node_instance_id, q.data_source_id,
+  q.object_key, q.output_identifier, q.content_type,
+  q.content_encoding, q.size_bytes, q.sha256, q.etag, q.metadata,
   q.traceparent`;
 
 /** The front of a project's queue, oldest first, but for some sessions. */
@@ -167,10 +168,8 @@ export async function publishQueued(
   heldBack: number;
   usedBundles: ReadonlySet<string>;
 }> {
-  const result = await database.transaction(async (tx) => {
+  const result = await changeSession(database, { sessionId }, async (tx, session) => {
     const usedBundles = new Set<string>();
-    const session = await lockSession(tx, 'session', sessionId);
-    if (!session) return { published: 0, heldBack: 0, usedBundles };
     const rows = await tx.query<QueuedUpload>(
       `delete from queued_upload q
         where q.id = any ($1::bigint[]) and q.session_id = $2
@@ -186,12 +185,12 @@ export async function publishQueued(
       if (bundle !== undefined) usedBundles.add(bundle);
     }
     for (const bundle of usedBundles) if (pendingBundles.has(bundle)) await takePendingObject(tx, bundle);
-    if (published.length > 0) await saveSession(tx, session);
     const heldBack = rows.length < ids.length ? await countQueued(tx, ids) : 0;
-    return { published: rows.length, heldBack, usedBundles };
+    const drained = { published: rows.length, heldBack, usedBundles };
+    return published.length > 0 ? changed(drained) : unchanged(drained);
   });
   await failpoint('ingest-published');
-  return result;
+  return result ?? { published: 0, heldBack: 0, usedBundles: new Set() };
 }
 
 async function countQueued(tx: Tx, ids: readonly number[]): Promise<number> {
@@ -208,7 +207,6 @@ const drainedBeforeDirect = 100;
 /**
  * Publishes the front of a node's queue: a direct upload to the node comes after everything that was acknowledged
  * before it. Queueing has been switched off then, or there is nothing.
- * @param session locked; {@link saveSession} must follow
  * @returns whether there was anything; call it again until there is not
  */
 export async function publishQueuedOfNode(
@@ -275,7 +273,7 @@ export async function takeForgottenQueues(
         limit $3 for no key update of p skip locked
      )
      update project p set ingest_healed_at = clock_timestamp() from picked where p.id = picked.id
-     returning p.id as "projectId", extract(epoch from clock_timestamp() - picked.queued_at)::float8 as "waitedSeconds"`,
+     returning p.id as project_id, extract(epoch from clock_timestamp() - picked.queued_at)::float8 as waited_seconds`,
     [waits.waitedSeconds, waits.againSeconds, limit],
   );
 }

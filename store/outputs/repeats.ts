@@ -53,8 +53,8 @@ const queueRead = 1_000;
 const newestStatement = `
   with queue as materialized (
     select * from queued_upload where node_instance_id = $1 order by id desc limit ${queueRead + 1})
-  (select null::bigint as id, content_type as "contentType", content_encoding as "contentEncoding",
-          size_bytes as "sizeBytes", sha256, metadata, project_id as "projectId", session_id as "sessionId"
+  (select null::bigint as id, content_type, content_encoding,
+          size_bytes, sha256, metadata, project_id, session_id
      from queue where output_identifier = $2 order by queue.id desc limit 1)
   union all
   select id, content_type, content_encoding, size_bytes, sha256, metadata, null, session_id

@@ -12,7 +12,7 @@ export interface RunnerTemplate {
 /** All registered node templates by name; retired ones too, because sessions made before go on running them. */
 export async function listRunnerTemplates(database: Queryable): Promise<RunnerTemplate[]> {
   return database.query<RunnerTemplate>(
-    `select t.name, t.type, t.runner_type as "runnerType", r.runtime
+    `select t.name, t.type, t.runner_type, r.runtime
        from node_template t join runner_type r on r.name = t.runner_type order by t.name`,
   );
 }

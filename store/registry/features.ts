@@ -33,15 +33,15 @@ export async function listFeatures(
   withManifestOf: string | null,
 ): Promise<FeatureRow[]> {
   return database.query<FeatureRow>(
-    `select f.name, f.version, f.published_at as "publishedAt",
+    `select f.name, f.version, f.published_at,
             (select coalesce(jsonb_agg(jsonb_build_object('name', r.name, 'runtime', r.runtime,
                       'entrypoint', r.entrypoint, 'description', r.description, 'retired', r.retired)
                       order by r.retired, r.name), '[]')
-               from runner_type r where r.feature_name = f.name) as "runnerTypes",
+               from runner_type r where r.feature_name = f.name) as runner_types,
             (select coalesce(jsonb_agg(jsonb_build_object('name', t.name, 'runnerType', t.runner_type,
                       'type', t.type, 'description', t.description, 'retired', t.retired)
                       order by t.retired, t.name), '[]')
-               from node_template t where t.feature_name = f.name) as "nodeTemplates",
+               from node_template t where t.feature_name = f.name) as node_templates,
             case when f.name = $2 then f.manifest end as manifest
        from feature f
       order by f.name

@@ -24,7 +24,7 @@ export async function findNodeTemplates(
   names: readonly string[],
 ): Promise<Map<string, RegisteredNodeTemplate>> {
   const rows = await database.query<RegisteredNodeTemplate & { readonly name: string }>(
-    `select name, type, configuration_schema as "configurationSchema", schema_revision as "schemaRevision", retired
+    `select name, type, configuration_schema, schema_revision, retired
        from node_template where name = any ($1::text[])`,
     [names],
   );
@@ -38,14 +38,14 @@ async function loadRegistered(database: Queryable, featureName: string | null): 
     [featureName],
   );
   const runnerTypes = await database.query<{ name: string; featureName: string | null; retired: boolean }>(
-    'select name, feature_name as "featureName", retired from runner_type order by name',
+    'select name, feature_name, retired from runner_type order by name',
   );
   const nodeTemplates = await database.query<{
     name: string;
     featureName: string | null;
     type: NodeTemplateType;
     retired: boolean;
-  }>('select name, feature_name as "featureName", type, retired from node_template order by name');
+  }>('select name, feature_name, type, retired from node_template order by name');
   return {
     featureVersion: feature?.version ?? null,
     manifest: feature?.manifest ?? null,

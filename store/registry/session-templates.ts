@@ -50,9 +50,9 @@ export async function findTemplate(database: Queryable, id: number): Promise<Tem
 
 async function templateNodes(database: Queryable, templateId: number): Promise<TemplateNodeRow[]> {
   return database.query<TemplateNodeRow>(
-    `select n.id, n.name, n.node_template_id as "nodeTemplateId", k.name as "nodeTemplateName",
-            k.type as "nodeTemplateType", n.default_configuration as "defaultConfiguration",
-            n.parent_names as "parentNames"
+    `select n.id, n.name, n.node_template_id, k.name as node_template_name,
+            k.type as node_template_type, n.default_configuration,
+            n.parent_names
        from session_template_node n left join node_template k on k.id = n.node_template_id
       where n.session_template_id = $1 order by n.ordinal`,
     [templateId],

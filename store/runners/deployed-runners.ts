@@ -12,6 +12,7 @@ import type {
 } from '../../domain/runners/runner-host.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { newId } from '../connection/ids.ts';
+import { endLeases, isOpen } from '../runs/lease.ts';
 import type { NewTokenValue } from './runner-token-value.ts';
 
 /** A host that has not told of itself for so long has lost what it kept. */
@@ -25,7 +26,7 @@ const isDeployable = `r.runtime = 'sdk' and not r.retired and r.entrypoint is no
 /** All that is to run, by name. */
 export async function listDeployable(database: Queryable): Promise<DeployableRunner[]> {
   return database.query<DeployableRunner>(
-    `select r.name as "runnerType", r.entrypoint, coalesce(f.version, '') as version
+    `select r.name as runner_type, r.entrypoint, coalesce(f.version, '') as version
        from runner_type r left join feature f on f.name = r.feature_name where ${isDeployable} order by r.name`,
   );
 }
@@ -33,7 +34,7 @@ export async function listDeployable(database: Queryable): Promise<DeployableRun
 /** Processes that some host keeps. */
 export async function listKept(database: Queryable): Promise<ProcessKey[]> {
   return database.query<ProcessKey>(
-    `select runner_type as "runnerType", number from deployed_runner where held_until >= clock_timestamp()`,
+    `select runner_type, number from deployed_runner where held_until >= clock_timestamp()`,
   );
 }
 
@@ -89,7 +90,7 @@ export async function keepProcesses(
         where k.id = mine.token_id and k.revoked_at is null and k.expires_at > clock_timestamp()
           and k.expires_at < clock_timestamp() + make_interval(secs => ${tokenRenewSeconds})
      )
-     select runner_type as "runnerType", number from mine`,
+     select runner_type, number from mine`,
     [
       hostId,
       standings.map((standing) => standing.runnerType),
@@ -154,7 +155,7 @@ export async function removeAbandoned(database: Database, processes: number): Pr
       `delete from deployed_runner d
         where d.held_until < clock_timestamp()
           and (d.number > $1 or not exists (select from runner_type r where r.name = d.runner_type and ${isDeployable}))
-        returning d.runner_type as "runnerType", d.number`,
+        returning d.runner_type, d.number`,
       [processes],
     );
     for (const { runnerType, number } of gone) await endTokens(tx, runnerType, number);
@@ -166,11 +167,7 @@ export async function removeAbandoned(database: Database, processes: number): Pr
  * had done for it, so that a task that kills its runners comes to an end.
  */
 export async function loseTasks(database: Queryable, tokenId: string): Promise<void> {
-  await database.query(
-    `update node_claim set used = true, lease_until = least(lease_until, clock_timestamp())
-      where holder = $1 and ended_at is null`,
-    [`token:${tokenId}`],
-  );
+  await endLeases(database, `token:${tokenId}`);
 }
 
 /** Those of the named processes that the host holds, and what they are about. */
@@ -181,21 +178,21 @@ export async function describeHeld(
   silentSeconds: number,
 ): Promise<HeldProcess[]> {
   return database.query<HeldProcess>(
-    `select d.runner_type as "runnerType", d.number, d.entrypoint, d.version,
+    `select d.runner_type, d.number, d.entrypoint, d.version,
             exists (
               select from runner_type r left join feature f on f.name = r.feature_name
                where r.name = d.runner_type and ${isDeployable} and r.entrypoint = d.entrypoint
                  and coalesce(f.version, '') = d.version
-            ) as "isWanted",
-            not exists (select from node_claim c where c.holder = 'token:' || d.token_id and c.ended_at is null)
+            ) as is_wanted,
+            not exists (select from node_claim c where c.holder = 'token:' || d.token_id and ${isOpen})
               and not exists (
                 select from runner_instance i
                  where i.holder = 'token:' || d.token_id
                    and i.last_seen_at > clock_timestamp() - make_interval(secs => $4)
-              ) as "isSilent",
+              ) as is_silent,
             (select r.id from node_claim c join node_run r on r.id = c.run_id
-              where c.holder = 'token:' || d.token_id and c.ended_at is null and r.cancel_requested limit 1
-            ) as "cancelledRunId"
+              where c.holder = 'token:' || d.token_id and ${isOpen} and r.cancel_requested limit 1
+            ) as cancelled_run_id
        from deployed_runner d
        join unnest($2::text[], $3::int[]) as k (runner_type, number) using (runner_type, number)
       where d.host_id = $1`,
@@ -210,7 +207,7 @@ export async function findToken(
   { runnerType, number }: ProcessKey,
 ): Promise<string | null | undefined> {
   const [row] = await database.query<{ tokenId: string | null }>(
-    `select token_id as "tokenId" from deployed_runner where runner_type = $1 and number = $2 and host_id = $3`,
+    `select token_id from deployed_runner where runner_type = $1 and number = $2 and host_id = $3`,
     [runnerType, number, hostId],
   );
   return row?.tokenId;
@@ -233,8 +230,8 @@ export interface DeployedRunnerView {
 /** Runner types with runtime `sdk` and their processes, as operators see them: those of retired ones while they stop. */
 export async function listDeployed(database: Queryable, limit: number): Promise<DeployedRunnerView[]> {
   return database.query<DeployedRunnerView>(
-    `select r.name as "runnerType", r.entrypoint, d.number, d.state, d.message, d.starts,
-            d.changed_at as "changedAt", d.token_id as "tokenId", d.held_until < clock_timestamp() as "isSilent"
+    `select r.name as runner_type, r.entrypoint, d.number, d.state, d.message, d.starts,
+            d.changed_at, d.token_id, d.held_until < clock_timestamp() as is_silent
        from runner_type r left join deployed_runner d on d.runner_type = r.name
       where r.runtime = 'sdk' and (not r.retired or d.number is not null)
       order by r.name, d.number limit $1`,

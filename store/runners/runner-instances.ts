@@ -1,9 +1,8 @@
 /** Runner instances: made by their first claim, seen at every call, drained by operators (decisions 9). */
 import { limits } from '../../domain/limits.ts';
 import type { Queryable } from '../connection/database.ts';
-import type { RunnerIdentity } from '../runs/claims.ts';
-import { builtinHolder } from '../runs/leases.ts';
-import { tokenIdOfHolder } from './holder.ts';
+import { isOpen } from '../runs/lease.ts';
+import { builtinHolder, type RunnerIdentity, tokenIdOfHolder } from './holder.ts';
 
 /** Notifications on this channel tell that instances were drained, or are not any more. */
 export const runnerChangedChannel = 'runner_changed';
@@ -19,6 +18,20 @@ interface HeldTaskView {
   readonly claimedAt: Date;
   readonly phase: string | null;
 }
+
+/** The columns of the task that a claim `c` of a run `r` of a node `n` holds. */
+const taskColumns = {
+  taskId: 'c.task_id',
+  runId: 'c.run_id',
+  attempt: 'c.attempt',
+  sessionId: 'r.session_id',
+  nodeInstanceId: 'r.node_instance_id',
+  nodeName: 'n.name',
+  nodeTemplate: 'r.template_name',
+  claimedAt: 'c.claimed_at',
+  phase: 'c.phase',
+} as const satisfies Record<keyof HeldTaskView, string>;
+const taskFields = Object.keys(taskColumns) as (keyof HeldTaskView)[];
 
 /**
  * `gone`: it signed off, or was not seen for {@link limits.runnerGoneSeconds}. A claim that waits keeps its instance
@@ -55,17 +68,15 @@ export interface RunnerInstanceRow {
 
 /** @param instances a `select` of whole rows of `runner_instance` */
 const select = (instances: string) => `
-  select i.id, i.holder, i.instance_id as "instanceId", i.version, i.first_seen_at as "firstSeenAt",
-         i.last_seen_at as "lastSeenAt", i.drained, ${runnerState('c.task_id is not null')} as state,
+  select i.id, i.holder, i.instance_id, i.version, i.first_seen_at,
+         i.last_seen_at, i.drained, ${runnerState('c.task_id is not null')} as state,
          case when k.id is not null then json_build_object(
            'label', k.label, 'hint', k.hint, 'runnerTypes', k.runner_types, 'isDeployed', k.created_by is null
          ) end as token,
-         c.task_id as "taskId", c.run_id as "runId", c.attempt, r.session_id as "sessionId",
-         r.node_instance_id as "nodeInstanceId", n.name as "nodeName", r.template_name as "nodeTemplate",
-         c.claimed_at as "claimedAt", c.phase
+         ${taskFields.map((field) => `${taskColumns[field]} as "${field}"`).join(', ')}
     from (${instances}) i
     left join runner_token k on k.id = ${tokenIdOfHolder('i.holder')}
-    left join node_claim c on c.holder = i.holder and c.instance_id = i.instance_id and c.ended_at is null
+    left join node_claim c on c.holder = i.holder and c.instance_id = i.instance_id and ${isOpen}
     left join node_run r on r.id = c.run_id
     left join node_instance n on n.id = r.node_instance_id`;
 
@@ -74,32 +85,14 @@ type FlatRow = Omit<RunnerInstanceRow, 'task'> & {
 };
 
 function nested(row: FlatRow): RunnerInstanceRow {
-  const {
-    taskId,
-    runId,
-    attempt,
-    sessionId,
-    nodeInstanceId,
-    nodeName,
-    nodeTemplate,
-    claimedAt,
-    phase,
-    ...own
-  } = row;
-  if (taskId === null) return { ...own, task: null };
-  const task = {
-    taskId,
-    runId,
-    attempt,
-    sessionId,
-    nodeInstanceId,
-    nodeName,
-    nodeTemplate,
-    claimedAt,
-    phase,
-  };
+  const own: Record<string, unknown> = { ...row };
+  const task: Record<string, unknown> = {};
+  for (const field of taskFields) {
+    task[field] = row[field];
+    delete own[field];
+  }
   // The columns of a claim are there together.
-  return { ...own, task: task as HeldTaskView };
+  return { ...own, task: row.taskId === null ? null : task } as unknown as RunnerInstanceRow;
 }
 
 /** Outside instances, those seen last first. */
@@ -176,7 +169,7 @@ export async function noteSightings<T extends Sighting>(
     `with sighting as materialized (
        select s.number::int, i.id, s.version, s.at,
               i.last_seen_at < s.at - make_interval(secs => ${worthSeconds})
-                or s.version is distinct from i.version and s.version is not null as "isNews"
+                or s.version is distinct from i.version and s.version is not null as is_news
          from (select holder, instance_id, version, number, clock_timestamp() - make_interval(secs => ago) as at
                  from unnest($1::text[], $2::text[], $3::text[], $4::float8[]) with ordinality
                    as s (holder, instance_id, version, ago, number)) s
@@ -184,7 +177,7 @@ export async function noteSightings<T extends Sighting>(
      ),
      free as materialized (
        select i.id from runner_instance i
-        where i.id in (select id from sighting where "isNews")
+        where i.id in (select id from sighting where is_news)
           for update skip locked
      ),
      noted as (
@@ -193,7 +186,7 @@ export async function noteSightings<T extends Sighting>(
          from sighting s join free on free.id = s.id where i.id = s.id
      )
      select number from sighting s
-      where s.id is null or s."isNews" and not exists (select from free where free.id = s.id)`,
+      where s.id is null or s.is_news and not exists (select from free where free.id = s.id)`,
     [
       sightings.map((sighting) => sighting.holder),
       sightings.map((sighting) => sighting.instanceId),
@@ -216,7 +209,7 @@ export async function sweepRunnerInstances(database: Queryable): Promise<number>
               - make_interval(days => case when i.drained then ${limits.runnerDrainedKeptDays}
                                            else ${limits.runnerInstanceKeptDays} end)
         and not exists (select from node_claim c
-                         where c.holder = i.holder and c.instance_id = i.instance_id and c.ended_at is null)
+                         where c.holder = i.holder and c.instance_id = i.instance_id and ${isOpen})
       returning 1`,
   );
   return rows.length;

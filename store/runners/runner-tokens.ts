@@ -6,6 +6,7 @@ import { noteAudited } from '../administration/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { once } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
+import { isOpen } from '../runs/lease.ts';
 
 /** A token as a call with it needs it. */
 export interface RunnerTokenRow extends TokenFacts {
@@ -22,12 +23,12 @@ export interface RunnerTokenRow extends TokenFacts {
 const typesWhere = (condition: string) =>
   `array(select r.name from runner_type r where r.name = any (k.runner_types) and ${condition} order by r.name)`;
 const selectToken = `
-  select k.id, k.label, k.scopes, k.revoked_at as "revokedAt", k.expires_at as "expiresAt", k.created_by as "createdBy",
-         c.role as "creatorRole", c.checked_at as "creatorCheckedAt", clock_timestamp() as now,
-         ${typesWhere("r.runtime <> 'system'")} as "runnerTypes",
-         ${typesWhere("r.runtime = 'external'")} as "externalTypes",
+  select k.id, k.label, k.scopes, k.revoked_at, k.expires_at, k.created_by,
+         c.role as creator_role, c.checked_at as creator_checked_at, clock_timestamp() as now,
+         ${typesWhere("r.runtime <> 'system'")} as runner_types,
+         ${typesWhere("r.runtime = 'external'")} as external_types,
          k.last_used_at is null
-           or k.last_used_at < clock_timestamp() - interval '${limits.lastUsedWriteSeconds} seconds' as "lastUsedIsOld"
+           or k.last_used_at < clock_timestamp() - interval '${limits.lastUsedWriteSeconds} seconds' as last_used_is_old
     from runner_token k left join runner_token_creator c on c.user_id = k.created_by`;
 
 /** The token with this digest, ended or not. */
@@ -76,8 +77,8 @@ export async function listRunnerTokens(
   createdBy: string | null,
 ): Promise<RunnerTokenItem[]> {
   return database.query<RunnerTokenItem>(
-    `select id, label, runner_types as "runnerTypes", scopes, created_by as "createdBy", created_at as "createdAt",
-            expires_at as "expiresAt", last_used_at as "lastUsedAt", revoked_at is not null as revoked, hint
+    `select id, label, runner_types, scopes, created_by, created_at,
+            expires_at, last_used_at, revoked_at is not null as revoked, hint
        from runner_token where $1::uuid is null or created_by = $1 order by created_at, id`,
     [createdBy],
   );
@@ -147,7 +148,7 @@ export async function createRunnerToken(
         `insert into runner_token
               (id, digest, hint, label, runner_types, scopes, created_by, creator_revoked_at, created_at, expires_at)
        select $1, $2, $3, $4, $5, $6, $7, $8, now, now + make_interval(hours => $9) from clock_timestamp() as now
-       returning id, expires_at as "expiresAt"`,
+       returning id, expires_at`,
         [
           newId(),
           token.digest,
@@ -182,7 +183,7 @@ export async function takeCreatorsToAsk(
            and exists (select from runner_token k
                         where k.created_by = d.user_id and k.revoked_at is null and k.expires_at > clock_timestamp())
          order by d.asked_at limit ${limits.usersLookup} for update skip locked)
-      returning user_id as "userId", asked_at as "askedAt"`,
+      returning user_id, asked_at`,
     [afterSeconds],
   );
   if (rows.length === 0) return undefined;
@@ -252,13 +253,13 @@ const unsettledEnd = 'not k.settled and least(k.expires_at, k.revoked_at)';
 /** Held tasks of tokens that ended, or whose creators' present role does not reach them. */
 export async function listTasksOfEndedTokens(database: Queryable, limit: number): Promise<string[]> {
   const rows = await database.query<{ taskId: string }>(
-    `select c.task_id as "taskId"
-       from runner_token k join node_claim c on c.holder = 'token:' || k.id::text and c.ended_at is null
+    `select c.task_id
+       from runner_token k join node_claim c on c.holder = 'token:' || k.id::text and ${isOpen}
       where ${unsettledEnd} <= clock_timestamp()
      union all
      select c.task_id
        from runner_token_creator p join runner_token k on k.created_by = p.user_id
-       join node_claim c on c.holder = 'token:' || k.id::text and c.ended_at is null
+       join node_claim c on c.holder = 'token:' || k.id::text and ${isOpen}
        join node_run r on r.id = c.run_id join runner_type t on t.name = r.runner_type
       where p.narrowed_at > clock_timestamp() - interval '10 minutes' and k.revoked_at is null
         and p.role is distinct from 'Administrator'
@@ -276,7 +277,7 @@ export async function settleEndedTokens(database: Queryable): Promise<void> {
       where id in (
         select k.id from runner_token k
          where ${unsettledEnd} <= clock_timestamp() - ${settleAfter}
-           and not exists (select from node_claim c where c.holder = 'token:' || k.id::text and c.ended_at is null)
+           and not exists (select from node_claim c where c.holder = 'token:' || k.id::text and ${isOpen})
            for update skip locked)`,
   );
 }

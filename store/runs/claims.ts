@@ -3,17 +3,13 @@
  * `Processing` is derived from the held claim when a node is read.
  */
 import { taskClaimed } from '../../telemetry/metrics.ts';
-import type { Database, Queryable } from '../connection/database.ts';
+import type { Queryable } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { newId } from '../connection/ids.ts';
-import { tokenIdOfHolder } from '../runners/holder.ts';
+import { type RunnerIdentity, tokenIdOfHolder } from '../runners/holder.ts';
+import { isOpen, leaseFromNow } from './lease.ts';
+import { isClaimable } from './queue.ts';
 import { replayStart } from './reprocess.ts';
-
-/** Who holds a task: a token (or account), and the instance name that its program chose. */
-export interface RunnerIdentity {
-  readonly holder: string;
-  readonly instanceId: string;
-}
 
 /** A task as its claimant gets it. Times are `Date`s of the database's clock. */
 export interface ClaimedTask {
@@ -64,20 +60,20 @@ const announce = (templates: string) => `
   on conflict (holder, instance_id)
     do update set claim_seq = runner_instance.claim_seq + 1, last_seen_at = clock_timestamp(), signed_off_at = null,
                   templates = excluded.templates
-  returning claim_seq as "claimSeq", drained`;
+  returning claim_seq, drained`;
 const holdsTask = `
-  exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 and c.ended_at is null)`;
+  exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 and ${isOpen})`;
 
 /**
  * Announces the instance's newest claim, so that an older waiting one of it can win no more.
  * @param templates what the claim asks for; null: all that it may have
  */
 export async function arrive(
-  database: Database,
+  database: Queryable,
   identity: RunnerIdentity,
   templates: readonly string[] | null = null,
 ): Promise<Arrival> {
-  const [row] = await database.query<Arrival>(`${announce('$3::text[]')}, ${holdsTask} as "holdsTask"`, [
+  const [row] = await database.query<Arrival>(`${announce('$3::text[]')}, ${holdsTask} as holds_task`, [
     identity.holder,
     identity.instanceId,
     templates,
@@ -86,19 +82,19 @@ export async function arrive(
 }
 
 const claimColumns = `
-  claim.task_id as "taskId", run.id as "runId", run.attempt, run.max_attempts as "maxAttempts", run.reason,
-  s.project_id as "projectId", s.id as "sessionId", s.name as "sessionName", n.id as "nodeInstanceId",
-  n.name as "nodeName", run.template_name as "nodeTemplate", run.runner_type as "runnerType", n.configuration,
+  claim.task_id, run.id as run_id, run.attempt, run.max_attempts, run.reason,
+  s.project_id, s.id as session_id, s.name as session_name, n.id as node_instance_id,
+  n.name as node_name, run.template_name as node_template, run.runner_type, n.configuration,
   coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name) order by p.ordinal)
               from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
-  claim.claimed_at as "claimedAt", claim.lease_until as "leaseExpiresAt", claim.lease_seconds as "leaseSeconds",
-  run.traceparent, attempt.waited_seconds as "waitedSeconds",
-  t.incremental, t.timeout_seconds as "timeoutSeconds", claim.watermark_output_id as "watermarkOutputId",
-  claim.watermark_position as "watermarkPosition", run.upper_position as "upperPosition",
+  claim.claimed_at, claim.lease_until as lease_expires_at, claim.lease_seconds,
+  run.traceparent, attempt.waited_seconds,
+  t.incremental, t.timeout_seconds, claim.watermark_output_id,
+  claim.watermark_position, run.upper_position,
   (select count(*) from output_version v
     where v.node_instance_id = any (n.parent_ids) and v.position > claim.watermark_position
       and v.position <= run.upper_position
-      and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)) as "pendingInputs"`;
+      and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)) as pending_inputs`;
 
 /** A token that ended since its caller was identified gets nothing any more. */
 const mayHold = `
@@ -107,12 +103,22 @@ const mayHold = `
                   and k.revoked_at is null and k.expires_at > clock_timestamp()))`;
 
 /**
- * @param instance a statement that locks the instance's row and gives its `drained`; no row when the claim may not win
- *   any more
- * @param pick a `select` of one `node_run`'s id, locked, skipping what others hold
+ * The steps of a claim, which {@link claimed} answers with; test/store/claim-statements.sql shows them composed.
+ *
+ * 1. `pick`: one claimable run, the oldest by fair rank; those that other claims have locked are skipped.
+ * 2. `instance`: the runner instance, so that its claims come one after the other; a claim that a newer one has replaced
+ *    finds none, and gets nothing.
+ * 3. `replay`: where the run's own watermark begins, at the first claim of a reprocess run.
+ * 4. `run`: held from now on, unless the instance is drained or its token has ended. The first claim fixes the run's
+ *    upper bound. From here on all steps are empty when this one is.
+ * 5. `attempt`: begins with its first claim, which says how long it waited.
+ * 6. `claim`: the lease, and the watermark as it stands.
+ *
+ * @param pick a `select` of the run's id, locked
+ * @param instance a statement that locks the instance's row and gives its `drained`
  * $1 holder, $2 instance, $3 task id, $4 default lease seconds
  */
-function claimSteps(instance: string, pick: string): string {
+function claimSteps(pick: string, instance: string): string {
   return `
   with pick as materialized (${pick}),
   instance as materialized (${instance}),
@@ -136,8 +142,7 @@ function claimSteps(instance: string, pick: string): string {
     insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
                             timeout_at, watermark_position, watermark_output_id, unnamed_outputs)
     select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
-           clock_timestamp() + make_interval(secs => coalesce(t.lease_seconds, $4)),
-           clock_timestamp() + make_interval(secs => t.timeout_seconds),
+           ${leaseFromNow('coalesce(t.lease_seconds, $4)')}, ${leaseFromNow('t.timeout_seconds')},
            coalesce(run.replay_position, n.watermark_position),
            case when run.replay_position is null then n.watermark_output_id else run.replay_output_id end,
            run.unnamed_from
@@ -146,6 +151,7 @@ function claimSteps(instance: string, pick: string): string {
   )`;
 }
 
+/** 7. The answer: the task, no row when there is none. */
 const claimed = `
     from run join claim on true left join attempt on true join node_instance n on n.id = run.node_instance_id
     join node_template t on t.id = n.node_template_id join session s on s.id = run.session_id`;
@@ -155,24 +161,24 @@ function claimStatement(pick: string): string {
   const instance = `
     select i.drained from runner_instance i, pick
      where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i`;
-  return `${claimSteps(instance, pick)} select ${claimColumns} ${claimed}`;
+  return `${claimSteps(pick, instance)} select ${claimColumns} ${claimed}`;
 }
 
 const claimByTemplate = claimStatement(`
-  select r.id from node_run r where r.state = 'queued' and not r.frozen and r.template_name = $6
+  select r.id from node_run r where ${isClaimable} and r.template_name = $6
    order by r.fair_rank limit 1 for update skip locked`);
 const claimById = claimStatement(`
-  select r.id from node_run r where r.state = 'queued' and not r.frozen and r.id = $6::uuid and r.attempt = $7
+  select r.id from node_run r where ${isClaimable} and r.id = $6::uuid and r.attempt = $7
    for update skip locked`);
 
 const arriveAndClaimStatement = `
   ${claimSteps(
-    announce('$6::text[]'),
     `select r.id from node_run r
-      where r.state = 'queued' and not r.frozen and r.template_name = $5 and not ${holdsTask}
+      where ${isClaimable} and r.template_name = $5 and not ${holdsTask}
       order by r.fair_rank limit 1 for update skip locked`,
+    announce('$6::text[]'),
   )}
-  select instance."claimSeq", instance.drained, ${holdsTask} as "holdsTask", task.*
+  select instance.claim_seq, instance.drained, ${holdsTask} as holds_task, task.*
     from instance left join lateral (select ${claimColumns} ${claimed}) task on true`;
 
 /**
@@ -198,7 +204,7 @@ export async function arriveAndClaim(
   const { claimSeq, holdsTask, drained, ...task } = row!;
   const arrival = { claimSeq, holdsTask, drained };
   if (task.taskId === null) return { ...arrival, task: undefined };
-  return { ...arrival, task: await made(task as ClaimedTask) };
+  return { ...arrival, task: await recordClaim(task as ClaimedTask) };
 }
 
 /**
@@ -219,7 +225,7 @@ export async function claimNext(
       request.claimSeq,
       template,
     ]);
-    if (task) return made(task);
+    if (task) return recordClaim(task);
   }
   return undefined;
 }
@@ -231,7 +237,7 @@ async function byOldestTask(database: Queryable, templates: readonly string[]): 
     `select t.name from unnest($1::text[]) as t (name)
        cross join lateral (
          select r.fair_rank from node_run r
-          where r.state = 'queued' and not r.frozen and r.template_name = t.name
+          where ${isClaimable} and r.template_name = t.name
           order by r.fair_rank limit 1) head
       order by head.fair_rank`,
     [templates],
@@ -241,7 +247,7 @@ async function byOldestTask(database: Queryable, templates: readonly string[]): 
 
 /** Claims one attempt of one run for a built-in node's activity; undefined when it is held or ended. */
 export async function claimRun(
-  database: Database,
+  database: Queryable,
   identity: RunnerIdentity,
   request: { runId: string; attempt: number; leaseSeconds: number },
 ): Promise<ClaimedTask | undefined> {
@@ -255,11 +261,11 @@ export async function claimRun(
     request.runId,
     request.attempt,
   ]);
-  return task && made(task);
+  return task && recordClaim(task);
 }
 
-/** The claim stands. */
-async function made(task: ClaimedTask): Promise<ClaimedTask> {
+/** The claim has committed. */
+async function recordClaim(task: ClaimedTask): Promise<ClaimedTask> {
   await failpoint('claimed');
   taskClaimed(task.nodeTemplate, task.waitedSeconds);
   return task;

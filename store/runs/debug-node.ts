@@ -47,18 +47,18 @@ const debugNode = `
   with pick as materialized (
     select r.id from node_run r where r.node_instance_id = $1 and r.state <> 'done'
   ), replay as materialized (${replayStart})
-  select n.id as "nodeInstanceId", n.name as "nodeName", n.configuration, n.parent_ids as "parentIds",
-         n.state as "storedState", s.id as "sessionId", s.name as "sessionName", s.project_id as "projectId",
-         s.frozen_at is not null as "isFrozen", t.name as "nodeTemplate", t.runner_type as "runnerType",
-         t.incremental, t.reprocess, coalesce(r.max_attempts, t.max_attempts) as "maxAttempts",
+  select n.id as node_instance_id, n.name as node_name, n.configuration, n.parent_ids,
+         n.state as stored_state, s.id as session_id, s.name as session_name, s.project_id,
+         s.frozen_at is not null as is_frozen, t.name as node_template, t.runner_type,
+         t.incremental, t.reprocess, coalesce(r.max_attempts, t.max_attempts) as max_attempts,
          coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name,
                                                      'newestPosition', p.newest_position) order by p.ordinal)
                      from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
-         r.id as "runId", r.state as "runState", r.attempt, r.due_at as "dueAt", r.reason,
+         r.id as run_id, r.state as run_state, r.attempt, r.due_at, r.reason,
          coalesce(r.upper_position, (
-           select max(p.newest_position) from node_instance p where p.id = any (n.parent_ids)), 0) as "upperPosition",
-         watermark.position as "watermarkPosition", watermark.position as "claimWatermarkPosition",
-         watermark.output_id as "watermarkOutputId"
+           select max(p.newest_position) from node_instance p where p.id = any (n.parent_ids)), 0) as upper_position,
+         watermark.position as watermark_position, watermark.position as claim_watermark_position,
+         watermark.output_id as watermark_output_id
     from node_instance n join node_template t on t.id = n.node_template_id join session s on s.id = n.session_id
     left join node_run r on r.id = (select id from pick)
     left join replay on true

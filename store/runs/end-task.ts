@@ -15,10 +15,11 @@ import type { EndedAttempt } from '../../domain/sessions/session-change.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { publishStaged } from '../outputs/publish.ts';
-import type { RunnerIdentity } from './claims.ts';
+import type { RunnerIdentity } from '../runners/holder.ts';
+import { changed, changeSession, type LockedSession, unchanged } from './change-session.ts';
+import { endClaim, isHeld } from './lease.ts';
 import { planSession } from './plan-session.ts';
 import { requeueRun } from './requeue-run.ts';
-import { type LockedSession, lockSession, saveSession } from './session-lock.ts';
 import { writeDone, writeRetry } from './write-run-outcome.ts';
 
 export type TaskEnd =
@@ -83,16 +84,15 @@ export async function endTask(
   jitter: number,
 ): Promise<EndResult> {
   try {
-    const result = await database.transaction<EndResult>(async (tx) => {
-      const session = await lockSession(tx, 'task', taskId);
-      if (!session) throw new Refusal('task-not-found');
-      const run = await endClaim(tx, identity, taskId, end.kind, digest);
-      if (!run) return repeatedEnd(tx, identity, taskId, digest);
+    const result = await changeSession<EndResult>(database, { taskId }, async (tx, session) => {
+      const run = await endHeldClaim(tx, identity, taskId, end.kind, digest);
+      if (!run) return unchanged(await repeatedEnd(tx, identity, taskId, digest));
       const { reply, ended } = await applyEnd(tx, session, run, end, jitter);
-      await saveSession(tx, session, ended, { taskId, reply });
       const { runId, nodeInstanceId } = run;
-      return { kind: 'ended', reply, sessionId: session.sessionId, runId, nodeInstanceId };
+      const { sessionId } = session;
+      return changed({ kind: 'ended', reply, sessionId, runId, nodeInstanceId }, ended, { taskId, reply });
     });
+    if (result === undefined) throw new Refusal('task-not-found');
     await failpoint('end-committed');
     return result;
   } catch (error) {
@@ -101,7 +101,7 @@ export async function endTask(
   }
 }
 
-async function endClaim(
+async function endHeldClaim(
   tx: Tx,
   identity: RunnerIdentity,
   taskId: string,
@@ -109,20 +109,11 @@ async function endClaim(
   digest: string,
 ): Promise<HeldRun | undefined> {
   const [run] = await tx.query<HeldRun>(
-    `with run as materialized (
-       select r.* from node_run r
-        where r.id = (select c.run_id from node_claim c where c.task_id = $1) for update
-     ), ended as (
-       update node_claim c set ended_at = clock_timestamp(), ending = $4, ending_digest = $5
-         from run
-        where c.task_id = $1 and c.run_id = run.id and c.holder = $2 and c.instance_id = $3 and c.ended_at is null
-          and c.lease_until > clock_timestamp()
-       returning c.task_id, c.watermark_position
-     )
-     select ended.task_id as "taskId", run.id as "runId", run.node_instance_id as "nodeInstanceId", run.attempt,
-            run.max_attempts as "maxAttempts", run.first_attempt as "firstAttempt", run.lost_count as "lostCount",
-            run.cancel_requested as "cancelRequested", run.wrote_output as "wroteOutput", t.incremental,
-            coalesce(run.replay_position, n.watermark_position) > ended.watermark_position as "watermarkMoved"
+    `${endClaim('ending = $4, ending_digest = $5', isHeld)}
+     select ended.task_id, run.id as run_id, run.node_instance_id, run.attempt,
+            run.max_attempts, run.first_attempt, run.lost_count,
+            run.cancel_requested, run.wrote_output, t.incremental,
+            coalesce(run.replay_position, n.watermark_position) > ended.watermark_position as watermark_moved
        from ended, run, node_instance n, node_template t
       where n.id = run.node_instance_id and t.id = n.node_template_id`,
     [taskId, identity.holder, identity.instanceId, ending, digest],

@@ -5,6 +5,7 @@ import { visibleNodeState } from '../../domain/runs/node-state.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { tokenIdOfHolder } from '../runners/holder.ts';
 import { runnerState } from '../runners/runner-instances.ts';
+import { isOpen } from './lease.ts';
 
 export interface ExplainedNode extends ExplainFacts {
   readonly nodeInstanceId: number;
@@ -68,29 +69,29 @@ function runOf({ instanceId: _i, leaseExpiresAt: _l, phase: _p, message: _m, ...
 }
 
 const nodeStatement = `
-  select clock_timestamp() as now, n.id as "nodeInstanceId", n.name as "nodeName", t.name as "nodeTemplate",
-         n.session_id as "sessionId", t.type = 'Input' as "isInput", t.trigger, n.state as "storedState",
-         n.status_details as "storedDetails", n.last_processed as "lastProcessed", s.frozen_at as "frozenAt",
-         t.runner_type as "runnerType", y.runtime,
-         (select count(*) from queued_upload q where q.node_instance_id = n.id) as "queuedUploads"
+  select clock_timestamp() as now, n.id as node_instance_id, n.name as node_name, t.name as node_template,
+         n.session_id, t.type = 'Input' as is_input, t.trigger, n.state as stored_state,
+         n.status_details as stored_details, n.last_processed, s.frozen_at,
+         t.runner_type, y.runtime,
+         (select count(*) from queued_upload q where q.node_instance_id = n.id) as queued_uploads
     from node_instance n join session s on s.id = n.session_id join node_template t on t.id = n.node_template_id
     join runner_type y on y.name = t.runner_type
    where n.id = $1`;
 
 const openStatement = `
-  select r.id, r.state, r.attempt, r.max_attempts as "maxAttempts", r.reason, r.created_at as "queuedAt",
-         r.due_at as "dueAt", r.cancel_requested as "cancelRequested", c.instance_id as "instanceId",
-         c.lease_until as "leaseExpiresAt", c.phase, c.message,
+  select r.id, r.state, r.attempt, r.max_attempts, r.reason, r.created_at as queued_at,
+         r.due_at, r.cancel_requested, c.instance_id,
+         c.lease_until as lease_expires_at, c.phase, c.message,
          (select count(*) from (
             select 1 from node_run x
              where r.state = 'queued' and x.state = 'queued' and not x.frozen and x.template_name = r.template_name
-               and x.fair_rank < r.fair_rank limit 1000) ahead) as "tasksAhead"
-    from node_run r left join node_claim c on c.run_id = r.id and c.ended_at is null
+               and x.fair_rank < r.fair_rank limit 1000) ahead) as tasks_ahead
+    from node_run r left join node_claim c on c.run_id = r.id and ${isOpen}
    where r.node_instance_id = $1 and r.state <> 'done'`;
 
 const lastStatement = `
-  select r.id, r.outcome, r.status_details as "statusDetails", r.attempt, r.max_attempts as "maxAttempts",
-         r.ended_at as "endedAt"
+  select r.id, r.outcome, r.status_details, r.attempt, r.max_attempts,
+         r.ended_at
     from node_run r where r.node_instance_id = $1 and r.state = 'done' order by r.created_at desc limit 1`;
 
 async function readParents(database: Queryable, nodeInstanceId: number) {
@@ -102,9 +103,9 @@ async function readParents(database: Queryable, nodeInstanceId: number) {
     hasOutput: boolean;
     isNews: boolean;
   }>(
-    `select p.id as "nodeInstanceId", p.name, p.state as "storedState",
-            exists (select 1 from node_run h where h.node_instance_id = p.id and h.state = 'held') as "isHeld",
-            p.newest_position > 0 as "hasOutput", p.newest_position > n.consumed_position as "isNews"
+    `select p.id as node_instance_id, p.name, p.state as stored_state,
+            exists (select 1 from node_run h where h.node_instance_id = p.id and h.state = 'held') as is_held,
+            p.newest_position > 0 as has_output, p.newest_position > n.consumed_position as is_news
        from node_instance n join node_instance p on p.id = any (n.parent_ids)
       where n.id = $1 order by p.ordinal`,
     [nodeInstanceId],
@@ -118,16 +119,16 @@ async function readParents(database: Queryable, nodeInstanceId: number) {
 /** Accounts may claim tasks of all external runner types; of all, those count that claim tasks of the node's template. */
 async function readRunners(database: Queryable, { runnerType, runtime, nodeTemplate }: NodeRow) {
   const [row] = await database.query<Omit<NonNullable<ExplainFacts['runners']>, 'runnerType'>>(
-    `select max(i.last_seen_at) as "lastSeenAt", count(*) filter (where is_there) as recent,
-            count(*) filter (where is_there and is_busy and not i.drained) as "recentBusy",
-            count(*) filter (where is_there and i.drained) as "recentDrained"
+    `select max(i.last_seen_at) as last_seen_at, count(*) filter (where is_there) as recent,
+            count(*) filter (where is_there and is_busy and not i.drained) as recent_busy,
+            count(*) filter (where is_there and i.drained) as recent_drained
        from (
          select i.*, ${runnerState('h.is_busy')} <> 'gone' as is_there, h.is_busy
            from runner_instance i
            left join runner_token k on k.id = ${tokenIdOfHolder('i.holder')}
           cross join lateral (
             select exists (select 1 from node_claim c where c.holder = i.holder and c.instance_id = i.instance_id
-                                                        and c.ended_at is null) as is_busy) h
+                                                        and ${isOpen}) as is_busy) h
           where (i.templates is null or $3 = any (i.templates))
             and ((i.holder like 'user:%' and $2 = 'external')
               or ($1 = any (k.runner_types) and k.revoked_at is null and k.expires_at > clock_timestamp()))

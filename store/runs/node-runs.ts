@@ -9,6 +9,7 @@ import type {
 } from '../../domain/runs/run-plan.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { Parameters } from '../search/session-filter.ts';
+import { isOpen } from './lease.ts';
 
 /** One value tells all: the state of an open run, or the outcome of one that is done. */
 export type ShownRunState = Exclude<RunState, 'done'> | RunOutcome;
@@ -64,23 +65,23 @@ export const isNewestOfNode = `
   not exists (select 1 from node_run x where x.node_instance_id = r.node_instance_id and x.fair_rank > r.fair_rank)`;
 
 const columns = `
-  r.id, s.project_id as "projectId", r.session_id as "sessionId", s.name as "sessionName",
-  r.node_instance_id as "nodeInstanceId", n.name as "nodeName", r.template_name as "nodeTemplate",
-  r.runner_type as "runnerType", r.reason, case when r.state = 'done' then r.outcome else r.state end as state,
-  n.state as "nodeStateCode",
-  exists (select 1 from node_run h where h.node_instance_id = n.id and h.state = 'held') as "nodeIsHeld",
-  r.status_details as "statusDetails", r.attempt, r.max_attempts as "maxAttempts",
-  r.cancel_requested as "cancelRequested",
-  r.outcome in ('failed', 'cancelled') and r.state = 'done' and s.frozen_at is null and ${isNewestOfNode} as "isRetryable",
-  r.created_at as "createdAt", r.ended_at as "endedAt", r.due_at as "nextAttemptAt", c.instance_id as "instanceId",
-  c.lease_until as "leaseExpiresAt",
+  r.id, s.project_id, r.session_id, s.name as session_name,
+  r.node_instance_id, n.name as node_name, r.template_name as node_template,
+  r.runner_type, r.reason, case when r.state = 'done' then r.outcome else r.state end as state,
+  n.state as node_state_code,
+  exists (select 1 from node_run h where h.node_instance_id = n.id and h.state = 'held') as node_is_held,
+  r.status_details, r.attempt, r.max_attempts,
+  r.cancel_requested,
+  r.outcome in ('failed', 'cancelled') and r.state = 'done' and s.frozen_at is null and ${isNewestOfNode} as is_retryable,
+  r.created_at, r.ended_at, r.due_at as next_attempt_at, c.instance_id,
+  c.lease_until as lease_expires_at,
   (select json_agg(json_build_object(
             'number', a.number, 'availableAt', a.available_at, 'startedAt', a.started_at, 'endedAt', a.ended_at,
             'outcome', a.outcome, 'category', a.category, 'details', a.details) order by a.number)
      from node_attempt a where a.run_id = r.id) as attempts`;
 const joins = `
   join session s on s.id = r.session_id join node_instance n on n.id = r.node_instance_id
-  left join node_claim c on c.run_id = r.id and c.ended_at is null`;
+  left join node_claim c on c.run_id = r.id and ${isOpen}`;
 
 interface Row extends Omit<NodeRunRow, 'attempts' | 'isRetryable' | 'nodeState' | 'heldBy'> {
   readonly nodeStateCode: number;
@@ -111,8 +112,8 @@ export async function lockOperatedRun(
   runId: string,
 ): Promise<(OperatedRun & { readonly nodeInstanceId: number; readonly attempt: number }) | undefined> {
   const [run] = await tx.query<OperatedRun & { nodeInstanceId: number; attempt: number }>(
-    `select r.state, r.outcome, r.cancel_requested as "cancelRequested", r.first_attempt > 1 as "wasRetried",
-            ${isNewestOfNode} as "isNewest", r.node_instance_id as "nodeInstanceId", r.attempt
+    `select r.state, r.outcome, r.cancel_requested, r.first_attempt > 1 as was_retried,
+            ${isNewestOfNode} as is_newest, r.node_instance_id, r.attempt
        from node_run r where r.id = $1 for update of r`,
     [runId],
   );

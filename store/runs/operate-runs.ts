@@ -5,15 +5,15 @@
  * A run that is tried again is the same run: it keeps its upper bound, in a reprocess its own watermark, and its
  * published outputs, and gets as many further attempts as its node template allows.
  */
-import { limits } from '../../domain/limits.ts';
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import { cancelled, cancelVerdict, type RetryVerdict, retryVerdict } from '../../domain/runs/run-plan.ts';
 import type { Database, Tx } from '../connection/database.ts';
+import { type Change, changed, changeSession, type LockedSession, unchanged } from './change-session.ts';
 import { checkConfigurations } from './configuration-check.ts';
+import { boundCancelledLease } from './lease.ts';
 import { findNodeRun, isNewestOfNode, lockOperatedRun, type NodeRunRow } from './node-runs.ts';
 import { planSession, takeRank } from './plan-session.ts';
-import { taskReadyChannel } from './queue-channel.ts';
-import { type LockedSession, lockSession, saveSession } from './session-lock.ts';
+import { notifyReady, queued, queuedColumns } from './queue.ts';
 import { fixUpperBound, writeDone } from './write-run-outcome.ts';
 
 export type RetryResult =
@@ -28,20 +28,20 @@ export type RetryResult =
 
 /** Has one run that failed for good tried again. */
 export async function retryRun(database: Database, runId: string): Promise<RetryResult> {
-  return database.transaction<RetryResult>(async (tx) => {
-    const session = await lockSession(tx, 'run', runId);
-    const run = session && (await lockOperatedRun(tx, runId));
-    if (!run) return { outcome: 'missing' };
-    if (session.frozen) return { outcome: 'frozen' };
+  const result = await changeSession<RetryResult>(database, { runId }, async (tx, session) => {
+    const run = await lockOperatedRun(tx, runId);
+    if (!run) return unchanged({ outcome: 'missing' });
+    if (session.frozen) return unchanged({ outcome: 'frozen' });
     const verdict = retryVerdict(run);
-    if (verdict === 'retried-already') return { outcome: 'unchanged', run: await shown(tx, runId) };
-    if (verdict !== 'retry') return { outcome: verdict };
+    if (verdict === 'retried-already')
+      return unchanged({ outcome: 'unchanged', run: await shown(tx, runId) });
+    if (verdict !== 'retry') return unchanged({ outcome: verdict });
     const fault = (await checkConfigurations(tx, [run.nodeInstanceId])).get(run.nodeInstanceId);
-    if (fault !== undefined) return { outcome: 'invalid-configuration', fault };
+    if (fault !== undefined) return unchanged({ outcome: 'invalid-configuration', fault });
     await queueAgain(tx, session, [runId]);
-    await saveSession(tx, session);
-    return { outcome: 'queued', run: await shown(tx, runId) };
+    return changed({ outcome: 'queued', run: await shown(tx, runId) });
   });
+  return result ?? { outcome: 'missing' };
 }
 
 export type RetryFailedResult =
@@ -53,12 +53,10 @@ export type RetryFailedResult =
  * configuration does not match their template's schema stay as they are.
  */
 export async function retryFailedRuns(database: Database, sessionId: string): Promise<RetryFailedResult> {
-  return database.transaction<RetryFailedResult>(async (tx) => {
-    const session = await lockSession(tx, 'session', sessionId);
-    if (!session) return { outcome: 'missing' };
-    if (session.frozen) return { outcome: 'frozen' };
+  const result = await changeSession<RetryFailedResult>(database, { sessionId }, async (tx, session) => {
+    if (session.frozen) return unchanged({ outcome: 'frozen' });
     const failed = await tx.query<{ runId: string; nodeInstanceId: number }>(
-      `select r.id as "runId", n.id as "nodeInstanceId"
+      `select r.id as run_id, n.id as node_instance_id
          from node_instance n join node_run r on r.node_instance_id = n.id
         where n.session_id = $1 and n.state = ${nodeStateCodes.Failed}
           and r.outcome in ('failed', 'cancelled') and ${isNewestOfNode}
@@ -71,9 +69,9 @@ export async function retryFailedRuns(database: Database, sessionId: string): Pr
     );
     const runIds = failed.filter((run) => !faults.has(run.nodeInstanceId)).map(({ runId }) => runId);
     await queueAgain(tx, session, runIds);
-    await saveSession(tx, session);
-    return { outcome: 'done', retried: runIds.length };
+    return changed({ outcome: 'done', retried: runIds.length });
   });
+  return result ?? { outcome: 'missing' };
 }
 
 const queueAgainStatement = `
@@ -81,7 +79,7 @@ const queueAgainStatement = `
     select * from unnest($1::uuid[], $2::float8[]) as w (run_id, rank_ms)
   ), run as (
     update node_run r
-       set state = 'queued', outcome = null, ended_at = null, due_at = null, status_details = '', frozen = false,
+       set ${queued}, outcome = null, ended_at = null, status_details = '', frozen = false,
            attempt = r.attempt + 1, first_attempt = r.attempt + 1, max_attempts = r.attempt + t.max_attempts,
            lost_count = 0, release_count = 0, cancel_requested = false,
            fair_rank = to_timestamp(w.rank_ms / 1000),
@@ -89,24 +87,22 @@ const queueAgainStatement = `
            wrote_output = exists (select 1 from node_output o where o.run_id = r.id and o.position is not null)
       from wanted w, node_instance n, node_template t
      where r.id = w.run_id and n.id = r.node_instance_id and t.id = n.node_template_id
-    returning r.id, r.session_id, r.node_instance_id, r.attempt, r.template_name, r.runner_type
+    returning r.id, r.session_id, r.node_instance_id, r.attempt, ${queuedColumns}
   ), attempts as (
     insert into node_attempt (run_id, number, session_id) select id, attempt, session_id from run
   ), nodes as (
     update node_instance n set state = ${nodeStateCodes.Pending}, status_details = ''
       from run where n.id = run.node_instance_id
   )
-  select runner_type as "runnerType",
-         case when runner_type <> 'system' then pg_notify('${taskReadyChannel}', template_name) end
-    from (select distinct runner_type, template_name from run) d`;
+  select runner_type, ${notifyReady('run')} from run`;
 
 async function queueAgain(tx: Tx, session: LockedSession, runIds: readonly string[]): Promise<void> {
   if (runIds.length === 0) return;
-  const queued = await tx.query<{ runnerType: string }>(queueAgainStatement, [
+  const runs = await tx.query<{ runnerType: string }>(queueAgainStatement, [
     runIds,
     runIds.map(() => takeRank(session)),
   ]);
-  session.builtinQueued ||= queued.some(({ runnerType }) => runnerType === 'system');
+  session.builtinQueued ||= runs.some(({ runnerType }) => runnerType === 'system');
 }
 
 export type CancelResult =
@@ -119,37 +115,27 @@ export type CancelResult =
 
 /** Cancels an open run. Its inputs count as consumed, as those of any run that ended. */
 export async function cancelRun(database: Database, runId: string): Promise<CancelResult> {
-  return database.transaction<CancelResult>(async (tx) => {
-    const session = await lockSession(tx, 'run', runId);
-    const run = session && (await lockOperatedRun(tx, runId));
-    if (!run) return { outcome: 'missing' };
-    const verdict = cancelVerdict(run);
-    if (verdict === 'ended') return { outcome: 'ended-otherwise' };
-    if (verdict === 'cancelled-already') return { outcome: 'unchanged', run: await shown(tx, runId) };
-    await tx.query('update node_run set cancel_requested = true where id = $1', [runId]);
-    if (verdict === 'tell-holder') {
-      await boundHolder(tx, runId);
-      return { outcome: 'requested', run: await shown(tx, runId) };
-    }
-    await fixUpperBound(tx, runId);
-    const ended = await writeDone(tx, { runId, ...run }, cancelled);
-    await planSession(tx, session, run.nodeInstanceId);
-    await saveSession(tx, session, [ended]);
-    return { outcome: 'ended', run: await shown(tx, runId) };
-  });
+  const result = await changeSession(database, { runId }, (tx, session) => cancelWithin(tx, session, runId));
+  return result ?? { outcome: 'missing' };
 }
 
-/**
- * A holder that goes on beating would keep a cancelled run for ever. It has one lease to hear of the cancel, by some call
- * that renews it, and then a while to end the task; a shorter time that the attempt has stays.
- */
-async function boundHolder(tx: Tx, runId: string): Promise<void> {
-  await tx.query(
-    `update node_claim
-        set timeout_at = least(timeout_at, clock_timestamp() + make_interval(secs => lease_seconds + $2))
-      where run_id = $1 and ended_at is null`,
-    [runId, limits.cancelGraceSeconds],
-  );
+async function cancelWithin(tx: Tx, session: LockedSession, runId: string): Promise<Change<CancelResult>> {
+  const run = await lockOperatedRun(tx, runId);
+  if (!run) return unchanged({ outcome: 'missing' });
+  const verdict = cancelVerdict(run);
+  if (verdict === 'ended') return unchanged({ outcome: 'ended-otherwise' });
+  if (verdict === 'cancelled-already')
+    return unchanged({ outcome: 'unchanged', run: await shown(tx, runId) });
+  await tx.query('update node_run set cancel_requested = true where id = $1', [runId]);
+  if (verdict === 'tell-holder') {
+    await boundCancelledLease(tx, runId);
+    // The holder hears of it; the graph changes when it ends the task.
+    return unchanged({ outcome: 'requested', run: await shown(tx, runId) });
+  }
+  await fixUpperBound(tx, runId);
+  const ended = await writeDone(tx, { runId, ...run }, cancelled);
+  await planSession(tx, session, run.nodeInstanceId);
+  return changed({ outcome: 'ended', run: await shown(tx, runId) }, [ended]);
 }
 
 async function shown(tx: Tx, runId: string): Promise<NodeRunRow> {

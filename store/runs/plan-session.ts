@@ -9,9 +9,9 @@ import { failedWith, type NodeFacts, type RunReason, runWanted } from '../../dom
 import { currentTraceparent } from '../../telemetry/trace.ts';
 import type { Tx } from '../connection/database.ts';
 import { newId } from '../connection/ids.ts';
+import type { LockedSession } from './change-session.ts';
 import { checkConfigurations, isConfigurationChecked } from './configuration-check.ts';
-import { taskReadyChannel } from './queue-channel.ts';
-import type { LockedSession } from './session-lock.ts';
+import { notifyReady, queuedColumns } from './queue.ts';
 import { fixUpperBound, writeDone } from './write-run-outcome.ts';
 
 /** The distance, in milliseconds, between the ranks of two runs of one session: what a session with many runs gives way. */
@@ -44,13 +44,14 @@ const queueRuns = `
   with wanted as (
     select * from unnest($2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::int[], $8::float8[])
       as w (run_id, node_id, template_name, runner_type, reason, max_attempts, rank_ms)
-  ), runs as (
-    insert into node_run (id, session_id, node_instance_id, template_name, runner_type, reason, state, max_attempts,
+  ), run as (
+    insert into node_run as r (id, session_id, node_instance_id, template_name, runner_type, reason, state, max_attempts,
                           fair_rank, replay_position, replay_output_id, traceparent)
     select w.run_id, $1, w.node_id, w.template_name, w.runner_type, w.reason, 'queued', w.max_attempts,
            to_timestamp(w.rank_ms / 1000), n.follow_up_replay_position, n.follow_up_replay_output_id,
            $9
       from wanted w join node_instance n on n.id = w.node_id
+    returning ${queuedColumns}
   ), attempts as (
     insert into node_attempt (run_id, number, session_id) select run_id, 1, $1 from wanted
   ), nodes as (
@@ -60,13 +61,12 @@ const queueRuns = `
            reprocess_wanted = n.reprocess_wanted and w.reason <> 'reprocess'
       from wanted w where n.id = w.node_id
   )
-  select pg_notify('${taskReadyChannel}', template_name)
-    from (select distinct template_name from wanted where runner_type <> 'system') d`;
+  select ${notifyReady('run')} from run`;
 
 /**
  * Queues the runs that are wanted. That of a node whose configuration does not match its template's schema fails at
  * once, so that it never reaches a runner.
- * @param session locked; its fair rank moves on, so {@link saveSession} must follow
+ * @param session its fair rank moves on, which is saved with the change
  * @param changedNodeId the node whose fact was written; without it the whole session is planned
  * @param traceparent the trace that the runs go on with; default: that of the work which writes the fact
  * @returns the ids of the node instances that got a run that may be claimed

@@ -10,9 +10,9 @@ import {
 } from '../../domain/runs/session-look.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
+import { changeSession, planned, unchanged } from './change-session.ts';
 import { nodeFacts, planSession } from './plan-session.ts';
-import { taskReadyChannel } from './queue-channel.ts';
-import { lockSession } from './session-lock.ts';
+import { notifyReady, queued, queuedColumns } from './queue.ts';
 
 /** At most this many ends are told in one look; the rest follows at the next. */
 const maxEndedTold = 200;
@@ -140,15 +140,10 @@ function needsPlan(look: Look): boolean {
 
 /** Queues what is due and plans the whole session; twice in a row does nothing the second time. */
 async function planUnderLock(database: Database, sessionId: string): Promise<void> {
-  await database.transaction(async (tx) => {
-    const session = await lockSession(tx, 'session', sessionId);
-    if (!session || session.frozen) return;
+  await changeSession(database, { sessionId }, async (tx, session) => {
+    if (session.frozen) return unchanged(undefined);
     await queueDueRuns(tx, sessionId);
-    await planSession(tx, session);
-    await tx.query('update session set fair_rank = to_timestamp($2::float8 / 1000) where id = $1', [
-      sessionId,
-      session.fairRankMs,
-    ]);
+    return planned(await planSession(tx, session));
   });
 }
 
@@ -156,12 +151,11 @@ async function planUnderLock(database: Database, sessionId: string): Promise<voi
 export async function queueDueRuns(tx: Tx, sessionId: string): Promise<void> {
   await tx.query(
     `with due as (
-       update node_run set state = 'queued', due_at = null
+       update node_run r set ${queued}
         where session_id = $1 and state = 'waiting' and due_at <= clock_timestamp()
-        returning template_name, runner_type
+        returning ${queuedColumns}
      )
-     select pg_notify('${taskReadyChannel}', template_name)
-       from (select distinct template_name from due where runner_type <> 'system') d`,
+     select ${notifyReady('due')} from due`,
     [sessionId],
   );
 }

@@ -11,9 +11,17 @@ import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { once } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
+import { objectColumns } from '../outputs/outputs.ts';
 import { markPublished } from '../outputs/publish-output.ts';
+import {
+  type Change,
+  changed,
+  changeSessionWithin,
+  type LockedSession,
+  nextPosition,
+  unchanged,
+} from './change-session.ts';
 import { planSession } from './plan-session.ts';
-import { type LockedSession, lockSession, nextPosition, saveSession } from './session-lock.ts';
 
 /**
  * The step of a claim that finds where the run's own watermark begins. One row at the first claim of a reprocess run,
@@ -60,34 +68,40 @@ export type ReprocessResult =
 export async function requestReprocess(database: Database, nodeInstanceId: number): Promise<ReprocessResult> {
   const requested = await database.transaction(
     once(
-      async (tx): Promise<ReprocessResult> => {
-        const session = await lockSession(tx, 'node', nodeInstanceId);
-        if (!session) return { outcome: 'node-missing' };
-        if (session.frozen) return { outcome: 'frozen' };
-        const [node] = await tx.query<ReprocessFacts>(
-          `select t.type = 'Input' as "isInput", t.trigger, n.newest_output_id as "newestOutputId",
-              coalesce((select array_agg(p.newest_position) from node_instance p where p.id = any (n.parent_ids)), '{}')
-                as "parentPositions"
-         from node_instance n join node_template t on t.id = n.node_template_id where n.id = $1`,
-          [nodeInstanceId],
-        );
-        if (!node) return { outcome: 'node-missing' };
-        if (node.isInput) {
-          if (node.newestOutputId === null) return { outcome: 'no-inputs' };
-          await appendCopy(tx, session, node.newestOutputId);
-        } else {
-          if (!hasInputs(node)) return { outcome: 'no-inputs' };
-          await tx.query('update node_instance set reprocess_wanted = true where id = $1', [nodeInstanceId]);
-        }
-        await planSession(tx, session, nodeInstanceId);
-        await saveSession(tx, session);
-        return { outcome: 'queued' };
-      },
+      async (tx): Promise<ReprocessResult> =>
+        (await changeSessionWithin(tx, { nodeInstanceId }, (session) =>
+          reprocessWithin(tx, session, nodeInstanceId),
+        )) ?? { outcome: 'node-missing' },
       ({ outcome }) => outcome === 'queued',
     ),
   );
   await failpoint('reprocess-committed');
   return requested;
+}
+
+async function reprocessWithin(
+  tx: Tx,
+  session: LockedSession,
+  nodeInstanceId: number,
+): Promise<Change<ReprocessResult>> {
+  if (session.frozen) return unchanged({ outcome: 'frozen' });
+  const [node] = await tx.query<ReprocessFacts>(
+    `select t.type = 'Input' as is_input, t.trigger, n.newest_output_id,
+            coalesce((select array_agg(p.newest_position) from node_instance p where p.id = any (n.parent_ids)), '{}')
+              as parent_positions
+       from node_instance n join node_template t on t.id = n.node_template_id where n.id = $1`,
+    [nodeInstanceId],
+  );
+  if (!node) return unchanged({ outcome: 'node-missing' });
+  if (node.isInput) {
+    if (node.newestOutputId === null) return unchanged({ outcome: 'no-inputs' });
+    await appendCopy(tx, session, node.newestOutputId);
+  } else {
+    if (!hasInputs(node)) return unchanged({ outcome: 'no-inputs' });
+    await tx.query('update node_instance set reprocess_wanted = true where id = $1', [nodeInstanceId]);
+  }
+  await planSession(tx, session, nodeInstanceId);
+  return changed({ outcome: 'queued' });
 }
 
 interface ReprocessFacts {
@@ -101,16 +115,15 @@ interface ReprocessFacts {
 async function appendCopy(tx: Tx, session: LockedSession, outputId: number): Promise<void> {
   const [copy] = await tx.query<{ id: number; nodeInstanceId: number; position: number }>(
     `insert into node_output
-            (session_id, node_instance_id, position, data_source_id, object_key, object_offset, output_identifier,
-             content_type, content_encoding, size_bytes, sha256, etag, metadata, configuration, created_at)
-     select o.session_id, o.node_instance_id, $2, o.data_source_id, o.object_key, o.object_offset, $3,
-            o.content_type, o.content_encoding, o.size_bytes, o.sha256, o.etag,
+            (session_id, node_instance_id, configuration, position, object_offset, output_identifier, metadata,
+             created_at, ${objectColumns})
+     select o.session_id, o.node_instance_id, n.configuration, $2, o.object_offset, $3,
             coalesce(o.metadata, '{}') || jsonb_build_object('${copyOfKey}', coalesce(
               o.metadata -> '${copyOfKey}',
               jsonb_build_object('outputId', o.id, 'outputIdentifier', o.output_identifier))),
-            n.configuration, $4
+            $4, ${objectColumns}
        from node_output o join node_instance n on n.id = o.node_instance_id where o.id = $1
-     returning id, node_instance_id as "nodeInstanceId", position`,
+     returning id, node_instance_id, position`,
     [outputId, nextPosition(session), newId(), session.publishedAt],
   );
   await markPublished(tx, copy!);

@@ -4,9 +4,9 @@ import { endAttempt, releaseDelayMs } from '../../domain/runs/run-plan.ts';
 import type { EndedAttempt } from '../../domain/sessions/session-change.ts';
 import { leaseLost } from '../../telemetry/metrics.ts';
 import type { Tx } from '../connection/database.ts';
+import type { LockedSession } from './change-session.ts';
 import { planSession } from './plan-session.ts';
-import { taskReadyChannel } from './queue-channel.ts';
-import type { LockedSession } from './session-lock.ts';
+import { notifyReady, queuedAfter, queuedColumns } from './queue.ts';
 import { writeDone, writeRetry } from './write-run-outcome.ts';
 
 export type Requeue =
@@ -40,8 +40,8 @@ export async function requeueRun(
   how: Requeue,
 ): Promise<EndedAttempt[]> {
   const [run] = await tx.query<RequeuedRun>(
-    `select id as "runId", template_name as "templateName", node_instance_id as "nodeInstanceId", attempt,
-            max_attempts as "maxAttempts", first_attempt as "firstAttempt", lost_count as "lostCount", release_count as "releaseCount", cancel_requested as "cancelRequested"
+    `select id as run_id, template_name, node_instance_id, attempt,
+            max_attempts, first_attempt, lost_count, release_count, cancel_requested
        from node_run where id = $1 and state = 'held' for update`,
     [runId],
   );
@@ -53,16 +53,15 @@ export async function requeueRun(
   const details = how.kind === 'released' && how.reason ? `Given back: ${how.reason}` : null;
   await tx.query(
     `with run as (
-       update node_run
-          set state = $2, release_count = $3, status_details = coalesce($5, status_details),
-              due_at = case when $2 = 'waiting' then clock_timestamp() + make_interval(secs => $4) end
-        where id = $1 returning template_name, runner_type, node_instance_id
+       update node_run r
+          set ${queuedAfter('$2::float8')}, release_count = $3, status_details = coalesce($4, status_details)
+        where id = $1 returning node_instance_id, ${queuedColumns}
      ), node as (
-       update node_instance set state = ${nodeStateCodes.Pending}, status_details = coalesce($5, status_details)
+       update node_instance set state = ${nodeStateCodes.Pending}, status_details = coalesce($4, status_details)
         where id = (select node_instance_id from run)
      )
-     select pg_notify('${taskReadyChannel}', template_name) from run where $2 = 'queued' and runner_type <> 'system'`,
-    [runId, delayMs > 0 ? 'waiting' : 'queued', releases, delayMs / 1_000, details],
+     select ${notifyReady('run')} from run`,
+    [runId, delayMs / 1_000, releases, details],
   );
   return [];
 }

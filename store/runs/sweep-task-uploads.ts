@@ -4,6 +4,7 @@ import type { Queryable } from '../connection/database.ts';
 import { findDataSource } from '../objects/data-sources.ts';
 import { abortMultipart } from '../objects/multipart.ts';
 import type { ObjectStores } from '../objects/object-stores.ts';
+import { isOpen } from './lease.ts';
 import type { TaskUploadState } from './task-uploads.ts';
 
 const sweepBatch = 100;
@@ -20,7 +21,7 @@ interface OverUpload {
 }
 
 /** However a task ended (complete, fail, release, lease, token or session gone), no claim of it stands. */
-const isHeld = 'exists (select 1 from node_claim c where c.task_id = u.task_id and c.ended_at is null)';
+const isHeld = `exists (select 1 from node_claim c where c.task_id = u.task_id and ${isOpen})`;
 
 /**
  * Removes uploads that were given up, have expired, or whose task has ended in any way. Safe to run in several
@@ -32,8 +33,8 @@ const isHeld = 'exists (select 1 from node_claim c where c.task_id = u.task_id a
  */
 export async function sweepTaskUploads(database: Queryable, stores: ObjectStores): Promise<number> {
   const uploads = await database.query<OverUpload>(
-    `select u.handle, u.state, u.data_source_id as "dataSourceId", u.object_key as "objectKey",
-            u.store_upload_id as "storeUploadId", ${isHeld} as "isHeld"
+    `select u.handle, u.state, u.data_source_id, u.object_key,
+            u.store_upload_id, ${isHeld} as is_held
        from task_upload u
       where u.sweep_at <= clock_timestamp()
         and (u.state = 'over' or (u.state = 'open' and u.expires_at <= clock_timestamp()) or not ${isHeld})

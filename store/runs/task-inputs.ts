@@ -2,7 +2,6 @@
 
 import type { Queryable } from '../connection/database.ts';
 import type { OutputBytes } from '../outputs/outputs.ts';
-import type { RunnerIdentity } from './claims.ts';
 
 /** What decides which inputs a task has. */
 export interface InputBounds {
@@ -16,21 +15,6 @@ export interface InputBounds {
   readonly claimWatermarkPosition: number;
 }
 
-/** A held task, as every call for it needs it. */
-export interface HeldTask extends InputBounds {
-  readonly taskId: string;
-  readonly runId: string;
-  readonly attempt: number;
-  readonly sessionId: string;
-  readonly nodeInstanceId: number;
-  /** The run's own one in a reprocess, else the node's. */
-  readonly watermarkPosition: number;
-  readonly watermarkOutputId: number | null;
-  readonly leaseExpiresAt: Date;
-  readonly cancelRequested: boolean;
-  readonly configuration: string;
-}
-
 export interface TaskInput extends OutputBytes {
   readonly outputId: number;
   readonly nodeInstanceId: number;
@@ -41,69 +25,11 @@ export interface TaskInput extends OutputBytes {
   readonly createdAt: Date;
 }
 
-/**
- * Renews the lease of a held task and returns it; undefined when the caller does not hold it (any more).
- * Every call for a task begins with this; in a transaction it is the fence of what follows.
- */
-export async function touchTask(
-  database: Queryable,
-  identity: RunnerIdentity,
-  taskId: string,
-): Promise<HeldTask | undefined> {
-  const [task] = await database.query<HeldTask>(
-    `with claim as (
-       update node_claim c
-          set lease_until = clock_timestamp() + make_interval(secs => c.lease_seconds), used = true
-        where c.task_id = $1 and c.holder = $2 and c.instance_id = $3 and c.ended_at is null
-          and c.lease_until > clock_timestamp()
-       returning c.*
-     )
-     select claim.task_id as "taskId", claim.run_id as "runId", claim.attempt, r.session_id as "sessionId",
-            n.id as "nodeInstanceId", n.parent_ids as "parentIds", t.incremental, r.reason,
-            t.reprocess, r.upper_position as "upperPosition", claim.watermark_position as "claimWatermarkPosition",
-            coalesce(r.replay_position, n.watermark_position) as "watermarkPosition",
-            case when r.replay_position is null then n.watermark_output_id else r.replay_output_id end
-              as "watermarkOutputId", claim.lease_until as "leaseExpiresAt",
-            r.cancel_requested as "cancelRequested", n.configuration
-       from claim join node_run r on r.id = claim.run_id join node_instance n on n.id = r.node_instance_id
-       join node_template t on t.id = n.node_template_id`,
-    [taskId, identity.holder, identity.instanceId],
-  );
-  return task;
-}
-
-/** Heartbeat: renews the lease and keeps what the runner says of its progress. */
-export async function beatTask(
-  database: Queryable,
-  identity: RunnerIdentity,
-  taskId: string,
-  progress: { phase: string | null; message: string | null; progress: Record<string, unknown> | null },
-): Promise<{ leaseExpiresAt: Date; cancelRequested: boolean } | undefined> {
-  const [row] = await database.query<{ leaseExpiresAt: Date; cancelRequested: boolean }>(
-    `update node_claim c
-        set lease_until = clock_timestamp() + make_interval(secs => c.lease_seconds), used = true,
-            phase = $4, message = $5, progress = $6::jsonb
-       from node_run r
-      where c.task_id = $1 and c.holder = $2 and c.instance_id = $3 and c.ended_at is null
-        and c.lease_until > clock_timestamp() and r.id = c.run_id
-      returning c.lease_until as "leaseExpiresAt", r.cancel_requested as "cancelRequested"`,
-    [
-      taskId,
-      identity.holder,
-      identity.instanceId,
-      progress.phase,
-      progress.message,
-      progress.progress === null ? null : JSON.stringify(progress.progress),
-    ],
-  );
-  return row;
-}
-
 const inputColumns = `
-  v.output_id as "outputId", v.node_instance_id as "nodeInstanceId", n.name as "nodeName", v.position,
-  v.data_source_id as "dataSourceId", v.object_key as "objectKey", v.object_offset as "objectOffset",
-  v.output_identifier as "outputIdentifier", v.content_type as "contentType", v.content_encoding as "contentEncoding",
-  v.size_bytes as "sizeBytes", v.sha256, v.etag, v.metadata, v.created_at as "createdAt"`;
+  v.output_id, v.node_instance_id, n.name as node_name, v.position,
+  v.data_source_id, v.object_key, v.object_offset,
+  v.output_identifier, v.content_type, v.content_encoding,
+  v.size_bytes, v.sha256, v.etag, v.metadata, v.created_at`;
 const withinBound = `
   v.node_instance_id = any ($1::bigint[]) and v.position <= $2
   and (v.superseded_at_position is null or v.superseded_at_position > $2)`;
@@ -168,15 +94,27 @@ export async function findInput(
   return input;
 }
 
+/** The incremental state that the node's runner stored last; null when it never did. */
+export async function nodeState(
+  database: Queryable,
+  nodeInstanceId: number,
+): Promise<Record<string, unknown> | null> {
+  const [row] = await database.query<{ state: Record<string, unknown> | null }>(
+    'select runner_state as state from node_instance where id = $1',
+    [nodeInstanceId],
+  );
+  return row?.state ?? null;
+}
+
 /** What the node keeps between its runs: the state its runner stored, and its own newest published output. */
 export async function readNodeMemory(
   database: Queryable,
-  task: HeldTask,
+  task: { readonly nodeInstanceId: number },
 ): Promise<{ state: Record<string, unknown> | null; newestOutput: TaskInput | undefined }> {
   const [node] = await database.query<{
     state: Record<string, unknown> | null;
     newestOutputId: number | null;
-  }>('select runner_state as state, newest_output_id as "newestOutputId" from node_instance where id = $1', [
+  }>('select runner_state as state, newest_output_id from node_instance where id = $1', [
     task.nodeInstanceId,
   ]);
   const [newestOutput] =
@@ -205,7 +143,7 @@ export async function countPendingInputs(
 /** Whether any attempt of a run has written an output, or met one that stood already. */
 export async function hasWrittenOutput(database: Queryable, runId: string): Promise<boolean> {
   const [run] = await database.query<{ wroteOutput: boolean }>(
-    'select wrote_output as "wroteOutput" from node_run where id = $1',
+    'select wrote_output from node_run where id = $1',
     [runId],
   );
   return run?.wroteOutput ?? false;
@@ -218,12 +156,4 @@ export async function countReturns(database: Queryable, runId: string): Promise<
     [runId],
   );
   return run?.count ?? 0;
-}
-
-/** Whether the claim stands, be its lease over or not: a lease that ran out while no server was up is prolonged. */
-export async function isClaimOpen(database: Queryable, taskId: string): Promise<boolean> {
-  const rows = await database.query('select 1 from node_claim where task_id = $1 and ended_at is null', [
-    taskId,
-  ]);
-  return rows.length > 0;
 }

@@ -8,22 +8,23 @@ import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import type { SentPart } from '../objects/multipart.ts';
 import { PendingObjectGone } from '../objects/pending-objects.ts';
-import { type NodeOutputRow, outputColumns } from '../outputs/outputs.ts';
-import type { RunnerIdentity } from './claims.ts';
-import { fence, Refusal, refusable } from './fence.ts';
-import { lockSession } from './session-lock.ts';
-import { type OutputWrite, writeWithin } from './task-outputs.ts';
+import { jsonOrNull, type NodeOutputRow, outputColumns, type UploadedObject } from '../outputs/outputs.ts';
+import type { RunnerIdentity } from '../runners/holder.ts';
+import { type Change, unchanged } from './change-session.ts';
+import { renewHeld } from './lease.ts';
+import {
+  type OutputWrite,
+  stageAndMove,
+  stageOutput,
+  type TaskOutput,
+  type WrittenOutput,
+} from './task-outputs.ts';
+import { Refusal, type TaskWrite, writeTask, writeTaskAndSession } from './write-task.ts';
 
-/** What is said of the output when its upload begins. */
-export interface NewTaskUpload {
+/** What is said of the output when its upload begins; an identifier that the platform makes is made at the completion. */
+export interface NewTaskUpload
+  extends Omit<UploadedObject, 'nodeInstanceId' | 'sizeBytes' | 'sha256' | 'etag'> {
   readonly handle: string;
-  readonly dataSourceId: number;
-  readonly objectKey: string;
-  /** Null lets the platform make one at the completion. */
-  readonly outputIdentifier: string | null;
-  readonly contentType: string | null;
-  readonly contentEncoding: string | null;
-  readonly metadata: Record<string, unknown> | null;
   /** Where the watermark goes at the completion; null leaves it. */
   readonly watermarkInputId: number | null;
 }
@@ -41,12 +42,7 @@ export interface TaskUpload extends NewTaskUpload {
 }
 
 /** The claim of the caller, its lease renewed; $1 task, $2 holder, $3 instance. */
-const heldClaim = `
-  update node_claim c
-     set lease_until = clock_timestamp() + make_interval(secs => c.lease_seconds), used = true
-   where c.task_id = $1 and c.holder = $2 and c.instance_id = $3 and c.ended_at is null
-     and c.lease_until > clock_timestamp()
-  returning c.task_id`;
+const heldClaim = `${renewHeld} returning c.task_id`;
 
 /**
  * Writes an upload before the store hears of it, so that nothing it holds is without a row.
@@ -68,7 +64,7 @@ export async function beginTaskUpload(
      select $4::uuid, claim.task_id, $5, $6::bigint, $7, $8, $9, $10::jsonb, $11::bigint,
             clock_timestamp() + make_interval(secs => $12)
        from claim
-     returning expires_at as "expiresAt"`,
+     returning expires_at`,
     [
       taskId,
       identity.holder,
@@ -79,7 +75,7 @@ export async function beginTaskUpload(
       upload.outputIdentifier,
       upload.contentType,
       upload.contentEncoding,
-      upload.metadata === null ? null : JSON.stringify(upload.metadata),
+      jsonOrNull(upload.metadata),
       upload.watermarkInputId,
       expirySeconds,
     ],
@@ -101,10 +97,10 @@ export async function nameTaskUpload(
 }
 
 const uploadColumns = `
-  u.handle, u.data_source_id as "dataSourceId", u.object_key as "objectKey", u.output_identifier as "outputIdentifier",
-  u.content_type as "contentType", u.content_encoding as "contentEncoding", u.metadata,
-  u.watermark_input_id as "watermarkInputId", u.store_upload_id as "storeUploadId", u.state,
-  u.expires_at <= clock_timestamp() as "isExpired", u.output_id as "outputId"`;
+  u.handle, u.data_source_id, u.object_key, u.output_identifier,
+  u.content_type, u.content_encoding, u.metadata,
+  u.watermark_input_id, u.store_upload_id, u.state,
+  u.expires_at <= clock_timestamp() as is_expired, u.output_id`;
 
 /** An upload of exactly this task. */
 export async function findTaskUpload(
@@ -159,7 +155,7 @@ export async function keepPart(
 /** The parts of an upload in the order of their numbers. */
 export async function listParts(database: Queryable, handle: string): Promise<TaskUploadPart[]> {
   return database.query<TaskUploadPart>(
-    `select number, size_bytes as "sizeBytes", sha256, etag from task_upload_part where handle = $1 order by number`,
+    `select number, size_bytes, sha256, etag from task_upload_part where handle = $1 order by number`,
     [handle],
   );
 }
@@ -216,30 +212,41 @@ export async function finishTaskUpload(
   watermarkInputId: number | undefined,
 ): Promise<OutputWrite> {
   await failpoint('task-output-stored');
-  const written = await refusable(() =>
-    database.transaction(async (tx): Promise<OutputWrite> => {
-      const session = watermarkInputId === undefined ? undefined : await lockSession(tx, 'task', taskId);
-      const task = await fence(tx, identity, taskId);
-      const upload = await findTaskUpload(tx, taskId, handle);
-      if (upload === undefined) throw new Refusal('upload-not-found');
-      if (upload.outputId !== null) {
-        const { outputIdentifier } = await outputById(tx, upload.outputId);
-        return writeWithin(tx, session, task, { ...upload, ...nothing, outputIdentifier }, watermarkInputId);
-      }
-      if (upload.state !== 'open' || upload.isExpired) throw new Refusal('upload-not-found');
-      const values = { ...upload, ...nothing, ...object };
-      const write = await writeWithin(tx, session, task, packed(values), watermarkInputId);
-      // What was looked for before is there no more, and there is nothing to take its place.
-      if (object === null && write.kind === 'created') throw new Refusal('upload-not-found');
-      await endUpload(tx, handle, write.kind === 'created' ? 'done' : 'over', write.output.id);
-      return write;
-    }),
+  const written = await (watermarkInputId === undefined
+    ? writeTask(database, identity, taskId, async (held) => {
+        const stage = async (upload: TaskOutput) => unchanged(await stageOutput(held, upload));
+        return (await finishWithin(held, handle, object, stage)).result;
+      })
+    : writeTaskAndSession(database, identity, taskId, (held, session) =>
+        finishWithin(held, handle, object, (upload) => stageAndMove(held, session, upload, watermarkInputId)),
+      )
   ).catch((error) => {
     if (error instanceof PendingObjectGone) return { kind: 'refused', why: 'upload-not-found' } as const;
     throw error;
   });
   await failpoint('task-output-committed');
   return written;
+}
+
+async function finishWithin(
+  { tx, task }: TaskWrite,
+  handle: string,
+  object: { readonly sizeBytes: number; readonly etag: string } | null,
+  write: (upload: TaskOutput) => Promise<Change<WrittenOutput>>,
+): Promise<Change<WrittenOutput>> {
+  const upload = await findTaskUpload(tx, task.taskId, handle);
+  if (upload === undefined) throw new Refusal('upload-not-found');
+  if (upload.outputId !== null) {
+    const { outputIdentifier } = await outputById(tx, upload.outputId);
+    return write({ ...upload, ...nothing, outputIdentifier });
+  }
+  if (upload.state !== 'open' || upload.isExpired) throw new Refusal('upload-not-found');
+  const change = await write(packed({ ...upload, ...nothing, ...object }));
+  const { kind, output } = change.result;
+  // What was looked for before is there no more, and there is nothing to take its place.
+  if (object === null && kind === 'created') throw new Refusal('upload-not-found');
+  await endUpload(tx, handle, kind === 'created' ? 'done' : 'over', output.id);
+  return change;
 }
 
 const nothing = { sizeBytes: 0, sha256: null, etag: '' } as const;

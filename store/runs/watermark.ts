@@ -1,13 +1,14 @@
 /** The watermark of a task's node: what is consumed and what is published move together (decisions, section 9). */
 import { judgeWatermark } from '../../domain/runs/watermark.ts';
-import type { Database, Queryable, Tx } from '../connection/database.ts';
+import type { Database, Queryable } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { publishStaged, type StagedPublication } from '../outputs/publish.ts';
-import type { RunnerIdentity } from './claims.ts';
-import { fence, Refusal, refusable, type WriteRefusal } from './fence.ts';
+import type { RunnerIdentity } from '../runners/holder.ts';
+import { changed, type LockedSession, unchanged } from './change-session.ts';
+import type { HeldTask } from './lease.ts';
 import { planSession } from './plan-session.ts';
-import { type LockedSession, lockSession, saveSession } from './session-lock.ts';
-import { countPendingInputs, findInput, type HeldTask } from './task-inputs.ts';
+import { countPendingInputs, findInput } from './task-inputs.ts';
+import { Refusal, type TaskWrite, type WriteRefusal, writeTaskAndSession } from './write-task.ts';
 
 export type WatermarkWrite =
   | { readonly kind: 'moved'; readonly watermark: number; readonly pendingInputs: number }
@@ -21,15 +22,16 @@ export async function writeWatermark(
   inputId: number,
   state: Record<string, unknown> | undefined,
 ): Promise<WatermarkWrite> {
-  const written = await refusable(() =>
-    database.transaction(async (tx): Promise<WatermarkWrite> => {
-      const session = await lockSession(tx, 'task', taskId);
-      if (!session) throw new Refusal('task-not-found');
-      const task = await fence(tx, identity, taskId);
-      const { position } = await moveWatermark(tx, session, task, inputId, { state });
-      const pendingInputs = await countPendingInputs(tx, { ...task, watermarkPosition: position });
-      return { kind: 'moved', watermark: inputId, pendingInputs };
-    }),
+  const written = await writeTaskAndSession<WatermarkWrite>(
+    database,
+    identity,
+    taskId,
+    async (held, session) => {
+      const { position, published } = await moveWatermark(held, session, inputId, state);
+      const pendingInputs = await countPendingInputs(held.tx, { ...held.task, watermarkPosition: position });
+      const moved = { kind: 'moved', watermark: inputId, pendingInputs } as const;
+      return published ? changed(moved) : unchanged(moved);
+    },
   );
   await failpoint('watermark-committed');
   return written;
@@ -41,8 +43,7 @@ const moveStatement = `
     update node_run
        set replay_position = case when replay_position is null then null else $2::bigint end,
            replay_output_id = case when replay_position is null then null else $3::bigint end,
-           unnamed_from = (select c.unnamed_outputs from node_claim c where c.task_id = $6),
-           wrote_output = wrote_output or $9
+           unnamed_from = (select c.unnamed_outputs from node_claim c where c.task_id = $6)
      where id = $5
   )
   update node_instance
@@ -61,15 +62,14 @@ interface WatermarkMove {
 /**
  * Moves the watermark and publishes all that the run has staged: what is consumed and what is published move together,
  * so that no end of the task leaves an input consumed without its result. The present watermark again publishes what
- * has been staged since. What the published outputs wake is planned and saved with it.
- * @param change what is kept with it: the node's state, and that the run has written an output
+ * has been staged since. What the published outputs wake is planned with it.
+ * @param state of the node, kept with it; undefined leaves what is stored
  */
 export async function moveWatermark(
-  tx: Tx,
+  { tx, task }: TaskWrite,
   session: LockedSession,
-  task: HeldTask,
   inputId: number,
-  change: { readonly state?: Record<string, unknown> | undefined; readonly hasWritten?: boolean },
+  state?: Record<string, unknown> | undefined,
 ): Promise<WatermarkMove> {
   const position = await checkWatermark(tx, task, inputId);
   const published = await publishStaged(tx, session, task.runId);
@@ -77,17 +77,13 @@ export async function moveWatermark(
     task.nodeInstanceId,
     position,
     inputId,
-    change.state === undefined ? null : JSON.stringify(change.state),
+    state === undefined ? null : JSON.stringify(state),
     task.runId,
     task.taskId,
     published?.newest.position ?? null,
     published?.newest.id ?? null,
-    change.hasWritten ?? false,
   ]);
-  if (published) {
-    await planSession(tx, session, task.nodeInstanceId);
-    await saveSession(tx, session);
-  }
+  if (published) await planSession(tx, session, task.nodeInstanceId);
   return { position, published };
 }
 

@@ -4,7 +4,7 @@ import type { AttemptEnd } from '../../domain/runs/run-plan.ts';
 import type { EndedAttempt } from '../../domain/sessions/session-change.ts';
 import { attemptFailed, runEnded } from '../../telemetry/metrics.ts';
 import type { Tx } from '../connection/database.ts';
-import { taskReadyChannel } from './queue-channel.ts';
+import { notifyReady, queuedAfter, queuedColumns } from './queue.ts';
 
 /** A run that an attempt of which has just ended; its row is locked. */
 export interface EndingRun {
@@ -61,7 +61,7 @@ const endRun = `
               order by v.position desc limit 1)
            else n.watermark_output_id end
     from run, attempt where n.id = $3
-   returning attempt.awaited, run.template_name as "templateName"`;
+   returning attempt.awaited, run.template_name`;
 
 /**
  * Ends the run for good. What it has staged since its watermark moved last is dropped, its objects go to the deletion
@@ -114,12 +114,11 @@ export async function fixUpperBound(tx: Tx, runId: string): Promise<void> {
 
 const retryRun = `
   with run as (
-    update node_run
-       set state = $4, attempt = $2 + 1, status_details = $5, lost_count = lost_count + $6,
-           due_at = case when $4 = 'waiting' then clock_timestamp() + make_interval(secs => $7) end
-     where id = $1 returning session_id, template_name, runner_type, due_at
+    update node_run r
+       set ${queuedAfter('$4::float8')}, attempt = $2 + 1, status_details = $5, lost_count = lost_count + $6
+     where id = $1 returning session_id, due_at, ${queuedColumns}
   ), ended as (
-    update node_attempt set ended_at = clock_timestamp(), outcome = $8, details = $9, category = $10
+    update node_attempt set ended_at = clock_timestamp(), outcome = $7, details = $8, category = $9
      where run_id = $1 and number = $2 returning awaited
   ), next as (
     insert into node_attempt (run_id, number, session_id, available_at)
@@ -127,9 +126,7 @@ const retryRun = `
   ), node as (
     update node_instance set state = ${nodeStateCodes.Pending}, status_details = $5 where id = $3
   )
-  select ended.awaited, run.template_name as "templateName",
-         case when $4 = 'queued' and run.runner_type <> 'system' then pg_notify('${taskReadyChannel}', run.template_name) end
-    from ended, run`;
+  select ended.awaited, run.template_name, ${notifyReady('run')} from ended, run`;
 
 /** Ends the attempt and lines the run up for its next one: at once, or after the delay. */
 export async function writeRetry(
@@ -142,10 +139,9 @@ export async function writeRetry(
     run.runId,
     run.attempt,
     run.nodeInstanceId,
-    end.delayMs > 0 ? 'waiting' : 'queued',
+    end.delayMs / 1_000,
     end.statusDetails,
     cause === 'lost' ? 1 : 0,
-    end.delayMs / 1_000,
     cause,
     end.failure.reason,
     end.failure.category,

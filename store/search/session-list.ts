@@ -66,9 +66,9 @@ export function listStatement(query: SessionListQuery): Statement {
   const parameters = new Parameters();
   return pageStatement(
     {
-      columns: `c.session_id as id, c.name, c.simulation_name as "simulationName", c.project_id as "projectId",
-        p.title as "projectTitle", c.session_template_id as "sessionTemplateId", t.name as "sessionTemplateName",
-        c.created_at as "createdAt", c.metadata`,
+      columns: `c.session_id as id, c.name, c.simulation_name, c.project_id,
+        p.title as project_title, c.session_template_id, t.name as session_template_name,
+        c.created_at, c.metadata`,
       joins: 'join project p on p.id = c.project_id join session_template t on t.id = c.session_template_id',
       where: condition(query, parameters),
       order: [

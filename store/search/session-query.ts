@@ -61,9 +61,9 @@ export function queryStatement(query: SessionQuery, people: PeopleByAddress): St
   const parameters = new Parameters();
   return pageStatement(
     {
-      columns: `c.session_id as id, c.name, c.email_identifier as "emailIdentifier", c.project_id as "projectId",
-        c.session_template_id as "sessionTemplateId", c.simulation_name as "simulationName", c.logo_url as "logoUrl",
-        c.user_id as "userId", c.created_at as "createdAt", c.metadata`,
+      columns: `c.session_id as id, c.name, c.email_identifier, c.project_id,
+        c.session_template_id, c.simulation_name, c.logo_url,
+        c.user_id, c.created_at, c.metadata`,
       where: filter === null ? 'true' : filterCondition(filter, people, parameters),
       order: [...orderBy.flatMap((item) => orderTerms(item, parameters)), ...newestFirst],
       limit,

@@ -4,7 +4,7 @@ import type { SessionLabel } from '../../domain/sessions/session-change.ts';
 import { isCloseTime } from '../../domain/sessions/shared-session.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
-import { labelOf, lockSession } from '../runs/session-lock.ts';
+import { type HeldSession, holdSession, labelOf } from '../runs/change-session.ts';
 
 /** The channel on which the end of a session is announced when its close falls due; the payload is its id. */
 export const sessionClosedChannel = 'session_closed';
@@ -50,33 +50,36 @@ interface ClosingSession {
 
 /** Closes the session in one transaction, or tells how it was closed before. */
 export async function closeSession(database: Database, request: CloseRequest): Promise<CloseResult> {
-  const result = await database.transaction<CloseResult>(async (tx) => {
-    const label = await lockSession(tx, 'session', request.sessionId);
-    const session = label && (await readClosing(tx, request));
-    if (!session) return { outcome: 'missing' };
-    const { closedAt, closedBy, closedParticipants } = session;
-    if (!request.mayCloseAny && !mayClose(session, request.person)) return { outcome: 'not-a-participant' };
-    if (closedAt !== null && closedBy !== null) {
-      const closed = { closedAt, closedBy, participantCount: closedParticipants ?? 0 };
-      return { outcome: 'closed', closed, tellWindow: undefined };
-    }
-    if (request.closeAt !== null && !isCloseTime(request.closeAt, session.startsAt, label.nowMs)) {
-      return { outcome: 'time-out-of-range' };
-    }
-    const { closed, isWindowWaiting } = await writeClose(tx, request, session.participants);
-    return { outcome: 'closed', closed, tellWindow: isWindowWaiting ? labelOf(label) : undefined };
-  });
+  const result = await holdSession(database, { sessionId: request.sessionId }, (tx, held) =>
+    closeHeld(tx, held, request),
+  );
   await failpoint('close-committed');
-  return result;
+  return result ?? { outcome: 'missing' };
+}
+
+async function closeHeld(tx: Tx, held: HeldSession, request: CloseRequest): Promise<CloseResult> {
+  const session = await readClosing(tx, request);
+  if (!session) return { outcome: 'missing' };
+  const { closedAt, closedBy, closedParticipants } = session;
+  if (!request.mayCloseAny && !mayClose(session, request.person)) return { outcome: 'not-a-participant' };
+  if (closedAt !== null && closedBy !== null) {
+    const closed = { closedAt, closedBy, participantCount: closedParticipants ?? 0 };
+    return { outcome: 'closed', closed, tellWindow: undefined };
+  }
+  if (request.closeAt !== null && !isCloseTime(request.closeAt, session.startsAt, held.nowMs)) {
+    return { outcome: 'time-out-of-range' };
+  }
+  const { closed, isWindowWaiting } = await writeClose(tx, request, session.participants);
+  return { outcome: 'closed', closed, tellWindow: isWindowWaiting ? labelOf(held) : undefined };
 }
 
 async function readClosing(tx: Tx, { sessionId, person }: CloseRequest): Promise<ClosingSession | undefined> {
   const [row] = await tx.query<ClosingSession>(
-    `select s.machine_group is not null as "isShared", coalesce(s.window_start_at, s.created_at) as "startsAt",
-            s.email_identifier as "emailIdentifier", s.email_key as "emailKey", s.closed_at as "closedAt",
-            s.closed_by as "closedBy", s.closed_participants as "closedParticipants",
+    `select s.machine_group is not null as is_shared, coalesce(s.window_start_at, s.created_at) as starts_at,
+            s.email_identifier, s.email_key, s.closed_at,
+            s.closed_by, s.closed_participants,
             case when s.machine_group is null then 1 else count(p.id) end as participants,
-            coalesce(bool_or(p.identifier = $2 or p.key = $3), false) as "isAmongParticipants"
+            coalesce(bool_or(p.identifier = $2 or p.key = $3), false) as is_among_participants
        from session s left join session_participant p on p.session_id = s.id
       where s.id = $1 group by s.id`,
     [sessionId, person.identifier, person.key],
@@ -109,7 +112,7 @@ async function writeClose(
                                     then coalesce(s.window_wanted_at, time.now) end
        from time left join told on true
       where s.id = $1::uuid
-     returning s.closed_at as "closedAt", s.window_wanted_at is not null as "isWindowWaiting"`,
+     returning s.closed_at, s.window_wanted_at is not null as is_window_waiting`,
     [sessionId, closeAt, person.identifier, reason, participantCount],
   );
   if (row === undefined) throw new Error(`Session ${sessionId} is gone under its lock.`);

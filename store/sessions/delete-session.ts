@@ -1,19 +1,18 @@
 /** Deleting a session: its rows at once, its objects and workflows by queues that stand until both are gone. */
 import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
-import { lockSession } from '../runs/session-lock.ts';
+import { holdSession } from '../runs/change-session.ts';
 
 /** @returns false when there is no such session */
 export async function deleteSession(database: Database, sessionId: string): Promise<boolean> {
-  const wasThere = await database.transaction(async (tx) => {
-    if ((await lockSession(tx, 'session', sessionId)) === undefined) return false;
+  const wasThere = await holdSession(database, { sessionId }, async (tx) => {
     // From here on no output can be written to a node: whoever was about to is waited for, and its object is seen.
     await tx.query('select 1 from node_instance where session_id = $1 order by id for update', [sessionId]);
     await deleteLockedSession(tx, sessionId);
     return true;
   });
   await failpoint('session-deleted');
-  return wasThere;
+  return wasThere ?? false;
 }
 
 /** As {@link deleteSession}, for whoever has locked the session and then its nodes. */
@@ -48,7 +47,7 @@ export async function listEndingSessions(
   limit: number,
 ): Promise<string[]> {
   const rows = await database.query<{ sessionId: string }>(
-    `select session_id as "sessionId" from session_ending
+    `select session_id from session_ending
       where wanted_at < clock_timestamp() - make_interval(secs => $1) order by wanted_at limit $2`,
     [seconds, limit],
   );

@@ -1,74 +1,143 @@
-/** Sessions that the healer is to have looked at: nobody told their workflow, or somebody ended it from outside. */
+/**
+ * Sessions that the healer is to have reconciled: no notification reached their workflow, or that of their window, or
+ * somebody ended it from outside. Several healers may search at once; each session is acquired by one.
+ */
 
 import type { SessionLabel } from '../../domain/sessions/session-change.ts';
 import type { Database } from '../connection/database.ts';
+import { isClaimable } from '../runs/queue.ts';
 
-/** A session that nobody seems to look at. */
+/** A session whose graph nobody seems to reconcile. */
 export interface ForgottenSession extends SessionLabel {
   /** How long it has been wanted and not advanced; 0 when it is advanced. */
   readonly wantedForSeconds: number;
 }
 
-/** Stands in each search, so that sessions which are to be left alone take nobody's place. $4: seconds between two looks. */
-const mayBeHealed = `
-  s.frozen_at is null and s.healed_at < clock_timestamp() - make_interval(secs => $4)`;
+/** A window whose workflow did not act or look in time. */
+export interface LateWindow extends SessionLabel {
+  /** How long it has been late. */
+  readonly lateForSeconds: number;
+}
+
+/** The time at which a session was acquired stands in this column. */
+type AcquiredAt = 'healed_at' | 'checked_at' | 'window_checked_at';
 
 /**
- * Takes sessions that somebody must look at: wanted but not advanced, retries overdue, and built-in runs that stay
- * queued although a worker should have them. Each is taken at most once in `waits.againSeconds`.
+ * Acquires sessions `s` that nobody else is just acquiring, and marks them.
+ * @param picked what follows `from session s where`, with a limit
+ * @param before a step that `picked` uses
+ * @param columns besides the session's label
  */
-export async function takeForgottenSessions(
+function acquireStatement(
+  acquiredAt: AcquiredAt,
+  picked: string,
+  { before = '', columns = '' }: { before?: string; columns?: string } = {},
+): string {
+  return `
+    with ${before && `${before},`} picked as (
+      select s.id from session s where ${picked} for no key update skip locked
+    )
+    update session s set ${acquiredAt} = clock_timestamp() from picked, session_template t
+     where s.id = picked.id and t.id = s.session_template_id
+    returning s.id as session_id, s.project_id, t.name as template_name${columns && `, ${columns}`}`;
+}
+
+const isOlder = (column: string, seconds: string) =>
+  `${column} < clock_timestamp() - make_interval(secs => ${seconds})`;
+
+/** Stands in each search, so that sessions which are to be left alone take nobody's place. $4: seconds between two. */
+const mayBeHealed = `s.frozen_at is null and ${isOlder('s.healed_at', '$4')}`;
+
+const forgottenStatement = acquireStatement(
+  'healed_at',
+  `s.id in (select id from forgotten) and ${mayBeHealed} limit $5`,
+  {
+    before: `forgotten as (
+        (select s.id from session s where s.wanted_seq > s.advanced_seq
+            and ${isOlder('s.wanted_at', '$1')} and ${mayBeHealed}
+          order by s.wanted_at limit $5)
+        union
+        (select r.session_id from node_run r join session s on s.id = r.session_id
+          where r.state = 'waiting' and not r.frozen and ${isOlder('r.due_at', '$2')} and ${mayBeHealed}
+          order by r.due_at limit $5)
+        union
+        (select r.session_id from node_run r join session s on s.id = r.session_id
+          where ${isClaimable} and r.runner_type = 'system' and ${isOlder('r.fair_rank', '$3')} and ${mayBeHealed}
+          order by r.fair_rank limit $5))`,
+    columns: `case when s.wanted_seq > s.advanced_seq
+                   then extract(epoch from clock_timestamp() - s.wanted_at)::float8 else 0 end as wanted_for_seconds`,
+  },
+);
+
+/**
+ * Sessions that must be reconciled: wanted but not advanced, retries overdue, and built-in runs that stay queued although
+ * a worker should have them. Each is acquired at most once in `waits.againSeconds`.
+ */
+export async function acquireForgottenSessions(
   database: Database,
   waits: { wantedSeconds: number; dueSeconds: number; builtinSeconds: number; againSeconds: number },
   limit: number,
 ): Promise<ForgottenSession[]> {
-  return database.query<ForgottenSession>(
-    `with forgotten as (
-        (select s.id from session s where s.wanted_seq > s.advanced_seq
-            and s.wanted_at < clock_timestamp() - make_interval(secs => $1) and ${mayBeHealed}
-          order by s.wanted_at limit $5)
-        union
-        (select r.session_id from node_run r join session s on s.id = r.session_id
-          where r.state = 'waiting' and not r.frozen
-            and r.due_at < clock_timestamp() - make_interval(secs => $2) and ${mayBeHealed}
-          order by r.due_at limit $5)
-        union
-        (select r.session_id from node_run r join session s on s.id = r.session_id
-          where r.state = 'queued' and not r.frozen and r.runner_type = 'system'
-            and r.fair_rank < clock_timestamp() - make_interval(secs => $3) and ${mayBeHealed}
-          order by r.fair_rank limit $5)
-     ), picked as (
-       select s.id from session s where s.id in (select id from forgotten) and ${mayBeHealed}
-        limit $5 for no key update skip locked
-     )
-     update session s set healed_at = clock_timestamp() from picked, session_template t
-      where s.id = picked.id and t.id = s.session_template_id
-      returning s.id as "sessionId", s.project_id as "projectId", t.name as "templateName",
-                case when s.wanted_seq > s.advanced_seq
-                     then extract(epoch from clock_timestamp() - s.wanted_at)::float8 else 0 end as "wantedForSeconds"`,
-    [waits.wantedSeconds, waits.dueSeconds, waits.builtinSeconds, waits.againSeconds, limit],
-  );
+  return database.query<ForgottenSession>(forgottenStatement, [
+    waits.wantedSeconds,
+    waits.dueSeconds,
+    waits.builtinSeconds,
+    waits.againSeconds,
+    limit,
+  ]);
 }
 
-/**
- * Sessions with open runs whose workflow nobody has checked for `seconds`; marks them checked.
- * A workflow that somebody ended from outside is found this way.
- */
-export async function takeUncheckedSessions(
+const uncheckedStatement = acquireStatement(
+  'checked_at',
+  `${isOlder('s.checked_at', '$1')} and s.frozen_at is null
+     and exists (select 1 from node_run r where r.session_id = s.id and r.state <> 'done')
+   order by s.checked_at limit $2`,
+);
+
+/** Sessions with open runs whose workflow was not checked for `seconds`: one that was ended from outside is found this way. */
+export async function acquireUncheckedSessions(
   database: Database,
   seconds: number,
   limit: number,
 ): Promise<SessionLabel[]> {
-  return database.query<SessionLabel>(
-    `with picked as (
-       select s.id from session s
-        where s.checked_at < clock_timestamp() - make_interval(secs => $1) and s.frozen_at is null
-          and exists (select 1 from node_run r where r.session_id = s.id and r.state <> 'done')
-        order by s.checked_at limit $2 for no key update skip locked
-     )
-     update session s set checked_at = clock_timestamp() from picked, session_template t
-      where s.id = picked.id and t.id = s.session_template_id
-      returning s.id as "sessionId", s.project_id as "projectId", t.name as "templateName"`,
-    [seconds, limit],
-  );
+  return database.query<SessionLabel>(uncheckedStatement, [seconds, limit]);
+}
+
+const lateStatement = acquireStatement(
+  'window_checked_at',
+  `s.id in (select id from late) and ${isOlder('s.window_checked_at', '$2')} limit $3`,
+  {
+    before: `late as (
+        (select id from session where ${isOlder('window_due_at', '$1')} order by window_due_at limit $3)
+        union
+        (select id from session where ${isOlder('window_wanted_at', '$1')} order by window_wanted_at limit $3))`,
+    columns: `extract(epoch from clock_timestamp() - least(s.window_due_at, s.window_wanted_at))::float8
+                as late_for_seconds`,
+  },
+);
+
+/**
+ * Windows that are past their time, or whose changes their workflow has not seen, for more than `lateSeconds`. Each is
+ * acquired at most once in `againSeconds`.
+ */
+export async function acquireLateWindows(
+  database: Database,
+  waits: { lateSeconds: number; againSeconds: number },
+  limit: number,
+): Promise<LateWindow[]> {
+  return database.query<LateWindow>(lateStatement, [waits.lateSeconds, waits.againSeconds, limit]);
+}
+
+const uncheckedWindowStatement = acquireStatement(
+  'window_checked_at',
+  `s.window_due_at is not null and ${isOlder('s.window_checked_at', '$1')} order by s.window_checked_at limit $2`,
+);
+
+/** Windows that wait for a time and whose workflow was not checked for `seconds`. */
+export async function acquireUncheckedWindows(
+  database: Database,
+  seconds: number,
+  limit: number,
+): Promise<SessionLabel[]> {
+  return database.query<SessionLabel>(uncheckedWindowStatement, [seconds, limit]);
 }

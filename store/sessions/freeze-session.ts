@@ -4,27 +4,24 @@
  */
 
 import type { Database, Tx } from '../connection/database.ts';
+import { changed, changeSession, type LockedSession, unchanged } from '../runs/change-session.ts';
 import { planSession } from '../runs/plan-session.ts';
-import { taskReadyChannel } from '../runs/queue-channel.ts';
+import { notifyReady, queuedColumns } from '../runs/queue.ts';
 import { queueDueRuns } from '../runs/reconcile-session.ts';
-import { type LockedSession, lockSession, saveSession } from '../runs/session-lock.ts';
 
 /** Idempotent. Undefined when there is no such session. */
 export async function freezeSession(
   database: Database,
   sessionId: string,
 ): Promise<'changed' | 'unchanged' | undefined> {
-  return database.transaction(async (tx) => {
-    const session = await lockSession(tx, 'session', sessionId);
-    if (session === undefined) return undefined;
-    if (session.frozen) return 'unchanged';
+  return changeSession<'changed' | 'unchanged'>(database, { sessionId }, async (tx, session) => {
+    if (session.frozen) return unchanged('unchanged');
     await tx.query(
       `with session as (update session set frozen_at = clock_timestamp() where id = $1)
        update node_run set frozen = true where session_id = $1 and state <> 'done'`,
       [sessionId],
     );
-    await saveSession(tx, session);
-    return 'changed';
+    return changed('changed');
   });
 }
 
@@ -33,29 +30,25 @@ export async function unfreezeSession(
   database: Database,
   sessionId: string,
 ): Promise<'changed' | 'unchanged' | undefined> {
-  return database.transaction(async (tx) => {
-    const frozen = await lockSession(tx, 'session', sessionId);
-    if (frozen === undefined) return undefined;
-    if (!frozen.frozen) return 'unchanged';
-    const session: LockedSession = { ...frozen, frozen: false };
-    await thawRuns(tx, sessionId);
+  return changeSession<'changed' | 'unchanged'>(database, { sessionId }, async (tx, session) => {
+    if (!session.frozen) return unchanged('unchanged');
+    await thawRuns(tx, session);
     await queueDueRuns(tx, sessionId);
     await planSession(tx, session);
-    await saveSession(tx, session);
-    return 'changed';
+    return changed('changed');
   });
 }
 
-async function thawRuns(tx: Tx, sessionId: string): Promise<void> {
+async function thawRuns(tx: Tx, session: LockedSession): Promise<void> {
   await tx.query(
     `with session as (update session set frozen_at = null where id = $1), thawed as (
-       update node_run set frozen = false where session_id = $1 and state <> 'done'
-       returning template_name, runner_type, state
+       update node_run r set frozen = false where session_id = $1 and state <> 'done'
+       returning ${queuedColumns}
      )
-     select pg_notify('${taskReadyChannel}', template_name)
-       from (select distinct template_name from thawed where runner_type <> 'system' and state = 'queued') d`,
-    [sessionId],
+     select ${notifyReady('thawed')} from thawed`,
+    [session.sessionId],
   );
+  session.frozen = false;
 }
 
 /** Whether the run waits because its session is frozen. */

@@ -2,6 +2,7 @@
 import { type NodeState, visibleNodeState } from '../../domain/runs/node-state.ts';
 import type { NodeTemplateType } from '../../domain/templates/template-file.ts';
 import type { Queryable } from '../connection/database.ts';
+import { isOpen } from '../runs/lease.ts';
 
 export interface NodeProgress {
   readonly id: number;
@@ -47,16 +48,16 @@ export async function sessionProgress(
   sessionId: string,
 ): Promise<NodeProgress[] | undefined> {
   const rows = await database.query<Row>(
-    `select n.id, n.name, n.node_template_id as "nodeTemplateId", t.name as "nodeTemplateName",
-            t.type as "nodeTemplateType", n.state as "storedState", n.status_details as "storedDetails",
-            coalesce(r.state = 'held', false) as "isHeld", c.phase, c.message,
-            n.last_processed as "lastProcessed", n.newest_output_id as "currentOutputId",
-            n.parent_ids as "parentIds", n.configuration
+    `select n.id, n.name, n.node_template_id, t.name as node_template_name,
+            t.type as node_template_type, n.state as stored_state, n.status_details as stored_details,
+            coalesce(r.state = 'held', false) as is_held, c.phase, c.message,
+            n.last_processed, n.newest_output_id as current_output_id,
+            n.parent_ids, n.configuration
        from session s
        left join node_instance n on n.session_id = s.id
        left join node_template t on t.id = n.node_template_id
        left join node_run r on r.node_instance_id = n.id and r.state <> 'done'
-       left join node_claim c on c.run_id = r.id and c.ended_at is null
+       left join node_claim c on c.run_id = r.id and ${isOpen}
       where s.id = $1
       order by n.ordinal`,
     [sessionId],

@@ -3,9 +3,9 @@
 import type { SessionLabel } from '../../domain/sessions/session-change.ts';
 import type { Database } from '../connection/database.ts';
 import { hasQueuedUploads } from '../outputs/queued-uploads.ts';
+import { changed, changeSession, labelOf } from '../runs/change-session.ts';
 import { planSession } from '../runs/plan-session.ts';
 import { queueDueRuns } from '../runs/reconcile-session.ts';
-import { labelOf, lockSession, saveSession } from '../runs/session-lock.ts';
 
 export interface PlannedSession {
   readonly session: SessionLabel;
@@ -25,23 +25,20 @@ export async function planWholeSession(
   database: Database,
   sessionId: string,
 ): Promise<PlannedSession | undefined> {
-  return database.transaction(async (tx) => {
-    const session = await lockSession(tx, 'session', sessionId);
-    if (session === undefined) return undefined;
+  return changeSession(database, { sessionId }, async (tx, session) => {
     if (!session.frozen) await queueDueRuns(tx, sessionId);
     const planned = await planSession(tx, session);
     const [window] = await tx.query<{ isOpen: boolean }>(
-      `select machine_group is not null and (window_due_at is not null or window_wanted_at is not null) as "isOpen"
+      `select machine_group is not null and (window_due_at is not null or window_wanted_at is not null) as is_open
          from session where id = $1`,
       [sessionId],
     );
     const hasQueued = await hasQueuedUploads(tx, session.projectId);
-    await saveSession(tx, session);
-    return {
+    return changed({
       session: labelOf(session),
       planned: planned.length,
       hasOpenWindow: window?.isOpen === true,
       hasQueuedUploads: hasQueued,
-    };
+    });
   });
 }

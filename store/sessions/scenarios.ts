@@ -29,8 +29,8 @@ export type ScenarioWrite =
   | { readonly outcome: 'saved'; readonly scenario: ScenarioRow }
   | { readonly outcome: 'session-missing' | 'id-of-another-session' | 'times-reversed' };
 
-const columns = `id, session_id as "sessionId", simulation_id as "simulationId", scenario_name as "scenarioName",
-  from_at as "from", to_at as "to", created_at as "createdAt"`;
+const columns = `id, session_id, simulation_id, scenario_name,
+  from_at as "from", to_at as "to", created_at`;
 
 /** Makes a scenario instance of a session, or changes the one of this id. */
 export async function saveScenario(

@@ -117,7 +117,7 @@ export async function wantedSequences(
   sessionIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const rows = await database.query<{ id: string; wantedSeq: number }>(
-    'select id, wanted_seq as "wantedSeq" from session where id = any ($1::uuid[])',
+    'select id, wanted_seq from session where id = any ($1::uuid[])',
     [sessionIds],
   );
   return new Map(rows.map(({ id, wantedSeq }) => [id, wantedSeq]));
@@ -125,17 +125,17 @@ export async function wantedSequences(
 
 /** Read first: what is published after it is told by the next look, which its own announcement brings about. */
 const headStatement = `
-  select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as "atMs", s.newest_position as "newestPosition",
-         s.wanted_seq as "wantedSeq",
-         s.frozen_at is not null as "isFrozen", s.window_start_at as "startAt", s.window_end_at as "endAt",
-         s.closed_at as "closedAt", s.close_reason as "closeReason",
-         (select count(*) from session_participant p where p.session_id = s.id) as "participantCount"
+  select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as at_ms, s.newest_position,
+         s.wanted_seq,
+         s.frozen_at is not null as is_frozen, s.window_start_at as start_at, s.window_end_at as end_at,
+         s.closed_at, s.close_reason,
+         (select count(*) from session_participant p where p.session_id = s.id) as participant_count
     from session s where s.id = $1`;
 
 const outputsStatement = `
-  select o.id, o.node_instance_id as "nodeInstanceId", o.position, o.output_identifier as "outputIdentifier",
-         o.content_type as "contentType", o.content_encoding as "contentEncoding", o.size_bytes as "sizeBytes",
-         o.created_at as "createdAt"
+  select o.id, o.node_instance_id, o.position, o.output_identifier,
+         o.content_type, o.content_encoding, o.size_bytes,
+         o.created_at
     from node_instance n join node_output o on o.node_instance_id = n.id
    where n.session_id = $1 and n.newest_position > $2 and o.position > $2 and o.position <= $3
    order by o.position limit ${outputsOfOneLook}`;
@@ -145,10 +145,10 @@ const outputsStatement = `
  * a million of them, and a look is one page.
  */
 const attemptsStatement = `
-  select "nodeInstanceId", "runId", attempt, "maxAttempts", "startedAt", "endedAt", outcome, details from (
-    select n.id as "nodeInstanceId", r.id as "runId", a.number as attempt, r.max_attempts as "maxAttempts",
-           a.started_at as "startedAt", a.ended_at as "endedAt", a.outcome, a.details,
-           greatest(a.started_at, a.ended_at) as "newestAt"
+  select node_instance_id, run_id, attempt, max_attempts, started_at, ended_at, outcome, details from (
+    select n.id as node_instance_id, r.id as run_id, a.number as attempt, r.max_attempts,
+           a.started_at, a.ended_at, a.outcome, a.details,
+           greatest(a.started_at, a.ended_at) as newest_at
       from node_instance n
       cross join lateral (
         (select r.id, r.max_attempts from node_run r where r.node_instance_id = n.id
@@ -163,5 +163,5 @@ const attemptsStatement = `
       ) a
      where n.session_id = $1
        and greatest(a.started_at, a.ended_at) > $2::timestamptz - interval '${overlapSeconds} seconds'
-     order by "newestAt" desc, r.id desc, a.number desc limit ${limits.sessionEventAttempts}
-  ) newest order by "newestAt", "runId", attempt`;
+     order by newest_at desc, r.id desc, a.number desc limit ${limits.sessionEventAttempts}
+  ) newest order by newest_at, run_id, attempt`;

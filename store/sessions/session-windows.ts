@@ -1,6 +1,5 @@
-/** What the window workflows of shared sessions, and the healer that watches over them, ask of the database. */
+/** What the window workflows of shared sessions ask of the database. */
 
-import type { SessionLabel } from '../../domain/sessions/session-change.ts';
 import type { WindowEnd, WindowLook } from '../../domain/sessions/shared-session.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { Database } from '../connection/database.ts';
@@ -20,9 +19,9 @@ interface WindowRow {
 export async function lookAtWindow(database: Database, sessionId: string): Promise<WindowLook | undefined> {
   const [row] = await database.query<WindowRow>(
     `update session s set window_wanted_at = null, window_checked_at = clock_timestamp() where s.id = $1
-     returning s.machine_group is not null as "isShared", s.window_start_at as "startAt", s.window_end_at as "endAt",
-               s.closed_at as "closedAt", s.window_due_at as "dueAt",
-               extract(epoch from s.window_due_at - clock_timestamp())::float8 * 1000 as "dueInMs"`,
+     returning s.machine_group is not null as is_shared, s.window_start_at as start_at, s.window_end_at as end_at,
+               s.closed_at, s.window_due_at as due_at,
+               extract(epoch from s.window_due_at - clock_timestamp())::float8 * 1000 as due_in_ms`,
     [sessionId],
   );
   if (row === undefined) return undefined;
@@ -55,64 +54,10 @@ export async function endWindow(database: Database, sessionId: string): Promise<
         where id = $1 and window_due_at <= clock_timestamp()
        returning id, closed_at is not null as closed
      )
-     select closed as "isClosed", case when closed then pg_notify('${sessionClosedChannel}', id::text) end from ended`,
+     select closed as is_closed, case when closed then pg_notify('${sessionClosedChannel}', id::text) end from ended`,
     [sessionId],
   );
   await failpoint('window-ended');
   if (row === undefined) return 'not-due';
   return row.isClosed ? 'closed' : 'over';
-}
-
-/** A window whose workflow did not act or look in time. */
-export interface LateWindow extends SessionLabel {
-  /** How long it has been late. */
-  readonly lateForSeconds: number;
-}
-
-/**
- * Takes windows that are past their time, or whose changes nobody looked at, for more than `lateSeconds`. Each is taken
- * at most once in `againSeconds`.
- */
-export async function takeLateWindows(
-  database: Database,
-  waits: { lateSeconds: number; againSeconds: number },
-  limit: number,
-): Promise<LateWindow[]> {
-  return database.query<LateWindow>(
-    `with late as (
-        (select id from session where window_due_at < clock_timestamp() - make_interval(secs => $1)
-          order by window_due_at limit $3)
-        union
-        (select id from session where window_wanted_at < clock_timestamp() - make_interval(secs => $1)
-          order by window_wanted_at limit $3)
-     ), picked as (
-       select s.id from session s
-        where s.id in (select id from late) and s.window_checked_at < clock_timestamp() - make_interval(secs => $2)
-        limit $3 for no key update skip locked
-     )
-     update session s set window_checked_at = clock_timestamp() from picked, session_template t
-      where s.id = picked.id and t.id = s.session_template_id
-      returning s.id as "sessionId", s.project_id as "projectId", t.name as "templateName",
-                extract(epoch from clock_timestamp() - least(s.window_due_at, s.window_wanted_at))::float8 as "lateForSeconds"`,
-    [waits.lateSeconds, waits.againSeconds, limit],
-  );
-}
-
-/** Windows that wait for a time and whose workflow nobody has checked for `seconds`; marks them checked. */
-export async function takeUncheckedWindows(
-  database: Database,
-  seconds: number,
-  limit: number,
-): Promise<SessionLabel[]> {
-  return database.query<SessionLabel>(
-    `with picked as (
-       select s.id from session s
-        where s.window_due_at is not null and s.window_checked_at < clock_timestamp() - make_interval(secs => $1)
-        order by s.window_checked_at limit $2 for no key update skip locked
-     )
-     update session s set window_checked_at = clock_timestamp() from picked, session_template t
-      where s.id = picked.id and t.id = s.session_template_id
-      returning s.id as "sessionId", s.project_id as "projectId", t.name as "templateName"`,
-    [seconds, limit],
-  );
 }

@@ -3,7 +3,7 @@ import type { Person } from '../../domain/sessions/participant.ts';
 import { type TimeWindow, windowOverAt } from '../../domain/sessions/shared-session.ts';
 import type { JsonObject } from '../../domain/text.ts';
 import { noteAuditedSession } from '../administration/audit-scope.ts';
-import { findProject, type ProjectRow } from '../administration/projects.ts';
+import { findProjectShown, type ShownProject } from '../administration/projects.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { once } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
@@ -163,7 +163,7 @@ export interface SessionScenarioRow {
 
 /** A session with all that its routes show. */
 export interface SessionDetails extends SessionRow {
-  readonly project: ProjectRow;
+  readonly project: ShownProject;
   readonly sessionTemplate: TemplateWithNodes;
   readonly users: readonly SessionUserRow[];
   readonly dimensions: readonly SessionDimensionRow[];
@@ -171,10 +171,10 @@ export interface SessionDetails extends SessionRow {
 }
 
 const sessionColumns = `
-  id, name, email_identifier as "emailIdentifier", email_key as "emailKey", simulation_name as "simulationName",
-  session_template_id as "sessionTemplateId", project_id as "projectId", user_id as "userId", logo_url as "logoUrl",
-  session_shown_metadata(session) as metadata, machine_group is not null as "isShared", frozen_at as "frozenAt",
-  created_at as "createdAt"`;
+  id, name, email_identifier, email_key, simulation_name,
+  session_template_id, project_id, user_id, logo_url,
+  session_shown_metadata(session) as metadata, machine_group is not null as is_shared, frozen_at,
+  created_at`;
 
 export async function findSession(database: Queryable, id: string): Promise<SessionRow | undefined> {
   const [row] = await database.query<SessionRow>(`select ${sessionColumns} from session where id = $1`, [id]);
@@ -188,18 +188,18 @@ export async function findSessionDetails(
   const session = await findSession(database, id);
   if (session === undefined) return undefined;
   const [project, sessionTemplate, users, dimensions, scenarios] = await Promise.all([
-    findProject(database, session.projectId),
+    findProjectShown(database, session.projectId),
     findTemplate(database, session.sessionTemplateId),
     sessionUsers(database, id),
     database.query<SessionDimensionRow>(
-      `select id, name, dashboard_name as "dashboardName", dashboard_version as "dashboardVersion",
-              node_instance_id as "nodeInstanceId", created_at as "createdAt"
+      `select id, name, dashboard_name, dashboard_version,
+              node_instance_id, created_at
          from dimension where session_id = $1 order by id`,
       [id],
     ),
     database.query<SessionScenarioRow>(
-      `select id, simulation_id as "simulationId", scenario_name as "scenarioName", from_at as "from", to_at as "to",
-              created_at as "createdAt"
+      `select id, simulation_id, scenario_name, from_at as "from", to_at as "to",
+              created_at
          from scenario_instance where session_id = $1 order by created_at, id`,
       [id],
     ),
@@ -211,7 +211,7 @@ export async function findSessionDetails(
 /** The creator and the participants, in the order they came. */
 async function sessionUsers(database: Queryable, sessionId: string): Promise<SessionUserRow[]> {
   return database.query<SessionUserRow>(
-    `select id, identifier, created_at as "createdAt" from session_user_entry where session_id = $1 order by id`,
+    `select id, identifier, created_at from session_user_entry where session_id = $1 order by id`,
     [sessionId],
   );
 }
@@ -228,7 +228,7 @@ export async function isParticipant(
   const [row] = await database.query<{ isOne: boolean }>(
     `select case when s.machine_group is null then s.email_identifier = $2 or s.email_key = $3
                  else exists (select 1 from session_participant p
-                               where p.session_id = s.id and (p.identifier = $2 or p.key = $3)) end as "isOne"
+                               where p.session_id = s.id and (p.identifier = $2 or p.key = $3)) end as is_one
        from session s where s.id = $1`,
     [sessionId, person.identifier, person.key],
   );

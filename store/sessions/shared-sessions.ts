@@ -111,8 +111,8 @@ const joinStatement = `
       from joined where s.id = joined.session_id and s.window_due_at is not null
     returning 1
   )
-  select m.id as "sessionId", m.project_id as "projectId", m.template_name as "templateName", m.frozen,
-         m.told and exists (select from wanted) as "isNews"
+  select m.id as session_id, m.project_id, m.template_name, m.frozen,
+         m.told and exists (select from wanted) as is_news
     from match m`;
 
 async function joinMatch(

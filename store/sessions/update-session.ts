@@ -5,7 +5,7 @@ import { logoUrlOf } from '../../domain/sessions/session.ts';
 import { withoutPlatformKeys } from '../../domain/sessions/shared-session.ts';
 import type { JsonObject } from '../../domain/text.ts';
 import type { Database, Tx } from '../connection/database.ts';
-import { lockSession } from '../runs/session-lock.ts';
+import { holdSession } from '../runs/change-session.ts';
 import { insertNodeInstances } from './sessions.ts';
 
 /** What is absent stays as it is. */
@@ -47,11 +47,10 @@ export async function updateSession(
   changes: SessionChanges,
 ): Promise<SessionUpdate> {
   try {
-    return await database.transaction(async (tx) => {
-      if ((await lockSession(tx, 'session', sessionId)) === undefined) return 'missing';
+    const update = await holdSession<SessionUpdate>(database, { sessionId }, async (tx) => {
       const [stored] = await tx.query<StoredSession>(
-        `select machine_group is not null as "isShared", session_template_id as "sessionTemplateId",
-                user_id as "userId", email_identifier as "emailIdentifier"
+        `select machine_group is not null as is_shared, session_template_id,
+                user_id, email_identifier
            from session where id = $1`,
         [sessionId],
       );
@@ -67,6 +66,7 @@ export async function updateSession(
       await write(tx, sessionId, changes, stored);
       return 'saved';
     });
+    return update ?? 'missing';
   } catch (error) {
     if (error instanceof InvalidChange) return 'invalid';
     if ((error as { code?: string }).code === overlapCode) return 'invalid';
@@ -102,7 +102,7 @@ async function replaceNodes(tx: Tx, sessionId: string, templateId: number): Prom
                      where n.session_id = $1)
          or exists (select 1 from pending_object p join node_instance n on n.id = p.node_instance_id
                      where n.session_id = $1
-                       and p.beat_at > clock_timestamp() - make_interval(secs => ${uploadBeatSeconds})) as "isBusy"`,
+                       and p.beat_at > clock_timestamp() - make_interval(secs => ${uploadBeatSeconds})) as is_busy`,
     [sessionId],
   );
   if (busy?.isBusy) throw new InvalidChange();

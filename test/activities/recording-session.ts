@@ -187,3 +187,6 @@ export function rowsOf(text: string, delimiter: string): Record<string, string>[
     return Object.fromEntries(names.map((name, index) => [name, cells[index] ?? '']));
   });
 }
+
+export const table = (...values: number[]) =>
+  `time [s],speed [m/s]\n${values.map((value, second) => `${second},${value}`).join('\n')}\n`;

@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { routes as platformRoutes } from '../../api/routes.ts';
-import { auditRules } from '../../domain/access/audit.ts';
 import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
 import { ask, makePeople, makePerson, type People, startTestApi, type TestApi } from '../support/api.ts';
+import { auditRules } from '../support/audit-rules.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { inputNode, ship, tabularNode, templateFile } from '../support/templates.ts';
 

@@ -167,10 +167,10 @@ describe('while the authentication service takes calls and never answers', () =>
 
   test('its own routes are 503 within their bound', async () => {
     wire.fault = { path: '', kind: 'silent' };
-    const dispatcher = forwardTo(wire.url, forwarded, 300);
+    const routeSets = [forwardTo(wire.url, forwarded, 300)];
     const shutdown = new AbortController();
     const { log } = api.composed.services;
-    const app = createApp({ dispatcher, log, shutdown: shutdown.signal });
+    const app = createApp({ routeSets, log, shutdown: shutdown.signal });
     const server = await listen(app.callback(), { port: 0, shutdown });
     const json = { username: 'x', password: 'y' };
     const answer = await ask(server.url, 'POST', '/api/authorization/token', { json });

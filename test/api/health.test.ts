@@ -41,9 +41,9 @@ describe('health', () => {
       asked += 1;
       return new Promise<void>(() => undefined);
     };
-    const { services, authDispatcher } = api.composed;
+    const { services, authRouteSet } = api.composed;
     const server = await startApi({
-      authDispatcher,
+      authRouteSet,
       services: { ...services, probes: { ...services.probes, database: silent } },
     });
     const startedAt = performance.now();

@@ -90,9 +90,9 @@ describe('publishing a manifest', () => {
       {
         type: 'Processing',
         incremental: true,
-        max_attempts: 5,
+        maxAttempts: 5,
         retired: false,
-        feature_name: 'vision',
+        featureName: 'vision',
         runtime: 'external',
       },
     ]);
@@ -134,7 +134,7 @@ describe('publishing a manifest', () => {
     );
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 400, 400, 400, 400, 400]);
     const winner = answers.findIndex((answer) => answer.status === 200);
-    expect(await registered('shared-name')).toMatchObject([{ feature_name: `racer${winner}` }]);
+    expect(await registered('shared-name')).toMatchObject([{ featureName: `racer${winner}` }]);
   });
 
   test('of a lower version is refused', async () => {
@@ -148,7 +148,7 @@ describe('publishing a manifest', () => {
     const changed = manifest('steady', '1.0.0', ['steady-node']);
     Object.assign(changed.nodeTemplates[0]!, { maxAttempts: 7, incremental: false });
     expect((await publish(changed)).status).toBe(200);
-    expect(await registered('steady-node')).toMatchObject([{ max_attempts: 7, incremental: false }]);
+    expect(await registered('steady-node')).toMatchObject([{ maxAttempts: 7, incremental: false }]);
   });
 
   test('of a deployed runner warns while the platform starts none, and not when it does', async () => {

@@ -6,7 +6,7 @@ import { limits as kitLimits } from '../../sdk/conformance/server/limits.ts';
 import type { Node } from '../../sdk/conformance/server/model.ts';
 import { routes as kitRoutes } from '../../sdk/conformance/server/routes.ts';
 import { ContractServer } from '../../sdk/conformance/server/server.ts';
-import { endOverdueClaims } from '../../store/runs/leases.ts';
+import { endOverdueClaims } from '../../store/runs/expire-leases.ts';
 import { ask } from '../support/api.ts';
 import { outsideTemplate } from '../support/graph.ts';
 import { type RunnerStage, runnerStage, type StageGraph } from '../support/runner.ts';

@@ -56,14 +56,14 @@ export async function historiesOf(
   sessionIds: readonly string[] | null = null,
 ): Promise<Histories> {
   const claims = await database.query<ClaimRow>(
-    `select task_id as "taskId", run_id as "runId", attempt, instance_id as instance,
-            extract(epoch from claimed_at)::float8 * 1000 as "claimedAtMs" from node_claim
+    `select task_id, run_id, attempt, instance_id as instance,
+            extract(epoch from claimed_at)::float8 * 1000 as claimed_at_ms from node_claim
       where $1::uuid[] is null or run_id in (select id from node_run where session_id = any ($1::uuid[]))
       order by claimed_at`,
     [sessionIds],
   );
   const runs = await database.query<RunRow>(
-    `select id as "runId", state, attempt from node_run
+    `select id as run_id, state, attempt from node_run
       where $1::uuid[] is null or session_id = any ($1::uuid[])`,
     [sessionIds],
   );

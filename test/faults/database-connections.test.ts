@@ -3,7 +3,7 @@ import { closeSync, openSync, readdirSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { isDatabaseAway } from '../../domain/network/database-fault.ts';
 import { toProblem } from '../../http/errors.ts';
-import { Database } from '../../store/connection/database.ts';
+import { Database, type Tx } from '../../store/connection/database.ts';
 import { testEnvironment } from '../support/stack.ts';
 
 const platform = await testEnvironment();
@@ -19,15 +19,20 @@ async function often(database: Database, broken: () => Promise<unknown>): Promis
   return errors;
 }
 
-const kinds = ['transaction', 'entityTransaction'] as const;
+/** By statements of its own, and by those of its entity manager. */
+const kinds = {
+  statements: (tx: Tx, text: string) => tx.query(text),
+  entities: (tx: Tx, text: string) => tx.em.execute(text),
+};
+const all = Object.entries(kinds);
 
-test.for(kinds)(
+test.for(all)(
   '%s: a connection that breaks inside is given back, so that the pool never runs dry',
-  async (kind) => {
+  async ([, run]) => {
     const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize });
     const errors = await often(database, () =>
-      database[kind](async (tx) => {
-        await tx.query('select pg_terminate_backend(pg_backend_pid())');
+      database.transaction(async (tx) => {
+        await run(tx, 'select pg_terminate_backend(pg_backend_pid())');
       }),
     );
     expect(errors.map(isDatabaseAway)).toEqual(errors.map(() => true));
@@ -35,11 +40,11 @@ test.for(kinds)(
   },
 );
 
-test.for(kinds)('%s: so is one whose work itself gives up', async (kind) => {
+test.for(all)('%s: so is one whose work itself gives up', async ([, run]) => {
   const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize });
   const errors = await often(database, () =>
-    database[kind](async (tx) => {
-      await tx.query('select 1');
+    database.transaction(async (tx) => {
+      await run(tx, 'select 1');
       throw new Error('refused');
     }),
   );
@@ -48,11 +53,11 @@ test.for(kinds)('%s: so is one whose work itself gives up', async (kind) => {
   await database.close();
 });
 
-test.for(kinds)('%s: the first error is told, also when the connection is gone by then', async (kind) => {
+test.for(all)('%s: the first error is told, also when the connection is gone by then', async ([, run]) => {
   const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize });
   const errors = await often(database, () =>
-    database[kind](async (tx) => {
-      await tx.query('select pg_terminate_backend(pg_backend_pid())').catch(() => {});
+    database.transaction(async (tx) => {
+      await run(tx, 'select pg_terminate_backend(pg_backend_pid())').catch(() => {});
       throw new Error('refused');
     }),
   );

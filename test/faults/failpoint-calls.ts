@@ -225,7 +225,7 @@ export async function exercise(world: FailpointWorld): Promise<void> {
     'the close falls due',
     async () => {
       const [row] = await world.database.query<{ endedAt: Date | null }>(
-        'select close_ended_at as "endedAt" from session where id = $1',
+        'select close_ended_at as ended_at from session where id = $1',
         [first.body.id],
       );
       return row?.endedAt;

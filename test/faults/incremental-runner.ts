@@ -2,32 +2,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Database } from '../../store/connection/database.ts';
-import { endOverdueClaims } from '../../store/runs/leases.ts';
+import { endOverdueClaims } from '../../store/runs/expire-leases.ts';
 import { advanceSession } from '../../store/runs/reconcile-session.ts';
 import { type Answer, ask } from '../support/api.ts';
 import type { Graph } from '../support/graph.ts';
+import { type End, Ends, ends, type Fault } from './incremental-faults.ts';
 import { type IncrementalModel, nameOf, type Version } from './incremental-model.ts';
-
-/**
- * What happens at one call. `lost`: it is done, its answer gets lost, and it is repeated. `cut`: the connection breaks
- * in the middle, whether or not the call was done, and it is repeated. `dies-before`, `dies-after`: the runner is gone.
- * `releases`, `fails`: it does so in place of the call; so `breaks`, a failure for good, `suspends` and `finds-nothing`.
- * `cancelled`: an operator cancels the run in this moment, and the runner ends it.
- */
-export const faults = [
-  'none',
-  'lost',
-  'cut',
-  'dies-before',
-  'dies-after',
-  'releases',
-  'fails',
-  'breaks',
-  'suspends',
-  'finds-nothing',
-  'cancelled',
-] as const;
-type Fault = (typeof faults)[number];
 
 export interface Stage {
   readonly url: string;
@@ -48,37 +28,6 @@ export interface Work {
 }
 
 class Death extends Error {}
-
-interface End {
-  readonly call: 'release' | 'fail' | 'complete';
-  readonly json: object;
-  readonly note: (model: IncrementalModel) => void;
-}
-const suspended = { outcome: 'suspended' };
-const ends: Partial<Record<Fault, End>> = {
-  releases: { call: 'release', json: {}, note: () => undefined },
-  fails: { call: 'fail', json: { category: 'error', reason: 'No luck.' }, note: (model) => model.failed() },
-  breaks: {
-    call: 'fail',
-    json: { category: 'validation', reason: 'Broken.' },
-    note: (model) => model.failedForGood(),
-  },
-  suspends: { call: 'complete', json: suspended, note: (model) => model.endedWithoutOutput() },
-  'finds-nothing': {
-    call: 'complete',
-    json: { outcome: 'no-output' },
-    note: (model) => model.endedWithoutOutput(),
-  },
-  cancelled: { call: 'complete', json: suspended, note: (model) => model.cancelled() },
-};
-
-class Ends extends Error {
-  readonly end: End;
-  constructor(end: End) {
-    super(end.call);
-    this.end = end;
-  }
-}
 
 let instances = 0;
 

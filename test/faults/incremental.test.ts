@@ -9,8 +9,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ask, startTestApi, type TestApi } from '../support/api.ts';
 import { makeGraph, outsideTemplate } from '../support/graph.ts';
 import { runnerStage } from '../support/runner.ts';
+import { faults } from './incremental-faults.ts';
 import { IncrementalModel } from './incremental-model.ts';
-import { faults, type Stage, type Work, workOnce } from './incremental-runner.ts';
+import { type Stage, type Work, workOnce } from './incremental-runner.ts';
 
 const walks = Number(process.env.INCREMENTAL_WALKS ?? 6);
 const seed = process.env.INCREMENTAL_SEED;
@@ -155,7 +156,7 @@ let highest = 0;
 
 async function expectAsModel({ graph, model }: Stage): Promise<void> {
   const [node] = await database.query<{ position: number }>(
-    `select watermark_output_id as "outputId", watermark_position as position,
+    `select watermark_output_id as output_id, watermark_position as position,
             (select count(*) from node_run r where r.node_instance_id = n.id) as runs,
             (select count(*) from node_run r where r.node_instance_id = n.id and r.state <> 'done') as open
        from node_instance n where n.id = $1`,

@@ -4,7 +4,7 @@ import { advanceSession } from '../../store/runs/reconcile-session.ts';
 /** Retries that wait for their time are due: as if that time had passed, and the session's workflow had looked. */
 export async function retriesNow(database: Database): Promise<void> {
   const late = await database.query<{ sessionId: string }>(
-    `update node_run set due_at = clock_timestamp() where state = 'waiting' returning session_id as "sessionId"`,
+    `update node_run set due_at = clock_timestamp() where state = 'waiting' returning session_id`,
   );
   for (const sessionId of new Set(late.map((run) => run.sessionId)))
     await advanceSession(database, sessionId);

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
 import { Database, type Tx } from '../../store/connection/database.ts';
-import { beatAlive, endOverdueClaims } from '../../store/runs/leases.ts';
+import { endOverdueClaims, recordProcessHeartbeat } from '../../store/runs/expire-leases.ts';
 import { tokenOf } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { chain, claim, type Graph, makeGraph, upload } from '../support/graph.ts';
@@ -35,7 +35,7 @@ async function runState(graph: Graph): Promise<string> {
 }
 
 test('a process that stands still inside a transaction keeps no lease of another session from ending', async () => {
-  await beatAlive(database, randomUUID());
+  await recordProcessHeartbeat(database, randomUUID());
   const locked = await overdueGraph(20);
   const others = await Promise.all([overdueGraph(10), overdueGraph(10)]);
   await database.transaction(async (tx) => {
@@ -58,7 +58,7 @@ test('a process that stands still while it tells that it is up does not keep oth
   const goOn = Promise.withResolvers<void>();
   const standsStill = database.transaction(async (tx) => {
     const inside = { transaction: (work: (inner: Tx) => Promise<number>) => work(tx) };
-    await beatAlive(inside as unknown as Database, randomUUID());
+    await recordProcessHeartbeat(inside as unknown as Database, randomUUID());
     told.resolve();
     await goOn.promise;
   });
@@ -66,7 +66,7 @@ test('a process that stands still while it tells that it is up does not keep oth
   await told.promise;
   const startedAt = performance.now();
   try {
-    await beatAlive(database, randomUUID());
+    await recordProcessHeartbeat(database, randomUUID());
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   } finally {
     goOn.resolve();

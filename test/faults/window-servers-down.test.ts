@@ -52,7 +52,7 @@ test.each<[string, () => Promise<void>]>([
     'the close falls due',
     async () => {
       const [row] = await world.query<{ endedAt: Date | null }>(
-        'select close_ended_at as "endedAt" from session where id = $1',
+        'select close_ended_at as ended_at from session where id = $1',
         [session.id],
       );
       return row?.endedAt;

@@ -23,7 +23,8 @@ import { eventually } from '../support/eventually.ts';
 import { temporaryDataFolder } from '../support/global-setup.ts';
 import { cloneTemplate } from '../support/template.ts';
 import { ship } from '../support/templates.ts';
-import { type Scenario, type Stage, scenarios, taskQueue } from './scenarios.ts';
+import { scenarios } from './scenarios.ts';
+import { type Scenario, type Stage, taskQueue } from './stage.ts';
 import { withoutMachine } from './without-machine.ts';
 
 /** Larger ones are packed. */

@@ -1,104 +1,29 @@
-/** What sessions, windows and queues go through while record.ts records them: one history for each. */
-import { Readable } from 'node:stream';
-import type { Client } from '@temporalio/client';
-import type { Database } from '../../store/connection/database.ts';
-import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
 import { newOutputKey } from '../../store/objects/object-store.ts';
-import type { ObjectStores } from '../../store/objects/object-stores.ts';
-import { publishUpload } from '../../store/outputs/publish.ts';
 import { queueUpload } from '../../store/outputs/queued-uploads.ts';
+import { builtinHolder } from '../../store/runners/holder.ts';
+import { holdSession } from '../../store/runs/change-session.ts';
 import { claimRun } from '../../store/runs/claims.ts';
 import { endTask } from '../../store/runs/end-task.ts';
-import { builtinHolder } from '../../store/runs/leases.ts';
 import { cancelRun, retryRun } from '../../store/runs/operate-runs.ts';
-import { lockSession } from '../../store/runs/session-lock.ts';
 import { closeSession } from '../../store/sessions/close-session.ts';
 import { joinOrOpen } from '../../store/sessions/shared-sessions.ts';
-import type { WorkflowClient } from '../../workflows/client.ts';
-import { queuedIngestId, sessionWorkflowId, windowWorkflowId } from '../../workflows/contract.ts';
+import { queuedIngestId, windowWorkflowId } from '../../workflows/contract.ts';
+import { queueTarget, sessionTarget, windowTarget } from '../../workflows/targets.ts';
 import { eventually } from '../support/eventually.ts';
+import { changesBy, finish, makeGraph, outsideTemplate, upload } from '../support/graph.ts';
 import {
-  chain,
-  changesBy,
-  claim,
-  finish,
-  type Graph,
-  makeGraph,
-  outsideTemplate,
-  upload,
-} from '../support/graph.ts';
-
-const runner = { holder: 'token', instanceId: 'runner' };
-export const taskQueue = 'recorded';
-export interface Stage {
-  readonly database: Database;
-  readonly objects: ObjectStores;
-  readonly workflows: WorkflowClient;
-  readonly operator: Client;
-}
-
-/** Makes one session go through something, upon which its workflow ends: that of its graph, unless it names another. */
-export type Scenario = (
-  stage: Stage,
-) => Promise<{ readonly sessionId: string; readonly workflowId?: string | undefined }>;
-
-async function outside(stage: Stage, length: number): Promise<Graph & { readonly template: string }> {
-  const template = `outside-${Math.random()}`;
-  await outsideTemplate(stage.database, template);
-  return { ...(await makeGraph(stage.database, chain(length, template))), template };
-}
-
-async function begin(stage: Stage, graph: Graph): Promise<void> {
-  await upload(stage.database, graph, 'input');
-}
-
-function take(stage: Stage, template: string) {
-  return eventually('a task', () => claim(stage.database, runner, template));
-}
-
-async function finishNext(stage: Stage, graph: Graph & { readonly template: string }): Promise<void> {
-  await finish(stage.database, runner, graph, await take(stage, graph.template));
-}
-
-const handleOf = (stage: Stage, graph: Graph) =>
-  stage.operator.workflow.getHandle(sessionWorkflowId(graph.sessionId));
-
-function untilAwaited(stage: Stage, graph: Graph) {
-  return eventually('the wait', async () => {
-    const { raw } = await handleOf(stage, graph).describe();
-    return (raw.pendingActivities?.length ?? 0) > 0;
-  });
-}
-
-function builtinGraph(stage: Stage): Promise<Graph> {
-  return makeGraph(stage.database, [
-    { name: 'input', parents: [] },
-    { name: 'recording', parents: ['input'], template: 'system-tabular-to-dataservice' },
-    { name: 'dashboard', parents: ['recording'], template: 'system-next-dimension' },
-  ]);
-}
-
-/** Publishes a small table with its bytes, and tells nobody. */
-async function publishTable({ database, objects }: Stage, graph: Graph) {
-  const dataSource = await ensurePlatformDataSource(database, objects.platformAccess);
-  const objectKey = newOutputKey();
-  await database.query('insert into pending_object (object_key, data_source_id) values ($1, $2)', [
-    objectKey,
-    dataSource.id,
-  ]);
-  const bytes = Readable.from([Buffer.from('time,speed\n0,1\n1,2\n')]);
-  const stored = await objects.of(dataSource).put(objectKey, bytes, { signal: AbortSignal.timeout(10_000) });
-  return await publishUpload(database, {
-    ...stored,
-    nodeInstanceId: graph.nodes.input!,
-    dataSourceId: dataSource.id,
-    objectKey,
-    outputIdentifier: 'drive.csv',
-    contentType: 'text/csv',
-    contentEncoding: null,
-    metadata: null,
-  });
-}
+  begin,
+  builtinGraph,
+  finishNext,
+  handleOf,
+  outside,
+  publishTable,
+  runner,
+  type Scenario,
+  take,
+  taskQueue,
+  untilAwaited,
+} from './stage.ts';
 
 const day = { seconds: 86_400, ms: 86_400_000 };
 
@@ -166,7 +91,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const task = await take(stage, graph.template);
     await untilAwaited(stage, graph);
     const [change] = await changesBy(stage.database, () => finish(stage.database, runner, graph, task));
-    await stage.workflows.lookAgain(change!.session);
+    await stage.workflows.wake(sessionTarget(change!.session));
     await finishNext(stage, graph);
     return graph;
   },
@@ -176,12 +101,12 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const graph = await outside(stage, 1);
     const [change] = await changesBy(stage.database, () => upload(stage.database, graph, 'input'));
     const { session } = change!;
-    await stage.workflows.lookAgain(session);
+    await stage.workflows.wake(sessionTarget(session));
     const task = await take(stage, graph.template);
     await untilAwaited(stage, graph);
     const first = (await handleOf(stage, graph).describe()).runId;
     while ((await handleOf(stage, graph).describe()).runId === first)
-      await Promise.all(Array.from({ length: 20 }, () => stage.workflows.lookAgain(session)));
+      await Promise.all(Array.from({ length: 20 }, () => stage.workflows.wake(sessionTarget(session))));
     await finish(stage.database, runner, graph, task);
     return graph;
   },
@@ -205,7 +130,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const holder = { holder: builtinHolder, instanceId: 'recorded' };
     const claimed = { runId: run!.id, attempt: 1, leaseSeconds: 600 };
     const task = (await claimRun(stage.database, holder, claimed))!;
-    const look = () => stage.workflows.lookAgain(session);
+    const look = () => stage.workflows.wake(sessionTarget(session));
     await look();
     await untilAwaited(stage, graph);
     const latest = async () => await handleOf(stage, graph).describe();
@@ -265,10 +190,10 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
         const sql = 'select 1 from session where id = $1 and window_wanted_at is null';
         return (await database.query(sql, [sessionId])).length > 0;
       });
-    await workflows.lookAtWindowNow(tellWindow);
+    await workflows.wake(windowTarget(tellWindow));
     await looked();
     await join('second');
-    await workflows.lookAtWindowNow(tellWindow);
+    await workflows.wake(windowTarget(tellWindow));
     await looked();
     await closeSession(database, {
       sessionId,
@@ -277,7 +202,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       reason: null,
       closeAt: new Date(Date.now() + 1_500),
     });
-    await workflows.lookAtWindowNow(tellWindow);
+    await workflows.wake(windowTarget(tellWindow));
     return { sessionId, workflowId: windowWorkflowId(sessionId) };
   },
 
@@ -303,14 +228,13 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       metadata: null,
     });
     const workflowId = queuedIngestId(graph.projectId, taskQueue);
-    await database.transaction(async (tx) => {
-      await lockSession(tx, 'session', graph.sessionId);
-      await workflows.lookAtQueueNow(graph.projectId);
+    await holdSession(database, { sessionId: graph.sessionId }, async () => {
+      await workflows.wake(queueTarget(graph.projectId));
       await eventually('it publishes', async () => {
         const { raw } = await stage.operator.workflow.getHandle(workflowId).describe();
         return raw.pendingActivities?.some(({ lastStartedTime }) => lastStartedTime);
       });
-      await workflows.lookAtQueueNow(graph.projectId);
+      await workflows.wake(queueTarget(graph.projectId));
     });
     return { sessionId: graph.sessionId, workflowId };
   },

@@ -3,8 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
-import { createApp } from '../../http/app.ts';
-import { createDispatcher } from '../../http/dispatcher.ts';
+import { createApp, routeSet } from '../../http/app.ts';
 import { createLog } from '../../http/log.ts';
 import { routeFactory } from '../../http/route.ts';
 import { listen } from '../../http/server/server.ts';
@@ -28,13 +27,13 @@ const lines: string[] = [];
 const observed: [string, number][] = [];
 const log = createLog('test', 'info', { write: (line: string) => void lines.push(line) });
 const shutdown = new AbortController();
-const dispatcher = createDispatcher([upload], {
+const routes = routeSet([upload], {
   services: null,
   identify: async () => null,
   responseChecks: 'strict',
 });
 const app = createApp({
-  dispatcher,
+  routeSets: [routes],
   log,
   shutdown: shutdown.signal,
   observe: (route, status) => void observed.push([route, status]),

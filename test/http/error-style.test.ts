@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import type { Readable } from 'node:stream';
 import { afterAll, expect, test } from 'vitest';
-import { createApp } from '../../http/app.ts';
-import { createDispatcher, withPrefix } from '../../http/dispatcher.ts';
+import { createApp, routeSet } from '../../http/app.ts';
 import { createLog } from '../../http/log.ts';
 import { type Route, routeFactory } from '../../http/route.ts';
 
@@ -26,17 +25,13 @@ const guard = { services: {}, identify: async () => null, responseChecks: 'stric
 const routes = ['/api/v2/runner/late', '/late'].map((path) =>
   defineRoute({ ...common, id: path, path, versions: 'as-listed' }),
 ) as unknown as Route<object>[];
-const under = createDispatcher(
-  [defineRoute({ ...common, id: 'auth', path: '/auth/late' })] as Route<object>[],
-  guard,
-);
-const dispatcher = withPrefix(
-  '/auth',
-  under,
-  createDispatcher(routes, { ...guard, codedPrefixes: ['/api/v2/runner/'] }),
-);
-const log = createLog('test', 'silent');
-const server = createApp({ dispatcher, log, shutdown: new AbortController().signal }).listen(0);
+const under = [defineRoute({ ...common, id: 'auth', path: '/auth/late' })] as Route<object>[];
+const server = createApp({
+  routeSets: [routeSet(under, guard), routeSet(routes, guard)],
+  codedPrefixes: ['/api/v2/runner/'],
+  log: createLog('test', 'silent'),
+  shutdown: new AbortController().signal,
+}).listen(0);
 await once(server, 'listening');
 afterAll(() => server.close());
 

@@ -9,6 +9,7 @@ import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { freePort, rememberedPorts } from '../../local/ports.ts';
 import { isAlive, readIdentity } from '../../local/process-identity.ts';
 import { removeData } from '../../local/stack.ts';
+import { eventually } from '../support/eventually.ts';
 import { temporaryDataFolder } from '../support/global-setup.ts';
 
 const startScript = fileURLToPath(new URL('../../local/start.ts', import.meta.url));
@@ -77,6 +78,8 @@ test(
   async () => {
     const port = await freePort();
     const first = start(port);
+    await eventually('the start holds the data folder', async () => existsSync(join(dataDir, 'lock')));
+    const early = demo({ DATA_DIR: dataDir });
     const text = await untilReady(first);
     const password = /admin \/ (\S+)/.exec(text)?.[1] ?? '';
     expect(text).toContain(`http://localhost:${port}`);
@@ -88,9 +91,10 @@ test(
     expect(text).toMatch(/Listening on +127\.0\.0\.1.*this machine.*HOST=0\.0\.0\.0 npm start/);
     expect(await isReached(outerAddress, port)).toBe(outerAddress === undefined ? undefined : false);
 
-    // The README's second command, as it stands.
-    const shown = await demo({ DATA_DIR: dataDir });
+    // The README's second command, as it stands, entered before the first was ready.
+    const shown = await early;
     expect(shown).toMatchObject({ code: 0 });
+    expect(shown.output).toContain('Waiting until `npm start` is ready');
     expect(shown.output).toMatch(/Dashboard +http:\/\/127\.0\.0\.1:\d+\/dashboards\/\d+/);
 
     expect(await databaseUsers()).toEqual({ working: ['sdp_app', 'sdp_report'], owning: ['sdp_migrate'] });

@@ -1,8 +1,9 @@
 /** Calls of a scenario, with what is needed to tell which routes it drove and to send each call again in wrong forms. */
 import { routes as platformRoutes } from '../../api/routes.ts';
 import { authRoutes } from '../../auth/service.ts';
-import { allPaths, PathTree } from '../../http/paths.ts';
+import { allPaths } from '../../http/paths.ts';
 import type { Route } from '../../http/route.ts';
+import { PathTree } from '../support/path-tree.ts';
 import type { CanaryBook, Place } from './canaries.ts';
 
 export const allRoutes = [...platformRoutes, ...authRoutes] as unknown as readonly Route[];

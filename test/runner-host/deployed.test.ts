@@ -1,5 +1,5 @@
 /** Deployed runners from the manifest to the result: real processes under one host. */
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { eventually } from '../support/eventually.ts';
@@ -8,16 +8,9 @@ import { hostStage, lives, tellingModule } from './support.ts';
 // Many processes are started, on machines that may do much else.
 vi.setConfig({ testTimeout: 120_000 });
 const stage = await hostStage();
-const { call, publish, sessionOf, shown, work, write } = stage;
+const { call, publish, sessionOf, shown, untilRuns, work, write } = stage;
 const host = await stage.startHost({ SDK_RUNNERS_MEMORY_MB: '100', SDK_RUNNERS_MAX_PROCESSES: '40' });
 
-const process1 = async (name: string) => (await shown(name))?.processes[0];
-/** @param starts how often it was started by then; what hosts tell comes a little late */
-const untilRuns = (name: string, starts?: number) =>
-  eventually(`${name} runs`, async () => {
-    const one = await process1(name);
-    return one?.state === 'running' && one.starts === (starts ?? one.starts) ? one : undefined;
-  });
 const tokenOf = async (id: string | null) => {
   const { body } = await call('GET', '/api/v2/admin/runner-tokens');
   return body.find((token: { id: string }) => token.id === id);
@@ -231,95 +224,5 @@ describe.concurrent('a deployed runner', () => {
     await eventually('that is told', () =>
       host.log().includes('the runner writes too much; this is left out'),
     );
-  });
-});
-
-describe.concurrent('an entrypoint', () => {
-  test.each([
-    ['broken', 'export default {', /broken.mjs cannot be loaded: Unexpected/],
-    [
-      'throwing',
-      `throw new Error('no \\0 \\ud800 luck for someone@example.org ' + 'x'.repeat(5_000));`,
-      /cannot be loaded: no . luck for \[address\] x{300,500}(?!x)/u,
-    ],
-    ['nothing', 'export const run = 1;', /does not export a runner by default/],
-    ['leaving', 'process.exit(0);', /it ended \(code 0\)/],
-  ])(
-    'that cannot run (%s) is told where operators look, and tried again ever less often',
-    async (name, source, why) => {
-      write(`${name}.mjs`, source);
-      const beganAtMs = Date.now();
-      await publish(name, { entrypoint: `${name}.mjs` });
-      const down = await eventually('it was tried again and is down', async () => {
-        const one = await process1(name);
-        return one?.state === 'waiting' && one.starts >= 2 ? one : undefined;
-      });
-      // Half a second, then one, two, four ...: so many starts take this long at the least.
-      expect(500 * (2 ** (down.starts - 1) - 1)).toBeLessThanOrEqual(Date.now() - beganAtMs);
-      expect(down.message).toMatch(why);
-      expect(why.test(host.log())).toBe(true);
-    },
-  );
-
-  test('that could not run does when it is mended', async () => {
-    write('mended.mjs', 'import "./nowhere.mjs";');
-    await publish('mended', { entrypoint: 'mended.mjs' });
-    await eventually('it is down', async () => (await process1('mended'))?.state === 'waiting');
-    write('mended.mjs', tellingModule);
-    await work(await sessionOf('mended'), 'one');
-    expect(await untilRuns('mended')).toMatchObject({ message: '' });
-  });
-
-  test('that is not there yet is worth a warning, and is started when it is', async () => {
-    const published = await publish('late', { entrypoint: 'late.mjs' });
-    expect([published.status, published.body.warnings]).toMatchObject([
-      200,
-      [{ path: '$.runnerTypes[0].entrypoint' }],
-    ]);
-    await eventually('that is told', async () =>
-      (await process1('late'))?.message.includes('late.mjs is not in the folder'),
-    );
-    write('late.mjs', tellingModule);
-    await work(await sessionOf('late'), 'one');
-  });
-
-  test('that leads out of the folder is refused', async () => {
-    const outside = join(stage.folder, '../outside');
-    mkdirSync(outside, { recursive: true });
-    writeFileSync(join(outside, 'evil.mjs'), tellingModule);
-    symlinkSync(join(outside, 'evil.mjs'), join(stage.folder, 'linked.mjs'));
-    symlinkSync(outside, join(stage.folder, 'folder'));
-    const escapes = [
-      ...[
-        'linked.mjs',
-        'folder',
-        '..',
-        '.',
-        '../evil.mjs',
-        'folder/evil.mjs',
-        '/etc/passwd',
-        './telling.mjs',
-      ],
-      ...['%2e%2e', '..\\evil.mjs', '.hidden.mjs', 'a\nb', '-e', 'data:text/javascript,1', '', 7, {}],
-    ];
-    for (const entrypoint of escapes) {
-      const answer = await publish('escaping', { entrypoint });
-      expect([entrypoint, answer.status, answer.body.errors]).toMatchObject([
-        entrypoint,
-        400,
-        [{ path: '$.runnerTypes[0].entrypoint' }],
-      ]);
-    }
-    expect(await shown('escaping')).toBeUndefined();
-  });
-
-  test('that comes to lead out of the folder later is not started', async () => {
-    const outside = join(stage.folder, '../later');
-    mkdirSync(outside, { recursive: true });
-    writeFileSync(join(outside, 'evil.mjs'), tellingModule);
-    expect((await publish('later', { entrypoint: 'later.mjs' })).status).toBe(200);
-    symlinkSync(join(outside, 'evil.mjs'), join(stage.folder, 'later.mjs'));
-    await eventually('that is told', async () => (await process1('later'))?.message.includes('leads out of'));
-    expect((await process1('later'))?.starts).toBe(0);
   });
 });

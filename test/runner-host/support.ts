@@ -54,6 +54,10 @@ export interface HostStage {
   work(session: DeployedSession, text: string): Promise<any>;
   /** What the list of runners says of the processes of a runner type. */
   shown(runnerType: string): Promise<Shown | undefined>;
+  /** The first process of a runner type. */
+  process1(runnerType: string): Promise<Shown['processes'][number] | undefined>;
+  /** @param starts how often it was started by then; what hosts report comes a little late */
+  untilRuns(runnerType: string, starts?: number): Promise<Shown['processes'][number]>;
   call(method: string, path: string, json?: unknown): Promise<Answer>;
 }
 
@@ -96,6 +100,7 @@ export async function hostStage(): Promise<HostStage> {
     const { body } = await call('GET', '/api/v2/admin/runners?pageSize=100');
     return body.deployed.find((one: Shown) => one.runnerType === runnerType);
   };
+  const process1: HostStage['process1'] = async (name) => (await shown(name))?.processes[0];
   const send: HostStage['send'] = async (session, text) => {
     const path = `${api.url}/api/v2/node-instance/${session.input}/outputs/data`;
     const headers = { authorization: `Bearer ${token}` };
@@ -110,6 +115,12 @@ export async function hostStage(): Promise<HostStage> {
     processes,
     call,
     shown,
+    process1,
+    untilRuns: (name, starts) =>
+      eventually(`${name} runs`, async () => {
+        const one = await process1(name);
+        return one?.state === 'running' && one.starts === (starts ?? one.starts) ? one : undefined;
+      }),
     write: (name, source) => writeFileSync(join(folder, name), source),
     async startHost(variables = {}) {
       const port = String(new URL(api.url).port);

@@ -2,7 +2,7 @@
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type RowOptions, readLines, readNamedRows, readRows } from '../../sdk/src/delimited-text.ts';
+import { type RowOptions, readLines, readNamedRows, readRows } from '../../sdk/src/inputs/delimited-text.ts';
 
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   const read: T[] = [];

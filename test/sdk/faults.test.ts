@@ -72,7 +72,7 @@ test('every call whose answer is lost is made again, and does once what it does'
   expect(outputs).toHaveLength(1);
   expect(await stage.latest(graph, 'n1')).toBe('bytes 0');
   const [run1] = await stage.database.query(
-    `select r.attempt, r.lost_count as "lostCount", n.runner_state as "state"
+    `select r.attempt, r.lost_count, n.runner_state as "state"
        from node_run r join node_instance n on n.id = r.node_instance_id where n.id = $1`,
     [graph.nodes.n1],
   );

@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readRetryAfter } from '../../client/errors.ts';
 import { ApiError, defineRunner, SettingsError, TaskCancelled, TaskFailure } from '../../sdk/index.ts';
-import { BackOff, isOutage, isTransient } from '../../sdk/src/back-off.ts';
-import { readSettings } from '../../sdk/src/options.ts';
-import { reportOfError, reportOfResult } from '../../sdk/src/outcome.ts';
-import { outputHeaders } from '../../sdk/src/output-headers.ts';
-import { PartReader } from '../../sdk/src/part-reader.ts';
-import { TaskCalls } from '../../sdk/src/task-calls.ts';
+import { BackOff, isOutage, isTransient } from '../../sdk/src/calls/back-off.ts';
+import { TaskCalls } from '../../sdk/src/calls/task-calls.ts';
+import { outputHeaders } from '../../sdk/src/outputs/output-headers.ts';
+import { PartReader } from '../../sdk/src/outputs/part-reader.ts';
+import { readSettings } from '../../sdk/src/runner/options.ts';
+import { reportOfError, reportOfResult } from '../../sdk/src/task/outcome.ts';
 import { clip } from '../../sdk/src/text.ts';
 
 const refusal = (status: number, code = 'some_code', retryAfterMs: number | null = null) =>

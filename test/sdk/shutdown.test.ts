@@ -124,7 +124,7 @@ test('a runner that stops loses no task that is on its way to it', async () => {
   await stopped;
   expect((await stage.claims(graph, 'n1')).filter(({ ending }) => ending === null)).toEqual([]);
   const [run] = await stage.database.query(
-    'select state, attempt, lost_count as "lostCount" from node_run where node_instance_id = $1',
+    'select state, attempt, lost_count from node_run where node_instance_id = $1',
     [graph.nodes.n1],
   );
   expect(run).toEqual({ state: 'queued', attempt: 1, lostCount: 0 });

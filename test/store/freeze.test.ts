@@ -1,18 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Database } from '../../store/connection/database.ts';
 import { publishUpload } from '../../store/outputs/publish.ts';
-import {
-  arrive,
-  arriveAndClaim,
-  type ClaimedTask,
-  claimNext,
-  claimRun,
-  type RunnerIdentity,
-} from '../../store/runs/claims.ts';
+import type { RunnerIdentity } from '../../store/runners/holder.ts';
+import { arrive, arriveAndClaim, type ClaimedTask, claimNext, claimRun } from '../../store/runs/claims.ts';
 import { endTask } from '../../store/runs/end-task.ts';
-import { TaskReadyListener } from '../../store/runs/queue-listener.ts';
+import { checkQueue, queueListener } from '../../store/runs/queue.ts';
 import { advanceSession } from '../../store/runs/reconcile-session.ts';
-import { takeForgottenSessions } from '../../store/sessions/forgotten-sessions.ts';
+import { acquireForgottenSessions } from '../../store/sessions/forgotten-sessions.ts';
 import { freezeSession, isRunFrozen, unfreezeSession } from '../../store/sessions/freeze-session.ts';
 import {
   chain,
@@ -105,7 +99,7 @@ test('waiting claims are not told of tasks of frozen sessions, and are told when
   const isConnected = new Promise<void>((resolve) => {
     connected = resolve;
   });
-  const listener = new TaskReadyListener(database, {
+  const listener = queueListener(database, {
     ready: (name) => heard.push(name),
     runnersChanged: () => {},
     connected: () => connected(),
@@ -113,9 +107,9 @@ test('waiting claims are not told of tasks of frozen sessions, and are told when
   });
   listener.start();
   await isConnected;
-  expect((await listener.check([template], [])).ready).toEqual([]);
+  expect((await checkQueue(listener, [template], [])).ready).toEqual([]);
   await unfreezeSession(database, graph.sessionId);
-  expect((await listener.check([template], [])).ready).toEqual([template]);
+  expect((await checkQueue(listener, [template], [])).ready).toEqual([template]);
   expect(heard).toContain(template);
   await listener.stop();
 });
@@ -238,7 +232,7 @@ test('frozen sessions do not crowd out others at the healer', async () => {
     ]);
     if (count < 2) continue;
     const waits = { wantedSeconds: 3_600, dueSeconds: 3_600, builtinSeconds: 30, againSeconds: 10 };
-    const taken = await takeForgottenSessions(database, waits, 1);
+    const taken = await acquireForgottenSessions(database, waits, 1);
     expect(taken.map((session) => session.sessionId)).toEqual([graph.sessionId]);
   }
 });

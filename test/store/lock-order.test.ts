@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
 import { Database } from '../../store/connection/database.ts';
-import type { ClaimedTask, RunnerIdentity } from '../../store/runs/claims.ts';
+import type { RunnerIdentity } from '../../store/runners/holder.ts';
+import type { ClaimedTask } from '../../store/runs/claims.ts';
 import { endTask } from '../../store/runs/end-task.ts';
 import { writeWatermark } from '../../store/runs/watermark.ts';
 import { eventually } from '../support/eventually.ts';

@@ -8,9 +8,7 @@ import {
   beginMultipart,
   completeMultipart,
   MultipartGone,
-  type PartOptions,
   type PartsDiffer,
-  putPart,
 } from '../../store/objects/multipart.ts';
 import {
   newOutputKey,
@@ -18,6 +16,7 @@ import {
   openObjectStore,
   SourceBroken,
 } from '../../store/objects/object-store.ts';
+import { type PartOptions, putPart } from '../../store/objects/put-part.ts';
 import { s3Client } from '../support/bucket.ts';
 import { testEnvironment } from '../support/stack.ts';
 

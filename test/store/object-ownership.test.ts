@@ -14,11 +14,11 @@ import {
   PendingObjects,
   sweepAbandonedObjects,
 } from '../../store/objects/pending-objects.ts';
+import type { UploadedObject } from '../../store/outputs/outputs.ts';
 import { publishUpload, publishUploadWithin } from '../../store/outputs/publish.ts';
-import type { UploadedObject } from '../../store/outputs/publish-output.ts';
 import { sweepSupersededOutputs } from '../../store/outputs/versions.ts';
+import { changeSession } from '../../store/runs/change-session.ts';
 import { requestReprocess } from '../../store/runs/reprocess.ts';
-import { lockSession } from '../../store/runs/session-lock.ts';
 import { eventually } from '../support/eventually.ts';
 import { chain, type Graph, makeGraph } from '../support/graph.ts';
 import { testEnvironment } from '../support/stack.ts';
@@ -60,9 +60,8 @@ function publishing(upload: UploadedObject, nodeId: number) {
   const end = new Promise<void>((resolve) => {
     letGo = resolve;
   });
-  const done = database.transaction(async (tx) => {
-    const session = await lockSession(tx, 'node', nodeId);
-    const result = await publishUploadWithin(tx, session!, upload);
+  const done = changeSession(database, { nodeInstanceId: nodeId }, async (tx, session) => {
+    const result = await publishUploadWithin(tx, session, upload);
     // Every statement has been answered.
     await tx.query('select 1');
     hasPublished = true;
@@ -122,7 +121,7 @@ test('nothing refers again to an object that a sweep has found unreferred and is
   const between: Queryable = {
     async query(statement, parameters) {
       const rows = await database.query(statement, parameters);
-      if (statement.includes('"isReferred"')) {
+      if (statement.includes('is_referred')) {
         hasLooked = true;
         await requestReprocess(database, nodeId);
         await expect(publishUpload(database, old)).rejects.toThrow(PendingObjectGone);
@@ -135,7 +134,7 @@ test('nothing refers again to an object that a sweep has found unreferred and is
   });
   expect(hasLooked).toBe(true);
   const rows = await database.query<{ objectKey: string }>(
-    'select object_key as "objectKey" from node_output where node_instance_id = $1',
+    'select object_key from node_output where node_instance_id = $1',
     [nodeId],
   );
   expect(rows.map(({ objectKey }) => objectKey)).toEqual([newer.objectKey, newer.objectKey]);

@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../domain/limits.ts';
 import type { ClaimedTask } from '../../store/runs/claims.ts';
+import { endOverdueClaims } from '../../store/runs/expire-leases.ts';
 import { giveUpHeldTask } from '../../store/runs/give-back.ts';
-import { endOverdueClaims } from '../../store/runs/leases.ts';
+import { renewLease } from '../../store/runs/lease.ts';
 import { findNodeRun } from '../../store/runs/node-runs.ts';
 import { cancelRun, retryRun } from '../../store/runs/operate-runs.ts';
 import { advanceSession } from '../../store/runs/reconcile-session.ts';
-import { touchTask } from '../../store/runs/task-inputs.ts';
 import { chain, changesBy, type Graph, makeGraph, upload } from '../support/graph.ts';
 import { broken, type OperateWorld, unlucky } from './operate-world.ts';
 
@@ -106,7 +106,9 @@ export function cancelTests(world: OperateWorld): void {
       const bound = await secondsLeft(task);
       expect(bound).toBeLessThanOrEqual(20 + limits.cancelGraceSeconds);
       expect(bound).toBeGreaterThan(limits.cancelGraceSeconds);
-      expect(await touchTask(database, holderOf(task), task.taskId)).toMatchObject({ cancelRequested: true });
+      expect(await renewLease(database, holderOf(task), task.taskId)).toMatchObject({
+        cancelRequested: true,
+      });
       // A second cancel grants no further time.
       await database.query(`update node_claim set timeout_at = clock_timestamp() where task_id = $1`, [
         task.taskId,
@@ -118,7 +120,7 @@ export function cancelTests(world: OperateWorld): void {
         nodeState: 'Failed',
         statusDetails: 'cancelled',
       });
-      expect(await touchTask(database, holderOf(task), task.taskId)).toBeUndefined();
+      expect(await renewLease(database, holderOf(task), task.taskId)).toBeUndefined();
     });
 
     test('leaves an attempt the shorter time that its node template gives it', async () => {

@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import { sweepSupersededOutputs } from '../../store/outputs/versions.ts';
 import { giveUpHeldTask } from '../../store/runs/give-back.ts';
+import { renewLease } from '../../store/runs/lease.ts';
 import { findNodeRun } from '../../store/runs/node-runs.ts';
 import { retryFailedRuns, retryRun } from '../../store/runs/operate-runs.ts';
 import { advanceSession } from '../../store/runs/reconcile-session.ts';
 import { requestReprocess } from '../../store/runs/reprocess.ts';
-import { touchTask } from '../../store/runs/task-inputs.ts';
 import { writeWatermark } from '../../store/runs/watermark.ts';
 import { freezeSession, unfreezeSession } from '../../store/sessions/freeze-session.ts';
 import { chain, makeGraph, outsideTemplate, stateOf, upload } from '../support/graph.ts';
@@ -139,7 +139,7 @@ export function retryTests(world: OperateWorld): void {
       await upload(database, graph, 'input');
       const lose = async () => {
         const task = await take(template);
-        await touchTask(database, holderOf(task), task.taskId);
+        await renewLease(database, holderOf(task), task.taskId);
         await giveUpHeldTask(database, holderOf(task));
         return task;
       };

@@ -1,10 +1,12 @@
 /** What the tests of operators' work on runs share: graphs of a node template of their own, and tasks of them. */
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../store/connection/database.ts';
-import type { ClaimedTask, RunnerIdentity } from '../../store/runs/claims.ts';
+import type { RunnerIdentity } from '../../store/runners/holder.ts';
+import type { ClaimedTask } from '../../store/runs/claims.ts';
 import { endTask, type TaskEnd } from '../../store/runs/end-task.ts';
+import { renewLease } from '../../store/runs/lease.ts';
 import { advanceSession } from '../../store/runs/reconcile-session.ts';
-import { type InputMode, listInputs, touchTask } from '../../store/runs/task-inputs.ts';
+import { type InputMode, listInputs } from '../../store/runs/task-inputs.ts';
 import {
   chain,
   claim,
@@ -57,7 +59,7 @@ export function operateWorld(database: Database) {
   }
 
   async function inputsOf(task: ClaimedTask, mode: InputMode = 'since-watermark') {
-    const held = (await touchTask(database, holderOf(task), task.taskId))!;
+    const held = (await renewLease(database, holderOf(task), task.taskId))!;
     const inputs = await listInputs(database, held, { mode, afterPosition: 0, limit: 500, cap: 500 });
     return inputs.map((input) => input.outputId);
   }

@@ -5,8 +5,9 @@ import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import { Database } from '../../store/connection/database.ts';
 import type { ClaimedTask } from '../../store/runs/claims.ts';
 import { endTask, type TaskEnd } from '../../store/runs/end-task.ts';
+import { renewLease } from '../../store/runs/lease.ts';
 import { requestReprocess } from '../../store/runs/reprocess.ts';
-import { countPendingInputs, type InputMode, listInputs, touchTask } from '../../store/runs/task-inputs.ts';
+import { countPendingInputs, type InputMode, listInputs } from '../../store/runs/task-inputs.ts';
 import { writeWatermark } from '../../store/runs/watermark.ts';
 import {
   chain,
@@ -51,7 +52,7 @@ const uploadId = async (graph: Graph, node = 'input', identifier: string | null 
   (await upload(database, graph, node, identifier)).output.id;
 
 async function inputsOf(task: ClaimedTask, mode: InputMode = 'since-watermark') {
-  const held = (await touchTask(database, runner, task.taskId))!;
+  const held = (await renewLease(database, runner, task.taskId))!;
   const inputs = await listInputs(database, held, { mode, afterPosition: 0, limit: 500, cap: 500 });
   return inputs.map((input) => input.outputId);
 }
@@ -72,7 +73,7 @@ async function runOnce(graph: Graph, name: string, incremental: boolean): Promis
 
 const nodeWatermark = async (graph: Graph) => {
   const [row] = await database.query<{ position: number; outputId: number | null }>(
-    `select watermark_position as position, watermark_output_id as "outputId" from node_instance where id = $1`,
+    `select watermark_position as position, watermark_output_id as output_id from node_instance where id = $1`,
     [graph.nodes.n1],
   );
   return row!;
@@ -167,7 +168,7 @@ describe('an incremental node', () => {
     expect(await inputsOf(task)).toEqual([ids[2]]);
     expect(await move(task, ids[0]!)).toMatchObject({ why: 'watermark-regression' });
     expect(await move(task, ids[1]!)).toEqual({ kind: 'moved', watermark: ids[1], pendingInputs: 1 });
-    const held = (await touchTask(database, runner, task.taskId))!;
+    const held = (await renewLease(database, runner, task.taskId))!;
     expect(await countPendingInputs(database, held)).toBe(1);
     expect(await move(task, ids[2]!)).toEqual({ kind: 'moved', watermark: ids[2], pendingInputs: 0 });
     await finish(database, runner, graph, task);
@@ -253,7 +254,7 @@ describe('an incremental node', () => {
       const run = async (takes: number, ending: 'complete' | 'more' | 'fail' | 'release') => {
         const task = await claim(database, runner, name);
         if (!task) return false;
-        const held = (await touchTask(database, runner, task.taskId))!;
+        const held = (await renewLease(database, runner, task.taskId))!;
         const page = { mode: 'since-watermark', afterPosition: 0, limit: 500, cap: 500 } as const;
         const inputs = await listInputs(database, held, page);
         expect(inputs).toHaveLength(task.pendingInputs);
@@ -311,7 +312,7 @@ describe('an Input node', () => {
     await requestReprocess(database, graph.nodes.input!);
     await requestReprocess(database, graph.nodes.input!);
     const rows = await database.query<{ id: number; objectKey: string; metadata: unknown }>(
-      `select id, object_key as "objectKey", metadata from node_output where node_instance_id = $1 order by position`,
+      `select id, object_key, metadata from node_output where node_instance_id = $1 order by position`,
       [graph.nodes.input],
     );
     expect(rows).toHaveLength(4);

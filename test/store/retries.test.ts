@@ -3,13 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import { Database } from '../../store/connection/database.ts';
-import type { ClaimedTask, RunnerIdentity } from '../../store/runs/claims.ts';
+import type { RunnerIdentity } from '../../store/runners/holder.ts';
+import type { ClaimedTask } from '../../store/runs/claims.ts';
 import { endTask, type TaskEnd } from '../../store/runs/end-task.ts';
-import { endOverdueClaims } from '../../store/runs/leases.ts';
+import { endOverdueClaims } from '../../store/runs/expire-leases.ts';
+import { renewLease } from '../../store/runs/lease.ts';
 import { findNodeRun } from '../../store/runs/node-runs.ts';
 import { advanceSession } from '../../store/runs/reconcile-session.ts';
 import { requestReprocess } from '../../store/runs/reprocess.ts';
-import { listInputs, touchTask } from '../../store/runs/task-inputs.ts';
+import { listInputs } from '../../store/runs/task-inputs.ts';
 import { writeWatermark } from '../../store/runs/watermark.ts';
 import {
   chain,
@@ -87,7 +89,7 @@ describe('timeoutSeconds of the node template', () => {
   test('ends an attempt that takes longer as a time-out, however alive its runner is', async () => {
     const { template, graph } = await setUp({ timeoutSeconds: 60, maxAttempts: 2 });
     const first = await take(template);
-    await touchTask(database, holderOf(first), first.taskId);
+    await renewLease(database, holderOf(first), first.taskId);
     await overdue(first, 'timeout_at');
     expect(await waitOf(graph)).toBeGreaterThan(4_000);
     const why = 'timeout: The attempt took longer than the node template allows.';
@@ -260,7 +262,7 @@ const writeUnnamed = (graph: Graph, task: ClaimedTask, watermark: number) =>
   writeOne(database, holderOf(task), graph, task, null, watermark);
 
 async function inputsOf(task: ClaimedTask): Promise<number[]> {
-  const held = (await touchTask(database, holderOf(task), task.taskId))!;
+  const held = (await renewLease(database, holderOf(task), task.taskId))!;
   const page = { mode: 'all', afterPosition: 0, limit: 100, cap: 100 } as const;
   return (await listInputs(database, held, page)).map(({ outputId }) => outputId);
 }

@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { arrive, claimNext } from '../../store/runs/claims.ts';
 import { endTask } from '../../store/runs/end-task.ts';
+import { endOverdueClaims } from '../../store/runs/expire-leases.ts';
 import { giveUpHeldTask, undoClaim } from '../../store/runs/give-back.ts';
-import { endOverdueClaims } from '../../store/runs/leases.ts';
-import { beatTask, touchTask } from '../../store/runs/task-inputs.ts';
+import { recordHeartbeat, renewLease } from '../../store/runs/lease.ts';
 import { chain, changesBy, claim, finish, makeGraph, upload, writeOne } from '../support/graph.ts';
 import { completed, type RunWorld } from './run-world.ts';
 
@@ -73,7 +73,7 @@ export function claimTests({ database, runner, ownTemplate, expireLease }: RunWo
       await giveUpHeldTask(database, runner('a'));
       const again = (await claim(database, runner('a'), template))!;
       expect(again.attempt).toBe(1);
-      await touchTask(database, runner('a'), again.taskId);
+      await renewLease(database, runner('a'), again.taskId);
       const [change] = await changesBy(database, () => giveUpHeldTask(database, runner('a')));
       expect(change?.ended).toMatchObject([{ attempt: 1, outcome: 'lost' }]);
       expect(await claim(database, runner('b'), template)).toMatchObject({ attempt: 2 });
@@ -97,8 +97,8 @@ export function claimTests({ database, runner, ownTemplate, expireLease }: RunWo
       const task = (await claim(database, runner('stopped'), template))!;
       await expireLease(task.taskId);
       const everyCall = async () => [
-        await touchTask(database, runner('stopped'), task.taskId),
-        await beatTask(database, runner('stopped'), task.taskId, {
+        await renewLease(database, runner('stopped'), task.taskId),
+        await recordHeartbeat(database, runner('stopped'), task.taskId, {
           phase: null,
           message: null,
           progress: null,
@@ -130,7 +130,7 @@ export function claimTests({ database, runner, ownTemplate, expireLease }: RunWo
       await upload(database, graph, 'input');
       const task = (await claim(database, runner('a'), template))!;
       for (const other of [runner('b'), runner('a', 'token-2')]) {
-        expect(await touchTask(database, other, task.taskId)).toBeUndefined();
+        expect(await renewLease(database, other, task.taskId)).toBeUndefined();
         expect(await endTask(database, other, task.taskId, completed, 'x', 0)).toEqual({
           kind: 'refused',
           why: 'task-not-found',

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import { endTask } from '../../store/runs/end-task.ts';
-import { endOverdueClaims } from '../../store/runs/leases.ts';
+import { endOverdueClaims } from '../../store/runs/expire-leases.ts';
 import { advanceSession } from '../../store/runs/reconcile-session.ts';
 import { chain, claim, makeGraph, stateOf, upload, writeOne } from '../support/graph.ts';
 import { completed, type RunWorld } from './run-world.ts';

@@ -2,8 +2,9 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import { Database } from '../../store/connection/database.ts';
 import { endTask } from '../../store/runs/end-task.ts';
+import { renewLease } from '../../store/runs/lease.ts';
 import { advanceSession } from '../../store/runs/reconcile-session.ts';
-import { listInputs, touchTask } from '../../store/runs/task-inputs.ts';
+import { listInputs } from '../../store/runs/task-inputs.ts';
 import { writeWatermark } from '../../store/runs/watermark.ts';
 import {
   chain,
@@ -163,7 +164,7 @@ describe('inputs and the watermark', () => {
     const inputs = [];
     for (let index = 0; index < 3; index++) inputs.push((await upload(database, graph, 'input')).output.id);
     const task = (await claim(database, runner('a'), template))!;
-    const held = (await touchTask(database, runner('a'), task.taskId))!;
+    const held = (await renewLease(database, runner('a'), task.taskId))!;
     const page = { mode: 'since-watermark', afterPosition: 0, limit: 100, cap: 100 } as const;
     expect((await listInputs(database, held, page)).map((input) => input.outputId)).toEqual(inputs);
     expect((await writeOne(database, runner('a'), graph, task, 'o1', inputs[1])).kind).toBe('created');
@@ -210,12 +211,12 @@ describe('inputs and the watermark', () => {
     const task = (await claim(database, runner('a'), template))!;
     const replaced = await upload(database, graph, 'input', 'same');
     expect(replaced).toMatchObject({ outcome: 'replaced', output: { id: old.output.id } });
-    const held = (await touchTask(database, runner('a'), task.taskId))!;
+    const held = (await renewLease(database, runner('a'), task.taskId))!;
     const page = { mode: 'all', afterPosition: 0, limit: 100, cap: 100 } as const;
     expect(await listInputs(database, held, page)).toMatchObject([{ objectKey: old.output.objectKey }]);
     await finish(database, runner('a'), graph, task);
     const next = (await claim(database, runner('a'), template))!;
-    const heldNext = (await touchTask(database, runner('a'), next.taskId))!;
+    const heldNext = (await renewLease(database, runner('a'), next.taskId))!;
     expect(await listInputs(database, heldNext, page)).toMatchObject([
       { objectKey: replaced.output.objectKey },
     ]);

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Database } from '../../store/connection/database.ts';
 import { sweepSupersededOutputs } from '../../store/outputs/versions.ts';
 import { endTask } from '../../store/runs/end-task.ts';
-import { findInput, listInputs, touchTask } from '../../store/runs/task-inputs.ts';
+import { renewLease } from '../../store/runs/lease.ts';
+import { findInput, listInputs } from '../../store/runs/task-inputs.ts';
 import { writeWatermark } from '../../store/runs/watermark.ts';
 import { chain, claim, finish, makeGraph, outsideTemplate, upload, writeOne } from '../support/graph.ts';
 import { testEnvironment } from '../support/stack.ts';
@@ -35,7 +36,7 @@ test('a replaced version stands through all attempts of the run that was claimed
   await endTask(database, runner, task.taskId, { kind: 'release' }, 'r', 0);
   const again = (await claim(database, runner, 'held'))!;
   expect(await sweep()).toBe(0);
-  const held = (await touchTask(database, runner, again.taskId))!;
+  const held = (await renewLease(database, runner, again.taskId))!;
   const { objectKey } = first.output;
   expect(await listInputs(database, held, all)).toMatchObject([
     { outputId: first.output.id, objectKey },
@@ -51,7 +52,7 @@ test('a replaced version stands through all attempts of the run that was claimed
   expect(await sweep()).toBe(1);
   expect(await isToBeDeleted(objectKey)).toBe(true);
   const next = (await claim(database, runner, 'held'))!;
-  const heldNext = (await touchTask(database, runner, next.taskId))!;
+  const heldNext = (await renewLease(database, runner, next.taskId))!;
   expect(await listInputs(database, heldNext, { ...all, mode: 'since-watermark' })).toMatchObject([
     { outputId: other.output.id },
     { outputId: second.output.id, objectKey: second.output.objectKey },
@@ -92,7 +93,7 @@ test('outputs that a run published together stay together for a held run, also w
   expect(await endTask(database, runner, writer.taskId, completed, 'c', 0)).toMatchObject({ kind: 'ended' });
   const reader = (await claim(database, runner, 'reader'))!;
   await upload(database, graph, 'n1', 'b');
-  const held = (await touchTask(database, runner, reader.taskId))!;
+  const held = (await renewLease(database, runner, reader.taskId))!;
   const latest = await listInputs(database, held, { ...all, mode: 'latest' });
   expect(latest.map(({ outputIdentifier }) => outputIdentifier)).toEqual(['a', 'b', 'c']);
 });

@@ -6,7 +6,7 @@ import { beginMultipart } from '../../store/objects/multipart.ts';
 import { newOutputKey, objectSettings } from '../../store/objects/object-store.ts';
 import { ObjectStores } from '../../store/objects/object-stores.ts';
 import { sweepAbandonedObjects } from '../../store/objects/pending-objects.ts';
-import type { RunnerIdentity } from '../../store/runs/claims.ts';
+import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import { sweepTaskUploads } from '../../store/runs/sweep-task-uploads.ts';
 import {
   abandonTaskUpload,

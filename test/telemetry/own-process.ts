@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Database, Tx } from '../../store/connection/database.ts';
 import { endTask } from '../../store/runs/end-task.ts';
 import { giveUpHeldTask } from '../../store/runs/give-back.ts';
-import { touchTask } from '../../store/runs/task-inputs.ts';
+import { renewLease } from '../../store/runs/lease.ts';
 import { readPlatform, watchPlatform } from '../../telemetry/platform-gauges.ts';
 import { registry, scrape } from '../../telemetry/registry.ts';
 import { formatTraceparent, parseTraceparent } from '../../telemetry/trace-parent.ts';
@@ -19,7 +19,7 @@ export function ownProcessTests(database: Database): void {
       await storeUpload(database, lost, 'input');
       const identity = { holder: 'telemetry', instanceId: 'one' };
       const first = (await claim(database, identity, name))!;
-      await touchTask(database, identity, first.taskId);
+      await renewLease(database, identity, first.taskId);
       await giveUpHeldTask(database, identity);
       const second = (await claim(database, identity, name))!;
       const end = { kind: 'fail', category: 'validation', reason: 'no' } as const;
@@ -36,13 +36,14 @@ export function ownProcessTests(database: Database): void {
     test('that is rolled back is not counted', async () => {
       const told: string[] = [];
       const tell = (name: string, isBroken: boolean) => async (tx: Tx) => {
+        if (name.startsWith('entities')) await tx.em.execute('select 1');
         tx.onCommit(() => void told.push(name));
         if (isBroken) throw new Error('broken');
       };
       await expect(database.transaction(tell('rolled back', true))).rejects.toThrow('broken');
-      await expect(database.entityTransaction(tell('rolled back', true))).rejects.toThrow('broken');
+      await expect(database.transaction(tell('entities rolled back', true))).rejects.toThrow('broken');
       await database.transaction(tell('statements', false));
-      await database.entityTransaction(tell('entities', false));
+      await database.transaction(tell('entities', false));
       expect(told).toEqual(['statements', 'entities']);
     });
   });

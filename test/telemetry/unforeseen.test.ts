@@ -60,7 +60,7 @@ describe('every program of the product', () => {
         'worker/main.ts',
         'worker/runner-host/main.ts',
         'api/series/child.ts',
-        'activities/builtin/tabular/convert-child.ts',
+        'activities/builtin/tabular/convert/convert-child.ts',
         'local/start.ts',
       ]),
     );
@@ -122,7 +122,7 @@ describe('a process in which it happens', async () => {
     const stored = await database.query('select size_bytes from node_output where node_instance_id = $1', [
       graph.nodes.input,
     ]);
-    expect(stored).toEqual([{ size_bytes: 23 }]);
+    expect(stored).toEqual([{ sizeBytes: 23 }]);
   });
 
   test('the authentication service, the workers and the host of deployed runners', async () => {
@@ -140,24 +140,27 @@ describe('a process in which it happens', async () => {
     await tokenOf(stage.api.url, platform.administrator.username, platform.administrator.password);
   });
 
-  test.for(['activities/builtin/tabular/convert-child.ts', 'api/series/child.ts'])('%s', async (path) => {
-    const child = fork(join(checkout, path), ['{"databaseBytes":1000000}'], {
-      env: {},
-      execArgv: ['--import', provoked, '--disable-warning=ExperimentalWarning'],
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    });
-    let text = '';
-    child.stderr!.setEncoding('utf8').on('data', (part: string) => {
-      text += part;
-    });
-    const ended = once(child, 'exit');
-    // The handler of the signal is there from the first moment; the program's own a little later.
-    const asking = setInterval(() => child.kill('SIGUSR2'), 700);
-    const [code, signal] = await ended;
-    clearInterval(asking);
-    expect([code, signal]).toEqual([1, null]);
-    expect(text).toContain('"level":"fatal"');
-    expect(text).toContain('provoked exception');
-  });
+  test.for(['activities/builtin/tabular/convert/convert-child.ts', 'api/series/child.ts'])(
+    '%s',
+    async (path) => {
+      const child = fork(join(checkout, path), ['{"databaseBytes":1000000}'], {
+        env: {},
+        execArgv: ['--import', provoked, '--disable-warning=ExperimentalWarning'],
+        serialization: 'advanced',
+        stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      });
+      let text = '';
+      child.stderr!.setEncoding('utf8').on('data', (part: string) => {
+        text += part;
+      });
+      const ended = once(child, 'exit');
+      // The handler of the signal is there from the first moment; the program's own a little later.
+      const asking = setInterval(() => child.kill('SIGUSR2'), 700);
+      const [code, signal] = await ended;
+      clearInterval(asking);
+      expect([code, signal]).toEqual([1, null]);
+      expect(text).toContain('"level":"fatal"');
+      expect(text).toContain('provoked exception');
+    },
+  );
 });

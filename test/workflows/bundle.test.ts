@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { workflowBundle } from '../../worker/bundle.ts';
-import { sessionWorkflowType } from '../../workflows/contract.ts';
+import { workflowTypes } from '../../workflows/contract.ts';
 
 let code: string;
 let modules: readonly string[];
@@ -22,7 +22,7 @@ function modulesIn(bundle: string): readonly string[] {
 
 test('the bundle builds from the sources as they stand and holds the workflows of all sessions', () => {
   expect(modules.some((name) => name.endsWith('workflows/session-run.ts'))).toBe(true);
-  expect(code).toContain(sessionWorkflowType);
+  expect(code).toContain(workflowTypes.session);
 });
 
 test('nothing of the database, of activities or of servers gets into workflows', () => {

@@ -1,10 +1,11 @@
 /** The healer's rounds: what is to be left alone takes nobody's place, and one failure costs one session. */
 import { pino } from 'pino';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import type { SessionLabel } from '../../domain/sessions/session-change.ts';
 import { Database } from '../../store/connection/database.ts';
 import { healOnce } from '../../worker/healer.ts';
 import type { WorkflowClient } from '../../workflows/client.ts';
+import type { SessionRunInput } from '../../workflows/contract.ts';
+import type { WorkflowTarget } from '../../workflows/targets.ts';
 import { chain, makeGraph } from '../support/graph.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { testWorkflows } from '../support/workflows.ts';
@@ -53,11 +54,12 @@ test('a session that cannot be healed stops none of the others', async () => {
   let failed: string | undefined;
   /** The client itself, but that its first call fails, as for a workflow that Temporal refuses. */
   const failing: WorkflowClient = Object.create(temporalSide.workflows, {
-    lookAgainNow: {
-      async value(session: SessionLabel) {
-        failed ??= session.sessionId;
-        if (failed === session.sessionId) throw new Error('refused');
-        await temporalSide.workflows.lookAgainNow(session);
+    wake: {
+      async value(target: WorkflowTarget) {
+        const { sessionId } = target.input as SessionRunInput;
+        failed ??= sessionId;
+        if (failed === sessionId) throw new Error('refused');
+        await temporalSide.workflows.wake(target);
       },
     },
   });

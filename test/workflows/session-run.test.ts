@@ -1,76 +1,26 @@
-import { temporal } from '@temporalio/proto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Database } from '../../store/connection/database.ts';
-import type { ClaimedTask, RunnerIdentity } from '../../store/runs/claims.ts';
-import { endTask, type TaskEnd } from '../../store/runs/end-task.ts';
+import { describe, expect, test } from 'vitest';
+import type { RunnerIdentity } from '../../store/runners/holder.ts';
+import type { ClaimedTask } from '../../store/runs/claims.ts';
 import { cancelRun, retryRun } from '../../store/runs/operate-runs.ts';
 import { sessionWorkflowId } from '../../workflows/contract.ts';
 import { eventually } from '../support/eventually.ts';
-import { chain, claim, finish, type Graph, makeGraph, outsideTemplate, upload } from '../support/graph.ts';
-import { testEnvironment } from '../support/stack.ts';
-import { testWorkflows } from '../support/workflows.ts';
+import { chain, claim, finish, type Graph, makeGraph } from '../support/graph.ts';
+import { sessionRunStage } from './session-run-stage.ts';
 
-const platform = await testEnvironment();
-const temporalSide = await testWorkflows(platform.environment);
-let database: Database;
-beforeAll(async () => {
-  database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 20 });
-  database.onSessionChanged = temporalSide.workflows.sessionChanged;
-  await temporalSide.startWorker('workflows');
-});
-afterAll(() => database.close());
-
-const runner: RunnerIdentity = { holder: 'token', instanceId: 'runner' };
-let templates = 0;
-
-async function ownTemplate(options: Parameters<typeof outsideTemplate>[2] = {}): Promise<string> {
-  templates += 1;
-  await outsideTemplate(database, `workflow-${templates}`, options);
-  return `workflow-${templates}`;
-}
-
-async function uploadTo(graph: Graph, node = 'input') {
-  await upload(database, graph, node);
-}
-
-async function nextTask(template: string) {
-  return eventually(`a task of ${template}`, () => claim(database, runner, template));
-}
-
-async function finishNext(graph: Graph, template: string) {
-  const task = await nextTask(template);
-  await finishTask(graph, task);
-  return task;
-}
-
-async function finishTask(graph: Graph, task: ClaimedTask, identity = runner) {
-  await finish(database, identity, graph, task);
-}
-
-async function end(taskId: string, report: TaskEnd) {
-  const ended = await endTask(database, runner, taskId, report, 'digest', 0);
-  if (ended.kind !== 'ended') throw new Error(`The end was refused: ${JSON.stringify(ended)}`);
-}
-
-function workflowEnded(graph: Graph, limitMs = 30_000) {
-  return eventually(
-    'the workflow of the session ends',
-    async () => (await temporalSide.statusOf(graph.sessionId)) === 'COMPLETED',
-    limitMs,
-  );
-}
-
-/** What the UI lists as pending activities of the session's workflow. */
-async function pendingActivities(graph: Graph) {
-  const description = await temporalSide.operator.workflow
-    .getHandle(sessionWorkflowId(graph.sessionId))
-    .describe();
-  return description.raw.pendingActivities ?? [];
-}
-
-async function historyOf(graph: Graph) {
-  return temporalSide.operator.workflow.getHandle(sessionWorkflowId(graph.sessionId)).fetchHistory();
-}
+const {
+  temporalSide,
+  database,
+  runner,
+  ownTemplate,
+  uploadTo,
+  nextTask,
+  finishNext,
+  finishTask,
+  end,
+  workflowEnded,
+  pendingActivities,
+  historyOf,
+} = await sessionRunStage();
 
 describe('a session has one workflow, open only while there is something to do', () => {
   test('it waits for each attempt by name and ends with the graph', async () => {
@@ -190,97 +140,6 @@ describe('operators act through the platform, and the workflow shows it', () => 
     expect((await finishNext(graph, template)).nodeName).toBe('n2');
     await workflowEnded(graph);
   });
-});
-
-describe('what somebody does to the workflow from outside heals by itself', () => {
-  async function heldGraph() {
-    const template = await ownTemplate();
-    const graph = await makeGraph(database, chain(2, template));
-    await uploadTo(graph);
-    const task = await nextTask(template);
-    await eventually('the wait for n1', async () => (await pendingActivities(graph)).length > 0);
-    return {
-      template,
-      graph,
-      task,
-      handle: temporalSide.operator.workflow.getHandle(sessionWorkflowId(graph.sessionId)),
-    };
-  }
-
-  async function goesOn({ template, graph, task }: Awaited<ReturnType<typeof heldGraph>>) {
-    await finishTask(graph, task);
-    expect((await finishNext(graph, template)).nodeName).toBe('n2');
-    await workflowEnded(graph);
-  }
-
-  test('cancelled', async () => {
-    const held = await heldGraph();
-    await held.handle.cancel();
-    await eventually(
-      'the cancel',
-      async () => (await temporalSide.statusOf(held.graph.sessionId)) === 'CANCELLED',
-    );
-    await goesOn(held);
-  });
-
-  test('terminated', async () => {
-    const held = await heldGraph();
-    await held.handle.terminate('by an operator');
-    await goesOn(held);
-  });
-
-  test('reset to its beginning', async () => {
-    const held = await heldGraph();
-    const history = await historyOf(held.graph);
-    const firstTask = history.events?.find((event) => event.workflowTaskCompletedEventAttributes);
-    const { runId } = await held.handle.describe();
-    await temporalSide.operator.workflowService.resetWorkflowExecution({
-      namespace: 'default',
-      workflowExecution: { workflowId: held.handle.workflowId, runId },
-      reason: 'by an operator',
-      requestId: runId,
-      workflowTaskFinishEventId: firstTask!.eventId!,
-      resetReapplyType: temporal.api.enums.v1.ResetReapplyType.RESET_REAPPLY_TYPE_NONE,
-    });
-    await goesOn(held);
-  });
-
-  test('terminated while nothing happens: the platform starts it again within a minute', async () => {
-    const held = await heldGraph();
-    await held.handle.terminate('by an operator');
-    await database.query(
-      `update session set checked_at = clock_timestamp() - interval '50 seconds' where id = $1`,
-      [held.graph.sessionId],
-    );
-    await eventually(
-      'a new workflow',
-      async () => (await temporalSide.statusOf(held.graph.sessionId)) === 'RUNNING',
-    );
-    await goesOn(held);
-  });
-
-  test('a wait that somebody completes by hand while the task is held is waited for again', async () => {
-    const held = await heldGraph();
-    const [pending] = await pendingActivities(held.graph);
-    await temporalSide.operator.activity.complete(
-      { workflowId: held.handle.workflowId, activityId: pending!.activityId! },
-      { outcome: 'by hand' },
-    );
-    await eventually('the wait again', async () => (await pendingActivities(held.graph)).length > 0);
-    await goesOn(held);
-  });
-});
-
-test('a signal that nobody sent is made good by the healer', async () => {
-  const template = await ownTemplate();
-  const graph = await makeGraph(database, chain(1, template));
-  await upload(database, graph, 'input');
-  await eventually(
-    'the workflow starts',
-    async () => (await temporalSide.statusOf(graph.sessionId)) === 'RUNNING',
-  );
-  await finishNext(graph, template);
-  await workflowEnded(graph);
 });
 
 test('a long session goes on in a fresh history and loses nothing', { timeout: 120_000 }, async () => {

@@ -47,7 +47,7 @@ const summariesOf = async (id: string) =>
 const row = async (id: string) =>
   (
     await world.query<{ windowDueAt: Date | null; closeEndedAt: Date | null; windowWantedAt: Date | null }>(
-      `select window_due_at as "windowDueAt", close_ended_at as "closeEndedAt", window_wanted_at as "windowWantedAt"
+      `select window_due_at, close_ended_at, window_wanted_at
          from session where id = $1`,
       [id],
     )

@@ -29,6 +29,11 @@ export interface DeskEvents {
   readonly lost: (run: Run) => void;
 }
 
+/** A whole lease from now on. */
+function leaseEndMs(run: Run): number {
+  return performance.now() + run.node.template.leaseSeconds * 1_000;
+}
+
 export class Desk {
   /** Every claim ever made, by task id. */
   readonly claims = new Map<string, Claim>();
@@ -66,7 +71,7 @@ export class Desk {
       claimedAtMs: now,
       watermarkPosition: run.node.watermark.position,
       uploads: new Map(),
-      leaseUntilMs: now + run.node.template.leaseSeconds * 1_000,
+      leaseUntilMs: leaseEndMs(run),
       used: false,
       unnamedOutputs: run.unnamedFrom,
       end: undefined,
@@ -159,7 +164,7 @@ export class Desk {
     if (claim === undefined || !this.isHeld(claim) || claim.instanceId !== instanceId)
       throw new Refusal('taskNotFound');
     claim.used = true;
-    claim.leaseUntilMs = performance.now() + claim.run.node.template.leaseSeconds * 1_000;
+    claim.leaseUntilMs = leaseEndMs(claim.run);
     return claim;
   }
 

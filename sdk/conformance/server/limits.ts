@@ -27,3 +27,8 @@ export const limits = {
   largestId: Number.MAX_SAFE_INTEGER,
   endRememberedMs: 10 * 60_000,
 } as const;
+
+/** Three times a lease. */
+export function heartbeatIntervalSeconds(leaseSeconds: number): number {
+  return Math.max(1, Math.floor(leaseSeconds / 3));
+}

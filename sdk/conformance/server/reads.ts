@@ -2,15 +2,10 @@
 import { gunzipSync } from 'node:zlib';
 import type { z } from 'zod';
 import { cursorAt, type Headers, type inputsForm } from './forms.ts';
-import { limits } from './limits.ts';
+import { heartbeatIntervalSeconds, limits } from './limits.ts';
 import type { Claim, Input, Node, Output, Template } from './model.ts';
 import { Refusal } from './refusal.ts';
 import type { World } from './world.ts';
-
-/** Heartbeats come three times a lease. */
-function heartbeatIntervalSeconds(leaseSeconds: number): number {
-  return Math.max(1, Math.floor(leaseSeconds / 3));
-}
 
 export function whoami(world: World, label: string): Record<string, unknown> {
   const { limits: own } = world;

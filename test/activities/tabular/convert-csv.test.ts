@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readDescription } from '../../../activities/builtin/tabular/describe.ts';
+import { readDescription } from '../../../activities/builtin/tabular/recording/describe.ts';
 import { TabularBench } from './support.ts';
 
 let bench: TabularBench;

@@ -9,7 +9,7 @@ import {
   type Conversion,
   type ConvertInput,
   convertTabular,
-} from '../../../activities/builtin/tabular/convert.ts';
+} from '../../../activities/builtin/tabular/convert/convert.ts';
 import { TabularError } from '../../../activities/builtin/tabular/errors.ts';
 
 export const vegaFolder = new URL('../../../node_modules/vega-datasets/data/', import.meta.url).pathname;

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decideAccess } from '../../../domain/access/access.ts';
 import { catalogue } from '../../../domain/errors.ts';
-import { allPaths, PathTree } from '../../../http/paths.ts';
+import { allPaths } from '../../../http/paths.ts';
 import type { Route } from '../../../http/route.ts';
 import { ask, startTestApi, type TestApi } from '../../support/api.ts';
 import {
@@ -19,6 +19,7 @@ import {
   operationsOf,
   pointer,
 } from '../../support/openapi.ts';
+import { PathTree } from '../../support/path-tree.ts';
 import { testEnvironment } from '../../support/stack.ts';
 import { callsOf, type GeneratedCall } from './call.ts';
 import { closeConnections, type RawAnswer, rawCall } from './raw-call.ts';

@@ -69,6 +69,22 @@ describe('why a node is not running is told in one sentence', () => {
     expect(await explain(graph, 'n1')).toMatchObject({ why: 'up-to-date', facts: { openRun: null } });
   });
 
+  test('new input in a frozen session waits until it is unfrozen', async () => {
+    const graph = await stage.chainOf(2);
+    await stage.upload(graph, 'input', 'a');
+    const runner = stage.runner();
+    const { taskId } = await runner.take(graph.template);
+    await runner.write(taskId, 'a');
+    await sessionCall(graph, '/freeze');
+    await runner.end(taskId, 'complete', { outcome: 'completed' });
+    expect(await explain(graph, 'n2')).toMatchObject({
+      why: 'frozen',
+      sentence: expect.stringMatching(
+        /^New input has come; the session is frozen since .*Z, and its run is /,
+      ),
+    });
+  });
+
   test('no runner of its type was ever seen', async () => {
     const graph = await stage.chainOf(1, { runnerType: 'lonely-runner' });
     await database.query(`update runner_type set runtime = 'sdk' where name = 'lonely-runner'`);

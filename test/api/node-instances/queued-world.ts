@@ -37,8 +37,8 @@ export async function setQueued(database: Database, graph: Graph, queued: boolea
 /** What is published of a node, oldest first. */
 export async function publishedOf(database: Database, nodeId: number): Promise<PublishedOutput[]> {
   return database.query<PublishedOutput>(
-    `select id, output_identifier as identifier, position, object_key as "objectKey",
-            object_offset as "objectOffset", size_bytes as "sizeBytes"
+    `select id, output_identifier as identifier, position, object_key,
+            object_offset, size_bytes
        from node_output where node_instance_id = $1 and position is not null order by position`,
     [nodeId],
   );

@@ -66,7 +66,7 @@ describe('before anybody drains the queue', () => {
     const graph = await queuedGraph(database);
     await world.upload(graph.nodes.input!, Buffer.from('x'));
     const [queued] = await database.query<{ objectKey: string }>(
-      'select object_key as "objectKey" from queued_upload where session_id = $1',
+      'select object_key from queued_upload where session_id = $1',
       [graph.sessionId],
     );
     expect(await deleteSession(database, graph.sessionId)).toBe(true);

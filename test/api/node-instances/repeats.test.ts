@@ -5,11 +5,8 @@ import { Agent, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { publishQueued, queueUploadWithin } from '../../../store/outputs/queued-uploads.ts';
-import { setQueued } from './queued-world.ts';
-import { type Sent, uploadWorld } from './support.ts';
+import { type Sent, standingOf, uploadWorld } from './support.ts';
 
 const world = await uploadWorld();
 const { api, database, makeNode, send, upload, leftovers, token } = world;
@@ -21,16 +18,7 @@ const named = { 'x-platform-output-identifier': 'run-1', 'content-type': 'text/c
 const bySha = (bytes: Buffer) => ({ ...named, 'x-amz-checksum-sha256': base64(bytes) });
 const byRepr = (bytes: Buffer) => ({ ...named, 'repr-digest': `sha-512=:AA==:, sha-256=:${base64(bytes)}:` });
 
-/** What moves when something is published or planned. */
-async function standing(sessionId: string) {
-  const [row] = await database.query(
-    `select newest_position, wanted_seq, (select count(*) from node_run r where r.session_id = s.id) as runs,
-            (select array_agg(last_processed order by id) from node_instance n where n.session_id = s.id) as processed
-       from session s where id = $1`,
-    [sessionId],
-  );
-  return row;
-}
+const standing = (sessionId: string) => standingOf(database, sessionId);
 
 describe('the same upload again', () => {
   test.each([
@@ -68,7 +56,7 @@ describe('the same upload again', () => {
       200,
       { id: (first.json() as { id: number }).id },
     ]);
-    expect((await standing(sessionId))!.newest_position).toBe(Number(before.newest_position) + 1);
+    expect((await standing(sessionId))!.newestPosition).toBe(Number(before.newestPosition) + 1);
   });
 
   test('of nothing but headers that say gzip is a repeat too', async () => {
@@ -82,7 +70,7 @@ describe('the same upload again', () => {
   test('is a change after another version came between', async () => {
     const { nodeId, sessionId } = await makeNode();
     for (const bytes of [one, two, one]) await upload(nodeId, bytes, bySha(bytes));
-    expect((await standing(sessionId))!.newest_position).toBe(3);
+    expect((await standing(sessionId))!.newestPosition).toBe(3);
     const list = (await send('GET', `/api/v2/node-instance/${nodeId}/outputs`)).json() as {
       sha256: string;
     }[];
@@ -95,7 +83,7 @@ describe('the same upload again', () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => upload(nodeId, one, named)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(7).fill(200), 201]);
     expect(new Set(answers.map((answer) => String(answer.bytes))).size).toBe(1);
-    expect((await standing(sessionId))!.newest_position).toBe(1);
+    expect((await standing(sessionId))!.newestPosition).toBe(1);
     const after = await leftovers();
     expect(after).toEqual({ ...before, objects: before.objects + 1, outputs: before.outputs! + 1 });
   });
@@ -232,106 +220,5 @@ describe('a digest that comes first is answered before the body', () => {
     const [unasked] = await curl('-H', 'Expect:');
     expect(unasked).toBe(200);
     await rm(folder, { recursive: true });
-  });
-});
-
-describe('in a queued project', () => {
-  async function queuedNode() {
-    const graph = await makeNode();
-    await setQueued(database, graph, true);
-    return graph;
-  }
-  const queuedOf = (nodeId: number) =>
-    database.query<{ id: number; objectKey: string }>(
-      'select id, object_key as "objectKey" from queued_upload where node_instance_id = $1 order by id',
-      [nodeId],
-    );
-  async function drain(sessionId: string, nodeId: number) {
-    const ids = (await queuedOf(nodeId)).map(({ id }) => id);
-    return await publishQueued(database, sessionId, ids, new Map(), new Set());
-  }
-
-  test.each([named, bySha(one)])(
-    'a repeat of what waits is queued once, of what is published answered',
-    async (headers) => {
-      const { nodeId, sessionId } = await queuedNode();
-      const first = await upload(nodeId, one, headers);
-      const again = await upload(nodeId, one, headers);
-      expect([first.status, again.status]).toEqual([202, 202]);
-      expect(again.json()).toEqual(first.json());
-      expect(await queuedOf(nodeId)).toHaveLength(1);
-      await drain(sessionId, nodeId);
-      const published = await upload(nodeId, one, headers);
-      expect([published.status, published.json()]).toMatchObject([200, { outputIdentifier: 'run-1' }]);
-      expect(await queuedOf(nodeId)).toHaveLength(0);
-    },
-  );
-
-  test('an upload behind another version that waits is a change', async () => {
-    const { nodeId, sessionId } = await queuedNode();
-    await upload(nodeId, one, bySha(one));
-    await drain(sessionId, nodeId);
-    for (const bytes of [two, one]) expect((await upload(nodeId, bytes, bySha(bytes))).status).toBe(202);
-    await drain(sessionId, nodeId);
-    expect((await standing(sessionId))!.newest_position).toBe(3);
-  });
-
-  test('the drain passes over a repeat that came in beside the first, and its object goes', async () => {
-    const { nodeId, sessionId } = await queuedNode();
-    await upload(nodeId, one, named);
-    const [first] = await queuedOf(nodeId);
-    // Two callers at once, neither of whom saw the other.
-    await database.query(
-      `insert into pending_object (object_key, data_source_id)
-       select object_key || '-twin', data_source_id from queued_upload where id = $1`,
-      [first!.id],
-    );
-    const [row] = await database.query<Parameters<typeof queueUploadWithin>[1]>(
-      `select node_instance_id as "nodeInstanceId", data_source_id as "dataSourceId", object_key || '-twin' as "objectKey",
-              output_identifier as "outputIdentifier", content_type as "contentType", size_bytes as "sizeBytes", sha256,
-              content_encoding as "contentEncoding", etag, metadata from queued_upload where id = $1`,
-      [first!.id],
-    );
-    await database.transaction((tx) => queueUploadWithin(tx, row!));
-    const bundle = `bundles/${first!.id}`;
-    const queued = await queuedOf(nodeId);
-    // Packed: each in a bundle, the second of which nothing refers to then.
-    const places = new Map(queued.map(({ id }, at) => [id, { objectKey: `${bundle}-${at}`, offset: 0 }]));
-    const bundles = [...places.values()].map(({ objectKey }) => objectKey);
-    await database.query(
-      `insert into pending_object (object_key, data_source_id)
-       select key, data_source.id from unnest($1::text[]) as key, data_source where name = 'platform'`,
-      [bundles],
-    );
-    const done = await publishQueued(
-      database,
-      sessionId,
-      queued.map(({ id }) => id),
-      places,
-      new Set(bundles),
-    );
-    expect(done).toMatchObject({ published: 2, heldBack: 0, usedBundles: new Set([`${bundle}-0`]) });
-    expect((await standing(sessionId))!.newest_position).toBe(1);
-    const deletions = await database.query(
-      'select 1 from object_deletion where object_key = any ($1::text[])',
-      [queued.map(({ objectKey }) => objectKey)],
-    );
-    expect(deletions).toHaveLength(2);
-    // What stands in a bundle is known by its digest all the same.
-    const again = await upload(nodeId, one, bySha(one));
-    expect([again.status, again.json()]).toMatchObject([200, { dataPath: `${bundle}-0` }]);
-    await database.query('delete from pending_object');
-    await database.query('delete from object_deletion');
-  });
-
-  test('a direct upload publishes what waits, and is a repeat of it', async () => {
-    const { nodeId, sessionId, ...graph } = await queuedNode();
-    await upload(nodeId, gzipSync(one), { ...named, 'content-encoding': 'gzip' });
-    await setQueued(database, { ...graph, sessionId }, false);
-    const before = await leftovers();
-    const direct = await upload(nodeId, gzipSync(one), { ...named, 'content-encoding': 'gzip' });
-    expect(direct.status).toBe(200);
-    expect((await standing(sessionId))!.newest_position).toBe(1);
-    expect((await leftovers()).objects).toBe(before.objects);
   });
 });

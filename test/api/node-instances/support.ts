@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { ListMultipartUploadsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { afterAll } from 'vitest';
 import { nodeInstanceRoutes } from '../../../api/node-instances/routes.ts';
-import type { Database } from '../../../store/connection/database.ts';
+import type { Database, Queryable } from '../../../store/connection/database.ts';
 import { startTestApi, tokenOf } from '../../support/api.ts';
 import { s3Client } from '../../support/bucket.ts';
 import { type Graph, makeGraph } from '../../support/graph.ts';
@@ -104,4 +104,15 @@ export function chunked(bytes: Buffer, pieceBytes = 40_000): Readable {
     })(),
     { objectMode: false },
   );
+}
+
+/** What moves when something is published or planned. */
+export async function standingOf(database: Queryable, sessionId: string) {
+  const [row] = await database.query(
+    `select newest_position, wanted_seq, (select count(*) from node_run r where r.session_id = s.id) as runs,
+            (select array_agg(last_processed order by id) from node_instance n where n.session_id = s.id) as processed
+       from session s where id = $1`,
+    [sessionId],
+  );
+  return row;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { endOverdueClaims } from '../../../store/runs/leases.ts';
+import { endOverdueClaims } from '../../../store/runs/expire-leases.ts';
 import { type Answer, ask } from '../../support/api.ts';
 import { eventually } from '../../support/eventually.ts';
 import { runnerStage, type StageGraph, type TestRunner } from '../../support/runner.ts';

@@ -224,7 +224,7 @@ describe('an output', () => {
     );
     await runner.claim(graph.template); // gives the lost one up
     const [claim] = await database.query<{ taskId: string }>(
-      'select task_id as "taskId" from node_claim where instance_id = $1 and ended_at is null',
+      'select task_id from node_claim where instance_id = $1 and ended_at is null',
       [runner.instanceId],
     );
     const again = await runner.write(claim!.taskId, 'one', headers);

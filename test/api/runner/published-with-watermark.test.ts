@@ -1,7 +1,7 @@
 /** What is consumed and what is published move together: however a task ends, no consumed input is without its result. */
 import { describe, expect, test } from 'vitest';
+import { endOverdueClaims } from '../../../store/runs/expire-leases.ts';
 import { giveBackTask } from '../../../store/runs/give-back.ts';
-import { endOverdueClaims } from '../../../store/runs/leases.ts';
 import { ask } from '../../support/api.ts';
 import { runnerStage, type StageGraph, type TestRunner } from '../../support/runner.ts';
 import { named, uploadStage } from './upload-stage.ts';
@@ -58,10 +58,9 @@ describe('a move of the watermark', () => {
     expect(outputs.map(({ outputIdentifier }) => outputIdentifier)).toEqual(['a', 'b', 'c', 'd']);
     const times = outputs.map(({ createdAt }) => createdAt);
     expect(times).toEqual(times.toSorted());
-    const [node] = await database.query(
-      'select newest_output_id as "newestOutputId" from node_instance where id = $1',
-      [graph.nodes.n1],
-    );
+    const [node] = await database.query('select newest_output_id from node_instance where id = $1', [
+      graph.nodes.n1,
+    ]);
     expect(node).toEqual({ newestOutputId: outputs.at(-1)!.id });
     expect(await stagedOf(runId)).toEqual([]);
     expect((await runner.end(taskId, 'complete', { outcome: 'completed' })).body).toMatchObject({

@@ -54,7 +54,7 @@ test('claims of one instance id that cross each other leave it with one task at 
   );
   expect(answers.filter(({ status }) => status !== 200 && status !== 204)).toEqual([]);
   const held = await database.query<{ taskId: string }>(
-    'select task_id as "taskId" from node_claim where instance_id = $1 and ended_at is null',
+    'select task_id from node_claim where instance_id = $1 and ended_at is null',
     [instanceId],
   );
   expect(held.length).toBeLessThanOrEqual(1);

@@ -31,7 +31,7 @@ test('a claim whose caller is gone when the reply is to be written is undone as 
   const answer = await next.claim(graph.template, 10);
   expect(answer.body).toMatchObject({ attempt: 1, reason: 'input' });
   const claims = await database.query<{ instanceId: string; ending: string | null }>(
-    `select instance_id as "instanceId", ending from node_claim where run_id = $1 order by claimed_at`,
+    `select instance_id, ending from node_claim where run_id = $1 order by claimed_at`,
     [answer.body.runId],
   );
   expect(claims).toEqual([

@@ -30,7 +30,7 @@ async function fan(count: number): Promise<StageGraph> {
 
 async function claimsOf(graph: Graph): Promise<{ instanceId: string; ending: string | null }[]> {
   return database.query(
-    `select c.instance_id as "instanceId", c.ending from node_claim c join node_run r on r.id = c.run_id
+    `select c.instance_id, c.ending from node_claim c join node_run r on r.id = c.run_id
       where r.session_id = $1 order by c.claimed_at`,
     [graph.sessionId],
   );

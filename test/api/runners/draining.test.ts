@@ -75,7 +75,7 @@ describe('a drained instance', () => {
       const claimed = runner.claim(graph.template, 60);
       await eventually('it waits', () => theirs.idleCount === 1);
       await drain(runner);
-      await eventually('it rests', () => theirs.restingCount === 1);
+      await eventually('it rests', () => theirs.drainedCount === 1);
       await upload(database, graph, 'input');
       expect(theirs.count).toBe(1);
       expect((await shown(runner.instanceId)).task).toBeNull();

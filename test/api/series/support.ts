@@ -4,7 +4,7 @@ import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TabularConfiguration } from '../../../activities/builtin/tabular/configuration.ts';
-import { type Conversion, convertTabular } from '../../../activities/builtin/tabular/convert.ts';
+import { type Conversion, convertTabular } from '../../../activities/builtin/tabular/convert/convert.ts';
 import { SeriesReader, type SeriesReaderSettings, type SeriesSource } from '../../../api/series/reader.ts';
 
 export interface Recorded extends Conversion {

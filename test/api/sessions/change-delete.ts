@@ -47,8 +47,8 @@ export function deleteTests(world: SessionWorld, platform: TestEnvironment): voi
       expect((await world.call('GET', `/api/v2/sessions/${session.id}`)).status).toBe(404);
       // Who did what to it is kept.
       expect(await rowsOf(session.id)).toEqual(['audit_entry']);
-      const queued = await world.query<{ object_key: string }>('select object_key from object_deletion');
-      expect(queued.map((row) => row.object_key)).toContain('outputs/staged');
+      const queued = await world.query<{ objectKey: string }>('select object_key from object_deletion');
+      expect(queued.map((row) => row.objectKey)).toContain('outputs/staged');
       while ((await sweepAbandonedObjects(database, objects, { olderThanSeconds: 3_600 })).deleted > 0);
       const after = await keysInBucket();
       expect(before.length - after.length).toBe(4);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { sessionWorkflowId } from '../../../workflows/contract.ts';
+import { sessionTarget } from '../../../workflows/targets.ts';
 import { ask, startTestApi } from '../../support/api.ts';
 import { eventually } from '../../support/eventually.ts';
 import { runnerStage, type StageGraph } from '../../support/runner.ts';
@@ -54,10 +55,8 @@ test('a workflow that cannot go on starts anew', async () => {
     workflowId: sessionWorkflowId(sessionId),
     taskQueue: stage.platform.taskQueue,
   });
-  await eventually(
-    'its task fails',
-    async () => (await temporal.workflows.sessionHealth(sessionId)) === 'failing',
-  );
+  const target = sessionTarget({ sessionId, projectId: 1, templateName: 'any' });
+  await eventually('its task fails', async () => (await temporal.workflows.health(target)) === 'failing');
   expect(await repair(sessionId)).toMatchObject({ status: 202, body: { workflow: 'restarted' } });
   await eventually(
     'the new one does its work',

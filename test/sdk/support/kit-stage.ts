@@ -115,7 +115,7 @@ export async function kitStage(variables: Record<string, string> = {}): Promise<
     },
     claims: (graph, name) =>
       stage.database.query<Claim>(
-        `select c.task_id as "taskId", c.attempt, c.instance_id as "instanceId", c.ending
+        `select c.task_id, c.attempt, c.instance_id, c.ending
            from node_claim c join node_run r on r.id = c.run_id
           where r.node_instance_id = $1 order by c.claimed_at`,
         [graph.nodes[name]],

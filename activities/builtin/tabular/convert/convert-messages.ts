@@ -1,0 +1,22 @@
+/** What the process that converts a file is sent, and what it answers. */
+
+import type { TabularPlace } from '../errors.ts';
+import type { Conversion, ConvertInput, ConvertProgress } from './convert.ts';
+
+export interface IsolatedInput extends ConvertInput {
+  /** Longest time; then the file is refused. */
+  readonly maxSeconds: number;
+  /** How long the process may take to break off by itself; default 10. */
+  readonly overtimeSeconds?: number;
+}
+
+/** What the process is sent. */
+export type ToConvertChild = Omit<IsolatedInput, 'signal' | 'onProgress' | 'overtimeSeconds'>;
+
+export type FromConvertChild =
+  | { kind: 'progress'; progress: ConvertProgress }
+  | { kind: 'done'; conversion: Conversion }
+  /** It took longer than it may. */
+  | { kind: 'late' }
+  | { kind: 'refused'; message: string; place: TabularPlace; isEmpty: boolean }
+  | { kind: 'failed'; message: string };

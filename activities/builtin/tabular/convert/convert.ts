@@ -1,0 +1,159 @@
+/**
+ * The conversion of one tabular upload to one Parquet file that series can be read from fast (decisions 11,
+ * architecture 9).
+ *
+ * The Parquet file has the column `t`, milliseconds as DOUBLE, and a column `c<n>` for each channel: numbers as DOUBLE
+ * (64-bit integers of a Parquet upload as BIGINT), booleans, and texts as they are. Rows stand in the order of time;
+ * rows of the same time keep the order of the upload. A description stands in the metadata (`recording.ts`), a coarse
+ * level before it (`inspect.ts`).
+ */
+import { copyFile, mkdtemp, realpath, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { limits } from '../../../../domain/limits.ts';
+import { defaultSampleRows, type TabularConfiguration } from '../configuration.ts';
+import { Engine } from '../engine.ts';
+import { chooseReader } from '../read/detect-format.ts';
+import { prepareInput } from '../read/prepare-input.ts';
+import type { TableSource } from '../read/source.ts';
+import { openCsv } from '../read/source-csv.ts';
+import { openJson } from '../read/source-json.ts';
+import { openParquet } from '../read/source-parquet.ts';
+import type { RecordingDescription } from '../recording/recording.ts';
+import { writeRecording } from '../recording/write-recording.ts';
+import { planTime } from '../time/time-column.ts';
+
+export interface ConvertInput {
+  /** The upload as stored: a local file, gzip or not. */
+  inputPath: string;
+  contentType: string | null;
+  /** As declared; the file's own bytes decide. */
+  contentEncoding: string | null;
+  /** The upload's identifier, the realm when `realmPerFile`. */
+  outputIdentifier: string;
+  source: { outputId: number; outputIdentifier: string };
+  configuration: TabularConfiguration;
+  /** Written by rename when all is done; on any failure nothing is there. */
+  outputPath: string;
+  /** An existing folder for temporary files, best on the file system of `outputPath`. */
+  workDir: string;
+  /** DuckDB's share; the process as a whole needs about 200 MB more. */
+  memoryLimitBytes: number;
+  /** Bound of unpacked uploads, and of what spills from memory; default: what all conversions may take. */
+  maxTempBytes?: number;
+  /** How many times its own size a packed upload may unpack to. */
+  unpackRatio?: number;
+  signal?: AbortSignal;
+  /** Called now and then, at most twice a second. */
+  onProgress?: (progress: ConvertProgress) => void;
+}
+
+export interface ConvertProgress {
+  phase: 'reading' | 'converting' | 'finishing';
+  /** Done part of the phase, 0 to 1; null when unknown. */
+  fraction: number | null;
+}
+
+export interface Conversion {
+  description: RecordingDescription;
+  rowCount: number;
+  sizeBytes: number;
+}
+
+/**
+ * @throws NoTabularData when the file holds no rows or no channels (`whenNoOutputs` decides what follows)
+ * @throws TabularError when the file is at fault (category `validation`)
+ * @throws the signal's reason when it is aborted; other errors are this machine's (memory, disk)
+ */
+export async function convertTabular(input: ConvertInput): Promise<Conversion> {
+  const folder = await mkdtemp(join(await realpath(input.workDir), 'tabular-'));
+  let engine: Engine | undefined;
+  const progress = startProgress(input.onProgress, () => engine?.progress ?? null);
+  try {
+    const maxTempBytes = input.maxTempBytes ?? limits.builtinTempBytes;
+    const plain = await prepareInput({
+      inputPath: input.inputPath,
+      folder,
+      maxPlainBytes: maxTempBytes,
+      unpackRatio: input.unpackRatio ?? limits.builtinUnpackRatio,
+      signal: input.signal,
+    });
+    engine = await Engine.open({
+      folder,
+      memoryLimitBytes: input.memoryLimitBytes,
+      spillLimitBytes: maxTempBytes,
+      signal: input.signal,
+    });
+    const source = await openSource(engine, folder, plain, { ...input, maxTempBytes });
+    const time = await planTime(engine, source, input.configuration);
+    progress.enter('converting');
+    const { description, sizeBytes, path } = await writeRecording({
+      engine,
+      source,
+      time,
+      configuration: input.configuration,
+      identity: input.source,
+      realm: realmOf(input),
+      path: join(folder, 'recording.parquet'),
+      maxTempBytes,
+      onWritten: () => progress.enter('finishing'),
+    });
+    input.signal?.throwIfAborted();
+    await move(path, input.outputPath);
+    return { description, rowCount: description.rowCount, sizeBytes };
+  } finally {
+    progress.stop();
+    engine?.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function openSource(
+  engine: Engine,
+  folder: string,
+  plain: Awaited<ReturnType<typeof prepareInput>>,
+  input: ConvertInput & { readonly maxTempBytes: number },
+): Promise<TableSource> {
+  const { configuration, signal, maxTempBytes } = input;
+  const maxRows = configuration.maxAutodetectSampleRows ?? defaultSampleRows;
+  const reader = chooseReader(plain, configuration.inputFormat ?? 'auto', input.contentType);
+  switch (reader) {
+    case 'text':
+      return openCsv({ input: plain, engine, folder, configuration, maxRows, signal });
+    case 'json':
+      return openJson({ input: plain, engine, folder, configuration, maxRows, signal });
+    case 'parquet':
+      return openParquet(engine, { path: plain.path, maxRows, maxPlainBytes: maxTempBytes });
+  }
+}
+
+function realmOf(input: ConvertInput): string {
+  return input.configuration.realmPerFile === true
+    ? input.outputIdentifier
+    : (input.configuration.defaultRealm ?? 'default');
+}
+
+async function move(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EXDEV')) throw error;
+    await copyFile(from, to);
+  }
+}
+
+const progressMilliseconds = 500;
+
+function startProgress(
+  report: ((progress: ConvertProgress) => void) | undefined,
+  fraction: () => number | null,
+): { enter: (phase: ConvertProgress['phase']) => void; stop: () => void } {
+  let phase: ConvertProgress['phase'] = 'reading';
+  const timer = setInterval(() => report?.({ phase, fraction: fraction() }), progressMilliseconds);
+  timer.unref();
+  return {
+    enter: (next) => {
+      phase = next;
+    },
+    stop: () => clearInterval(timer),
+  };
+}

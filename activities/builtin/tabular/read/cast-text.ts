@@ -1,0 +1,60 @@
+/** Casts of text columns in SQL, for the readers that have no casts of their own. */
+import type { Engine, Query } from '../engine.ts';
+import { shown } from '../errors.ts';
+import type { ReadAs, ReadPlan } from './source.ts';
+
+/** Marks the failure of a time cast, so that the row can be looked for. */
+export const timeFault = 'sdp-bad-time';
+
+export function isTime(readAs: ReadAs | null): readAs is 'TIMESTAMP' | 'TIMESTAMPTZ' | 'INTERVAL' {
+  return readAs === 'TIMESTAMP' || readAs === 'TIMESTAMPTZ' || readAs === 'INTERVAL';
+}
+
+/**
+ * SQL of a value from an SQL text expression. A text that is no time ends the statement with {@link timeFault}.
+ * @param formatParameter the parameter that holds the strptime format of a TIMESTAMP
+ */
+export function castText(text: string, readAs: ReadAs, formatParameter: string): string {
+  switch (readAs) {
+    case 'VARCHAR':
+      return text;
+    case 'DOUBLE':
+      return finite(`CAST(${text} AS DOUBLE)`);
+    case 'BIGINT':
+    case 'BOOLEAN':
+      return `CAST(${text} AS ${readAs})`;
+    default:
+      return `CASE WHEN trim(${text}) = '' THEN NULL
+        ELSE coalesce(${tryTime(text, readAs, formatParameter)}, error('${timeFault}')) END`;
+  }
+}
+
+function tryTime(text: string, readAs: ReadAs, formatParameter: string): string {
+  if (readAs === 'TIMESTAMP') return `try_strptime(${text}, ${formatParameter})::TIMESTAMP`;
+  return `try_cast(${text} AS ${readAs})`;
+}
+
+/** Infinity and not-a-number have no place on a chart or in JSON: they are read as missing. */
+export function finite(value: string): string {
+  return `CASE WHEN isfinite(${value}) THEN ${value} END`;
+}
+
+/** Finds the first row whose text is no time; `select` gives the rows with that column as text. */
+export async function findBadTime(
+  engine: Engine,
+  select: (plan: ReadPlan) => Query,
+  plan: ReadPlan,
+  index: number,
+): Promise<{ row: number; value: string }> {
+  const readAs = plan.readAs[index] ?? 'TIMESTAMPTZ';
+  const asText = plan.readAs.map((_, other): ReadAs | null => (other === index ? 'VARCHAR' : null));
+  // The format stays among the parameters of the inner query, at the place where casts expect it.
+  const inner = select({ readAs: asText, timestampFormat: plan.timestampFormat });
+  const format = `$${inner.parameters.length}`;
+  const [found] = await engine.rows({
+    sql: `SELECT row, c${index} FROM (SELECT row_number() OVER () AS row, c${index} FROM (${inner.sql}))
+      WHERE trim(c${index}) <> '' AND ${tryTime(`c${index}`, readAs, format)} IS NULL LIMIT 1`,
+    parameters: inner.parameters,
+  });
+  return { row: Number(found?.[0] ?? 0), value: shown(String(found?.[1] ?? '')) };
+}

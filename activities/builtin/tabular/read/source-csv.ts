@@ -1,0 +1,220 @@
+/**
+ * Delimited text. Delimiter, heading and types are told from the file's start; then the whole file is read with all
+ * of that given and nothing left to guess, so that a row with too many or too few fields is an error, not a row.
+ */
+import { join } from 'node:path';
+import { type DuckDBValue, listValue } from '@duckdb/node-api';
+import type { TabularConfiguration } from '../configuration.ts';
+import type { Engine } from '../engine.ts';
+import { shown, TabularError } from '../errors.ts';
+import { type RecordingFormat, recordingLimits } from '../recording/recording.ts';
+import { castText, findBadTime, isTime, timeFault } from './cast-text.ts';
+import { copyFrom, copyWithLineFeeds, lineOfRecord } from './csv-lines.ts';
+import { type CsvLayout, decodeHead, readCsvLayout } from './csv-sample.ts';
+import type { PlainInput } from './prepare-input.ts';
+import { type ReadPlan, type SourceColumn, type TableSource, wanted } from './source.ts';
+import { isMissingText, sampleColumn } from './text-values.ts';
+
+/** Longest line of a csv file. */
+const maxLineBytes = 8 * 1024 * 1024;
+const maxRereads = 12;
+
+export interface CsvSettings {
+  input: PlainInput;
+  engine: Engine;
+  folder: string;
+  configuration: TabularConfiguration;
+  maxRows: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** @throws TabularError when the file's start is no table */
+export async function openCsv(settings: CsvSettings): Promise<TableSource> {
+  const { input, configuration } = settings;
+  const text = decodeHead(input.head, input.isWhole);
+  const layout = readCsvLayout(text, input.isWhole, configuration.inputFormat ?? 'auto', settings.maxRows);
+  if (layout.headings.length > recordingLimits.columns) {
+    throw new TabularError(
+      `The file has ${layout.headings.length} columns; at most ${recordingLimits.columns} are read.`,
+    );
+  }
+  if (!layout.skippedText.includes('"')) return new CsvSource(settings, layout, input.path, layout.skipLines);
+  // The strict reader would look for the quote's end.
+  const copy = join(settings.folder, 'input-table');
+  await copyFrom(input.path, copy, Buffer.byteLength(layout.skippedText), settings.signal);
+  return new CsvSource(settings, layout, copy, 0);
+}
+
+class CsvSource implements TableSource {
+  readonly format: RecordingFormat;
+  readonly columns: SourceColumn[];
+  readonly decimalComma: boolean;
+  readonly warnings: string[] = [];
+  readonly #settings: CsvSettings;
+  readonly #layout: CsvLayout;
+  readonly #nullTokens: Set<string>;
+  #path: string;
+  readonly #skipLines: number;
+  #rereads = 0;
+  /** The lines were copied, so that all end alike. */
+  #hasLineFeeds = false;
+
+  constructor(settings: CsvSettings, layout: CsvLayout, path: string, skipLines: number) {
+    this.#settings = settings;
+    this.#layout = layout;
+    this.#path = path;
+    this.#skipLines = skipLines;
+    this.decimalComma = layout.decimalComma;
+    this.format = formats[layout.delimiter];
+    this.#nullTokens = new Set(['', 'NaN', 'nan', 'NAN']);
+    this.columns = layout.headings.map((heading, index) => {
+      const sample = layout.records.map((record) => record.cells[index] ?? null).map(blankAsNull);
+      const { kind, nullTokens } = sampleColumn(sample, layout.decimalComma);
+      for (const token of nullTokens) this.#nullTokens.add(token);
+      return { heading, unit: layout.units?.[index] ?? null, kind, sample };
+    });
+    const { inputFormat } = settings.configuration;
+    if (inputFormat === 'csv' && layout.delimiter !== ',') {
+      this.warnings.push(`The delimiter is ${shown(layout.delimiter)}, not a comma.`);
+    }
+  }
+
+  select(plan: ReadPlan): { sql: string; parameters: DuckDBValue[] } {
+    // Every column is named, also those not wanted: the reader counts fields by them. It leaves their values unread.
+    // Times are texts for it: its own cast to a time with a zone takes what it cannot read for missing.
+    const columns = plan.readAs.map(
+      (readAs, index) => `'c${index}': '${isTime(readAs) ? 'VARCHAR' : readAs}'`,
+    );
+    const selected = plan.readAs.flatMap((readAs, index) => {
+      if (readAs === null) return [];
+      return [isTime(readAs) ? `${castText(`c${index}`, readAs, '$5')} AS c${index}` : `c${index}`];
+    });
+    const options = [
+      `columns = {${columns.join(', ')}}`,
+      'auto_detect = false',
+      `header = ${this.#layout.hasHeading}`,
+      'delim = $2',
+      `quote = '"'`,
+      `escape = '"'`,
+      `comment = ''`,
+      'skip = $3',
+      'nullstr = $4',
+      `decimal_separator = '${this.decimalComma ? ',' : '.'}'`,
+      'strict_mode = true',
+      'null_padding = false',
+      'ignore_errors = false',
+      `max_line_size = ${maxLineBytes}`,
+      `buffer_size = ${2 * maxLineBytes}`,
+    ];
+    const parameters: DuckDBValue[] = [
+      this.#path,
+      this.#layout.delimiter,
+      BigInt(this.#skipLines),
+      listValue([...this.#nullTokens]),
+    ];
+    if (plan.timestampFormat !== null) parameters.push(plan.timestampFormat);
+    return { sql: `SELECT ${selected.join(', ')} FROM read_csv($1, ${options.join(', ')})`, parameters };
+  }
+
+  async judge(error: Error, plan: ReadPlan): Promise<'again' | TabularError | null> {
+    const { message } = error;
+    if (message.includes(timeFault)) return this.#judgeTime(plan);
+    const record = /CSV Error on Line: (\d+)/.exec(message)?.[1];
+    if (record === undefined) return this.#judgeWithoutRecord(message);
+    const cast = /Error when converting column "c(\d+)"\. Could not convert string "([\s\S]*?)" to '/.exec(
+      message,
+    );
+    const index = cast === null ? -1 : Number(cast[1]);
+    if (cast !== null && this.#amend(plan, index, cast[2] as string)) return 'again';
+    const line = await this.#lineOf(Number(record), true);
+    if (cast !== null) {
+      const readAs = plan.readAs[index] ?? null;
+      const place = { line, column: index + 1, columnName: this.columns[index]?.heading };
+      return new TabularError(`${shown(cast[2] as string)} is not ${wanted(readAs)}.`, place);
+    }
+    return rowFault(message, line);
+  }
+
+  async #judgeTime(plan: ReadPlan): Promise<TabularError> {
+    const index = plan.readAs.findIndex(isTime);
+    const place = await findBadTime(this.#settings.engine, this.select.bind(this), plan, index);
+    // Skipped lines and the heading are records without being rows.
+    const blankLines =
+      this.#layout.skippedText.split(/\r\n|\r|\n/).filter((line) => line.trim() === '').length - 1;
+    const before =
+      (this.#skipLines === 0 ? 0 : this.#skipLines - blankLines) + (this.#layout.hasHeading ? 1 : 0);
+    const line = await this.#lineOf(place.row + before, false);
+    return new TabularError(`${place.value} is not ${wanted(plan.readAs[index] ?? null)}.`, {
+      line,
+      column: index + 1,
+      columnName: this.columns[index]?.heading,
+    });
+  }
+
+  async #lineOf(record: number, countsBlank: boolean): Promise<number> {
+    const { delimiter, skipLines } = this.#layout;
+    const line = await lineOfRecord(this.#path, delimiter, record, countsBlank, this.#settings.signal);
+    return this.#skipLines === 0 ? line + skipLines : line;
+  }
+
+  /** Lets the next read take what the sample could not know: missing-value words, and texts in a column empty so far. */
+  #amend(plan: ReadPlan, index: number, value: string): boolean {
+    if (this.#rereads >= maxRereads) return false;
+    const column = this.columns[index];
+    if (column === undefined) return false;
+    if (isMissingText(value) && !this.#nullTokens.has(value)) this.#nullTokens.add(value);
+    else if (column.kind === 'empty') {
+      // After a few of them, all the columns that were empty in the sample are taken as texts.
+      for (const [other, { kind }] of this.columns.entries()) {
+        const isAmended = other === index || (this.#rereads > maxRereads / 2 && kind === 'empty');
+        if (isAmended && plan.readAs[other] !== null) plan.readAs[other] = 'VARCHAR';
+      }
+      column.kind = 'text';
+    } else return false;
+    this.#rereads++;
+    return true;
+  }
+
+  async #judgeWithoutRecord(message: string): Promise<'again' | TabularError | null> {
+    if (/state machine reached an invalid state/i.test(message)) {
+      if (this.#hasLineFeeds) {
+        return new TabularError('The lines of the file do not follow the rules of csv (RFC 4180).');
+      }
+      const copy = join(this.#settings.folder, 'input-lines');
+      await copyWithLineFeeds(this.#path, copy, this.#layout.delimiter, this.#settings.signal);
+      this.#path = copy;
+      this.#hasLineFeeds = true;
+      return 'again';
+    }
+    if (/utf-?8|unicode/i.test(message)) return new TabularError('The file holds bytes that are not UTF-8.');
+    return /^(Invalid Input|Conversion|Parser|Binder) Error/.test(message)
+      ? new TabularError('The file cannot be read as delimited text.')
+      : null;
+  }
+}
+
+const formats = { ',': 'csv', '\t': 'tsv', ';': 'semicolon', '|': 'pipe' } as const;
+
+function blankAsNull(value: string | null): string | null {
+  return value === null || value.trim() === '' ? null : value;
+}
+
+function rowFault(message: string, line: number): TabularError {
+  const counts = /Expected Number of Columns: (\d+) Found: (\d+)/.exec(message);
+  if (counts !== null) {
+    const [expected, found] = [Number(counts[1]), Number(counts[2])];
+    const column = Math.min(expected, found) + 1;
+    return new TabularError(`The line has ${found} fields, not ${expected}.`, { line, column });
+  }
+  if (/unterminated quote/i.test(message)) {
+    return new TabularError('A quote that opens a value is not closed, or text follows the closing quote.', {
+      line,
+    });
+  }
+  if (/unicode|utf-8/i.test(message))
+    return new TabularError('The line holds bytes that are not UTF-8.', { line });
+  if (/maximum line size|exceeds/i.test(message)) {
+    return new TabularError(`The line is longer than ${maxLineBytes} bytes.`, { line });
+  }
+  return new TabularError('The line cannot be read as delimited text.', { line });
+}

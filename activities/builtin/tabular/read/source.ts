@@ -1,0 +1,79 @@
+/** What the three readers (csv, JSON, Parquet) have in common. */
+import type { Query } from '../engine.ts';
+import type { TabularError } from '../errors.ts';
+import type { RecordingFormat } from '../recording/recording.ts';
+
+/**
+ * Kind of a source column: `empty` had no value in the sample, `time` is a date or time type of the file itself,
+ * `integer` is a 64-bit integer type of the file itself (texts and JSON numbers are `number`).
+ */
+export type SourceKind = 'number' | 'integer' | 'boolean' | 'text' | 'empty' | 'time';
+
+export interface SourceColumn {
+  heading: string;
+  /** Unit from a line of units; null when the heading may hold it. */
+  unit: string | null;
+  kind: SourceKind;
+  /** Values from the file's start as text, null where there is none. Times are ISO 8601. */
+  sample: readonly (string | null)[];
+}
+
+/** How a column leaves the reader. `time` is TIMESTAMP WITH TIME ZONE or, by format, TIMESTAMP. */
+export type ReadAs = 'DOUBLE' | 'BIGINT' | 'BOOLEAN' | 'VARCHAR' | 'TIMESTAMPTZ' | 'TIMESTAMP' | 'INTERVAL';
+
+export interface ReadPlan {
+  /** One for each source column; null: not wanted. */
+  readAs: (ReadAs | null)[];
+  /** strptime format of the one TIMESTAMP column. */
+  timestampFormat: string | null;
+}
+
+export interface TableSource {
+  format: RecordingFormat;
+  columns: SourceColumn[];
+  /** Numbers in texts are written with a comma. */
+  decimalComma: boolean;
+  /** Things the owner should know of. */
+  warnings: string[];
+  /** The file's rows as a query whose columns are named `c<index>`. */
+  select(plan: ReadPlan): Query;
+  /**
+   * Judges a failed read: `again` when the plan was amended and the read may be repeated, else what to tell the
+   * owner; null when the failure is none of the file's.
+   */
+  judge(error: Error, plan: ReadPlan): Promise<'again' | TabularError | null>;
+}
+
+/** How a column of a kind is read when it is no time column. */
+export function readChannelAs(kind: SourceKind): ReadAs {
+  switch (kind) {
+    case 'integer':
+      return 'BIGINT';
+    case 'number':
+    case 'empty':
+      return 'DOUBLE';
+    case 'boolean':
+      return 'BOOLEAN';
+    case 'text':
+    case 'time':
+      return 'VARCHAR';
+  }
+}
+
+/** What an SQL cast to a type failed to find, for messages. */
+export function wanted(readAs: ReadAs | null): string {
+  switch (readAs) {
+    case 'DOUBLE':
+    case 'BIGINT':
+      return 'a number';
+    case 'BOOLEAN':
+      return 'true or false';
+    case 'TIMESTAMP':
+    case 'TIMESTAMPTZ':
+      return 'a time of the form that the column begins with';
+    case 'INTERVAL':
+      return 'a duration (hh:mm:ss)';
+    default:
+      return 'text';
+  }
+}

@@ -1,0 +1,136 @@
+/** Puts the description of a recording together, and reads it back from its file. */
+import { realpath } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { TabularConfiguration } from '../configuration.ts';
+import { Engine } from '../engine.ts';
+import type { ReadAs } from '../read/source.ts';
+import { type Group, groupNames, nameColumns, readHeading, readUnit } from './headings.ts';
+import type { ColumnFacts } from './inspect.ts';
+import { suggestLayout } from './layout.ts';
+import {
+  descriptionKey,
+  type RecordingChannel,
+  type RecordingDescription,
+  recordingDescriptionSchema,
+  recordingLimits,
+} from './recording.ts';
+
+export interface DescribedColumn {
+  heading: string;
+  unit: string | null;
+  column: string;
+  readAs: ReadAs;
+  nullCount: number;
+  facts: ColumnFacts | null;
+}
+
+export interface DescribeSettings {
+  identity: RecordingDescription['source'];
+  format: RecordingDescription['format'];
+  realm: string;
+  configuration: TabularConfiguration;
+  columns: readonly DescribedColumn[];
+  columnCount: number;
+  rowCount: number;
+  time: { kind: 'absolute' | 'relative'; from: number; to: number; name: string | null; isSorted: boolean };
+  warnings: readonly string[];
+  overview: RecordingDescription['overview'] | undefined;
+}
+
+export function describeRecording(settings: DescribeSettings): RecordingDescription {
+  const { configuration, time } = settings;
+  const { channels, groups } = describeChannels(settings);
+  return {
+    version: 1,
+    source: settings.identity,
+    format: settings.format,
+    realms: [settings.realm],
+    groups,
+    channels,
+    time: {
+      column: 't',
+      kind: time.kind,
+      from: time.from,
+      to: time.to,
+      name: time.name === null ? null : time.name.slice(0, recordingLimits.nameCharacters),
+      basis: time.name === null ? 'row-number' : 'column',
+      sorted: time.isSorted,
+    },
+    rowCount: settings.rowCount,
+    columnCount: settings.columnCount,
+    warnings: settings.warnings
+      .slice(0, recordingLimits.warnings)
+      .map((warning) => warning.slice(0, recordingLimits.warningCharacters)),
+    ...(configuration.emitSuggestedLayout === true
+      ? { suggestedLayout: suggestLayout(channels, groups) }
+      : {}),
+    ...(settings.overview === undefined ? {} : { overview: settings.overview }),
+  };
+}
+
+function describeChannels(settings: DescribeSettings): { channels: RecordingChannel[]; groups: Group[] } {
+  const { columns, configuration, realm } = settings;
+  const headings = columns.map(({ heading, unit }) => {
+    const read = readHeading(heading);
+    return unit === null ? read : { name: read.name, unit: readUnit(unit) };
+  });
+  const named = nameColumns(headings);
+  const { groupOf, groups } = groupNames(
+    named.map(({ name }) => name),
+    configuration,
+  );
+  const channels = columns.map((column, index): RecordingChannel => {
+    const { id, name } = named[index] as { id: string; name: string };
+    const facts = column.facts === null || column.facts.values === 0 ? null : column.facts;
+    const isNumeric = column.readAs === 'DOUBLE' || column.readAs === 'BIGINT';
+    return {
+      id,
+      name,
+      unit: headings[index]?.unit ?? null,
+      type: typeOf(column.readAs, facts),
+      group: groupOf[index] as string,
+      realm,
+      column: column.column,
+      nullCount: column.nullCount,
+      ...(isNumeric ? { min: facts?.min ?? null, max: facts?.max ?? null } : {}),
+    };
+  });
+  return { channels, groups };
+}
+
+function typeOf(readAs: ReadAs, facts: ColumnFacts | null): RecordingChannel['type'] {
+  if (readAs === 'BOOLEAN') return 'boolean';
+  if (readAs === 'BIGINT') return 'integer';
+  if (readAs !== 'DOUBLE') return 'text';
+  return facts?.areIntegers === true ? 'integer' : 'number';
+}
+
+const readingMemoryBytes = 256 * 1024 * 1024;
+
+/**
+ * Reads the description out of a converted recording.
+ * @throws Error when the file is no recording of ours
+ */
+export async function readDescription(
+  parquetPath: string,
+  signal?: AbortSignal,
+): Promise<RecordingDescription> {
+  const path = await realpath(parquetPath);
+  const engine = await Engine.open({
+    folder: dirname(path),
+    memoryLimitBytes: readingMemoryBytes,
+    spillLimitBytes: 0,
+    signal,
+  });
+  try {
+    const rows = await engine.rows({
+      sql: 'SELECT decode(value) FROM parquet_kv_metadata($1) WHERE decode(key) = $2',
+      parameters: [path, descriptionKey],
+    });
+    const text = rows[0]?.[0];
+    if (typeof text !== 'string') throw new Error('The Parquet file has no description of a recording.');
+    return recordingDescriptionSchema.parse(JSON.parse(text));
+  } finally {
+    engine.close();
+  }
+}

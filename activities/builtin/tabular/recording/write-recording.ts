@@ -1,0 +1,271 @@
+/** Writes the Parquet file of a recording: rows, order, coarse level, description. */
+
+import type { TabularConfiguration } from '../configuration.ts';
+import { type Engine, isResourceFault, type Query, sqlText } from '../engine.ts';
+import { NoTabularData, TabularError } from '../errors.ts';
+import { finite } from '../read/cast-text.ts';
+import { type ReadPlan, readChannelAs, type TableSource } from '../read/source.ts';
+import type { TimePlan } from '../time/time-plan.ts';
+import { type DescribedColumn, describeRecording } from './describe.ts';
+import { type Inspection, inspect } from './inspect.ts';
+import { additionOffset, completeParquet, newPlaceholder } from './parquet-footer.ts';
+import { descriptionKey, type RecordingDescription } from './recording.ts';
+
+export interface WriteSettings {
+  engine: Engine;
+  source: TableSource;
+  time: TimePlan;
+  configuration: TabularConfiguration;
+  identity: RecordingDescription['source'];
+  realm: string;
+  /** Free path in the engine's folder. */
+  path: string;
+  /** Recordings that would spill more than this are not sorted. */
+  maxTempBytes: number;
+  /** Called when the rows are written for the first time. */
+  onWritten: () => void;
+}
+
+export interface WrittenRecording {
+  description: RecordingDescription;
+  sizeBytes: number;
+  path: string;
+}
+
+/** @throws NoTabularData, TabularError for what is wrong with the file */
+export async function writeRecording(settings: WriteSettings): Promise<WrittenRecording> {
+  const { source, time } = settings;
+  const channels = source.columns.flatMap((column, index) => {
+    const isUnnamedAndEmpty = column.heading.trim() === '' && column.kind === 'empty';
+    return index === time.column || isUnnamedAndEmpty ? [] : [index];
+  });
+  if (channels.length === 0) throw new NoTabularData('The file has no column beside the time.');
+  const plan: ReadPlan = {
+    readAs: source.columns.map((column, index) => {
+      if (index === time.column) return time.readAs;
+      return channels.includes(index) ? readChannelAs(column.kind) : null;
+    }),
+    timestampFormat: time.timestampFormat,
+  };
+  if (channels.length > wideChannels) await settings.engine.useOneThread();
+  const writer = new Writer(settings, channels, plan);
+  await writer.writeRows();
+  settings.onWritten();
+  await writer.putInOrder();
+  return writer.complete();
+}
+
+/** From here on a table is wide: what holds whole rows in memory is avoided. */
+const wideChannels = 400;
+
+class Writer {
+  readonly #settings: WriteSettings;
+  readonly #channels: readonly number[];
+  readonly #plan: ReadPlan;
+  readonly #options: string;
+  readonly #placeholder: ReturnType<typeof newPlaceholder>;
+  readonly #warnings: string[];
+  /** Rows are numbered when they are written again: numbering them while they are read holds many in memory. */
+  readonly #isNumberedLater: boolean;
+  #path: string;
+  #rowCount = 0;
+  #inspection: Inspection | null = null;
+
+  constructor(settings: WriteSettings, channels: readonly number[], plan: ReadPlan) {
+    this.#settings = settings;
+    this.#channels = channels;
+    this.#plan = plan;
+    this.#path = settings.path;
+    this.#isNumberedLater = settings.time.column === null && channels.length > wideChannels;
+    this.#warnings = [...settings.source.warnings, ...settings.time.warnings];
+    const draft = JSON.stringify(this.#describe(null, null));
+    this.#placeholder = newPlaceholder(
+      Math.ceil(1.3 * Buffer.byteLength(draft)) + 200 * channels.length + 32_768,
+    );
+    this.#options = [
+      'FORMAT parquet',
+      'COMPRESSION zstd',
+      `ROW_GROUP_SIZE ${rowGroupRows(channels.length + 1)}`,
+      `KV_METADATA {'${descriptionKey}': '${this.#placeholder.text}'}`,
+    ].join(', ');
+  }
+
+  /** Reads the upload; repeats where the reader learned something that the file's start did not show. */
+  async writeRows(): Promise<void> {
+    const { source, time } = this.#settings;
+    for (;;) {
+      const rows = source.select(this.#plan);
+      const t = this.#isNumberedLater ? '0' : time.milliseconds(`c${time.column ?? 0}`);
+      const columns = this.#channels.map((index) => `c${index}`);
+      try {
+        this.#rowCount = await this.#copy({
+          sql: `SELECT CAST(${t} AS DOUBLE) AS t, ${columns.join(', ')} FROM (${rows.sql})`,
+          parameters: rows.parameters,
+        });
+        break;
+      } catch (error) {
+        if (!(error instanceof Error) || error instanceof TabularError || isAbort(error)) throw error;
+        const verdict = isResourceFault(error) ? null : await source.judge(error, this.#plan);
+        if (verdict === null) throw error;
+        if (verdict !== 'again') throw verdict;
+      }
+    }
+    if (this.#rowCount === 0) throw new NoTabularData('The file has no rows.');
+    this.#inspection = await this.#inspect();
+  }
+
+  /** Writes the rows once more when they are not in the order of time, lack a time, or hold infinite numbers. */
+  async putInOrder(): Promise<void> {
+    const seen = this.#inspected();
+    const infinite = this.#numeric().filter((column) => seen.facts.get(column)?.hasInfinity);
+    const isRight = seen.isSorted && seen.rowsWithoutTime === 0 && infinite.length === 0;
+    if (isRight && !this.#isNumberedLater) return;
+    if (seen.rowsWithoutTime === seen.rowCount) throw new NoTabularData('No row of the file has a time.');
+    if (seen.rowsWithoutTime > 0)
+      this.#warnings.push(`${seen.rowsWithoutTime} rows without a time were left out.`);
+    if (infinite.length > 0)
+      this.#warnings.push(`Infinite numbers in ${infinite.length} columns were left out.`);
+    const columns = this.#channels.map((index) => {
+      const column = `c${index}`;
+      return infinite.includes(column) ? `${finite(column)} AS ${column}` : column;
+    });
+    const t = this.#isNumberedLater ? 'CAST(file_row_number AS DOUBLE) AS t' : 't';
+    const from = this.#path;
+    this.#path = `${from}.ordered`;
+    const query = {
+      sql: `SELECT ${t}, ${columns.join(', ')} FROM read_parquet($1, file_row_number = true) WHERE isfinite(t)`,
+      parameters: [from],
+    };
+    if (seen.isSorted) this.#rowCount = await this.#copy(query);
+    else await this.#copySorted(query, seen.rowCount);
+    this.#inspection = await this.#inspect();
+  }
+
+  /** Rows that this machine cannot sort within its bounds stay as they are, and the description says so. */
+  async #copySorted(query: Query, rowCount: number): Promise<void> {
+    const { maxTempBytes } = this.#settings;
+    const spillBytes = rowCount * (this.#channels.length + 1) * 16;
+    if (spillBytes <= maxTempBytes) {
+      try {
+        this.#rowCount = await this.#copy({ ...query, sql: `${query.sql} ORDER BY t, file_row_number` });
+        this.#warnings.push('The rows were put in the order of time.');
+        return;
+      } catch (error) {
+        if (!(error instanceof Error && /^Out of Memory/.test(error.message))) throw error;
+      }
+    }
+    this.#rowCount = await this.#copy(query);
+    this.#warnings.push('The rows are not in the order of time; there are too many to sort.');
+  }
+
+  async complete(): Promise<WrittenRecording> {
+    const nullCounts = await this.#nullCounts();
+    const offset = await additionOffset(this.#path);
+    const { overview } = this.#inspected();
+    const description = this.#describe(nullCounts, overview === null ? null : offset);
+    const sizeBytes = await completeParquet(
+      this.#path,
+      overview?.parts ?? [],
+      this.#placeholder,
+      JSON.stringify(description),
+    );
+    return { description, sizeBytes, path: this.#path };
+  }
+
+  #inspected(): Inspection {
+    if (this.#inspection === null) throw new Error('The rows are not written yet.');
+    return this.#inspection;
+  }
+
+  /** Channels that hold numbers or truth values, as the plan stands. */
+  #numeric(): string[] {
+    const isNumeric = (index: number) =>
+      ['DOUBLE', 'BIGINT', 'BOOLEAN'].includes(this.#plan.readAs[index] ?? '');
+    return this.#channels.filter(isNumeric).map((index) => `c${index}`);
+  }
+
+  /** Channels of texts. */
+  #texts(): string[] {
+    const isText = (index: number) => this.#plan.readAs[index] === 'VARCHAR';
+    return this.#channels.filter(isText).map((index) => `c${index}`);
+  }
+
+  #inspect(): Promise<Inspection> {
+    return inspect(this.#settings.engine, this.#path, this.#numeric(), this.#texts(), this.#rowCount);
+  }
+
+  /** @returns the number of rows written */
+  async #copy(query: Query): Promise<number> {
+    const [row] = await this.#settings.engine.rows({
+      sql: `COPY (${query.sql}) TO ${sqlText(this.#path)} (${this.#options})`,
+      parameters: query.parameters,
+    });
+    return Number(row?.[0] ?? 0);
+  }
+
+  async #nullCounts(): Promise<Map<string, number>> {
+    const rows = await this.#settings.engine.rows({
+      sql: `SELECT path_in_schema, CAST(sum(stats_null_count) AS DOUBLE) FROM parquet_metadata($1) GROUP BY ALL`,
+      parameters: [this.#path],
+    });
+    return new Map(rows.map(([column, count]) => [String(column), Number(count ?? 0)]));
+  }
+
+  #describe(nullCounts: Map<string, number> | null, offset: number | null): RecordingDescription {
+    const { source, time, configuration, identity, realm } = this.#settings;
+    const seen = this.#inspection;
+    const columns = this.#channels.map((index): DescribedColumn => {
+      const column = `c${index}`;
+      const { heading, unit } = source.columns[index] as TableSource['columns'][number];
+      return {
+        heading,
+        unit,
+        column,
+        readAs: this.#plan.readAs[index] ?? 'VARCHAR',
+        nullCount: nullCounts?.get(column) ?? 0,
+        facts: seen?.facts.get(column) ?? null,
+      };
+    });
+    const overview =
+      offset === null || seen?.overview == null
+        ? undefined
+        : {
+            offset,
+            blocks: seen.overview.blocks,
+            blockRows: seen.overview.blockRows,
+            columns: [...seen.overview.columns],
+            ...(seen.overview.texts.length === 0 ? {} : { texts: [...seen.overview.texts] }),
+          };
+    return describeRecording({
+      identity,
+      format: source.format,
+      realm,
+      configuration,
+      columns,
+      columnCount: source.columns.length,
+      rowCount: seen?.rowCount ?? 0,
+      time: {
+        kind: time.kind,
+        from: seen?.from ?? 0,
+        to: seen?.to ?? 0,
+        name: time.column === null ? null : (source.columns[time.column]?.heading ?? ''),
+        isSorted: seen?.isSorted ?? true,
+      },
+      warnings: this.#warnings,
+      overview,
+    });
+  }
+}
+
+const largestRowGroupRows = 61_440;
+const rowGroupCells = 4_000_000;
+
+/** Fewer rows for wide files: a row group is held in memory while it is written. */
+function rowGroupRows(columns: number): number {
+  const rows = Math.floor(rowGroupCells / columns / 2048) * 2048;
+  return Math.min(largestRowGroupRows, Math.max(2048, rows));
+}
+
+function isAbort(error: Error): boolean {
+  return error.name === 'AbortError';
+}

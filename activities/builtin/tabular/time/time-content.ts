@@ -1,0 +1,134 @@
+/** What a column of times holds: texts of one form, durations, numbers since 1970 or since some beginning, years. */
+import { listValue } from '@duckdb/node-api';
+import type { TabularConfiguration } from '../configuration.ts';
+import type { Engine } from '../engine.ts';
+import type { SourceColumn } from '../read/source.ts';
+import { isNumberText, toNumber } from '../read/text-values.ts';
+import { readHeading, readUnit } from '../recording/headings.ts';
+import { timeFormats } from './time-formats.ts';
+
+export type Content =
+  | { form: 'text'; format: string | null; isAmbiguous: boolean }
+  | { form: 'native' }
+  | { form: 'duration' }
+  | { form: 'epoch'; millisecondsEach: number }
+  | { form: 'offset'; millisecondsEach: number }
+  | { form: 'year' };
+
+const yearName = /^(?:year|jahr|yr)$/i;
+/** Null when the column holds no times of one form. `isChosen`: the configuration names the column. */
+export async function contentOf(
+  engine: Engine,
+  column: SourceColumn,
+  decimalComma: boolean,
+  configuration: TabularConfiguration,
+  isChosen: boolean,
+): Promise<Content | null> {
+  const values = column.sample.filter((value): value is string => value !== null && value.trim() !== '');
+  if (values.length === 0) return null;
+  if (column.kind === 'time') return { form: 'native' };
+  const isNumeric = values.every((value) => isNumberText(value, decimalComma));
+  if (isNumeric) return numericContent(column, values, decimalComma, configuration, isChosen);
+  if (column.kind !== 'text') return null;
+  if (values.every((value) => /^\s*-?\d{1,6}:[0-5]\d:[0-5]\d(?:[.,]\d{1,9})?\s*$/.test(value)))
+    return { form: 'duration' };
+  return textContent(engine, values);
+}
+
+/** Tries all forms of dates on the sample, within DuckDB, since its reading is the one that counts later. */
+async function textContent(engine: Engine, values: string[]): Promise<Content | null> {
+  const step = Math.max(1, Math.floor(values.length / 1000));
+  const probe = values.filter((_, index) => index % step === 0);
+  const tries = timeFormats.map((_, index) => `count(try_strptime(v, $2[${index + 1}]))`);
+  const [row] = await engine.rows({
+    sql: `SELECT count(*), count(try_cast(v AS TIMESTAMPTZ)), ${tries.join(', ')} FROM (SELECT unnest($1) AS v)`,
+    parameters: [listValue(probe), listValue([...timeFormats])],
+  });
+  const counts = (row ?? []).map(Number);
+  const all = counts[0] ?? 0;
+  if (all === 0) return null;
+  if (counts[1] === all) return { form: 'text', format: null, isAmbiguous: false };
+  const fits = timeFormats.filter((_, index) => counts[index + 2] === all);
+  const format = fits[0];
+  if (format === undefined) return null;
+  const swapped = format.replace('%m/%d', '%d/%m');
+  return { form: 'text', format, isAmbiguous: swapped !== format && fits.includes(swapped) };
+}
+
+/** Epoch times from 1990 to 2100, by the size of their numbers. */
+const epochs = [
+  { millisecondsEach: 1000, from: 6.3e8, to: 4.2e9 },
+  { millisecondsEach: 1, from: 6.3e11, to: 4.2e12 },
+  { millisecondsEach: 1e-3, from: 6.3e14, to: 4.2e15 },
+  { millisecondsEach: 1e-6, from: 6.3e17, to: 4.2e18 },
+];
+
+function numericContent(
+  column: SourceColumn,
+  values: string[],
+  decimalComma: boolean,
+  configuration: TabularConfiguration,
+  isChosen: boolean,
+): Content | null {
+  const numbers = values.map((value) => toNumber(value, decimalComma));
+  const { name, unit } = headingOf(column);
+  const isNamed = isChosen || yearName.test(name);
+  const areYears = numbers.every((value) => Number.isInteger(value) && value >= 1000 && value < 3000);
+  if (areYears && isNamed && yearName.test(name)) return { form: 'year' };
+  const isMs = configuration.timeColumnIsMs ?? null;
+  const epoch = epochs.find(({ from, to, millisecondsEach }) => {
+    if (isMs !== null && millisecondsEach !== (isMs ? 1 : 1000)) return false;
+    return numbers.every((value) => value >= from && value < to);
+  });
+  if (epoch !== undefined) return { form: 'epoch', millisecondsEach: epoch.millisecondsEach };
+  if (isMs !== null) return { form: 'offset', millisecondsEach: isMs ? 1 : 1000 };
+  const fromName = /_(s|sec|ms|us|ns)$/i.exec(name)?.[1] ?? (/^milli/i.test(name) ? 'ms' : '');
+  const millisecondsEach =
+    (unit === null ? null : unitMilliseconds(unit)) ?? unitMilliseconds(fromName) ?? 1000;
+  return { form: 'offset', millisecondsEach };
+}
+
+export function unitMilliseconds(unit: string): number | null {
+  switch (unit.toLowerCase()) {
+    case 's':
+    case 'sec':
+    case 'secs':
+    case 'second':
+    case 'seconds':
+      return 1000;
+    case 'ms':
+    case 'msec':
+    case 'millisecond':
+    case 'milliseconds':
+      return 1;
+    case 'us':
+    case 'µs':
+    case 'μs':
+    case 'microseconds':
+      return 1e-3;
+    case 'ns':
+    case 'nanoseconds':
+      return 1e-6;
+    case 'min':
+    case 'minutes':
+      return 60_000;
+    case 'h':
+    case 'hr':
+    case 'hours':
+      return 3_600_000;
+    case 'd':
+    case 'days':
+      return 86_400_000;
+    default:
+      return null;
+  }
+}
+
+/** Name and unit, also of `time (min)`. */
+export function headingOf(column: SourceColumn): { name: string; unit: string | null } {
+  // `(min)` after a time means minutes, elsewhere the minimum.
+  const minutes = /^(.*\S)\s*\(\s*min\s*\)$/i.exec(column.heading.trim());
+  if (minutes !== null) return { name: minutes[1] as string, unit: 'min' };
+  const heading = readHeading(column.heading);
+  return { name: heading.name, unit: column.unit === null ? heading.unit : readUnit(column.unit) };
+}

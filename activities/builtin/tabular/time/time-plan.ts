@@ -1,0 +1,82 @@
+/** How a time column is read and becomes milliseconds. */
+import { parseTimestamp } from '../../../../domain/timestamp.ts';
+import type { TabularConfiguration } from '../configuration.ts';
+import type { ReadAs } from '../read/source.ts';
+import type { Content } from './time-content.ts';
+
+const ambiguity = 'Dates such as 1/2/2000 were read as month/day/year; no value tells it for certain.';
+
+export interface TimePlan {
+  /** Index of the column; null when rows are numbered. */
+  column: number | null;
+  kind: 'absolute' | 'relative';
+  readAs: ReadAs;
+  timestampFormat: string | null;
+  /** SQL of milliseconds as DOUBLE from the column as it leaves the reader; null where there is no time. */
+  milliseconds: (column: string) => string;
+  warnings: string[];
+}
+
+export function toPlan(index: number, content: Content, configuration: TabularConfiguration): TimePlan {
+  const base = configuration.baseCapturedAt == null ? null : parseTimestamp(configuration.baseCapturedAt);
+  const plan = { column: index, timestampFormat: null, warnings: [] as string[] };
+  const offset = base === null ? '' : ` + ${base.getTime()}.0`;
+  const relative = base === null ? ('relative' as const) : ('absolute' as const);
+  switch (content.form) {
+    case 'native':
+      return { ...plan, kind: 'absolute', readAs: 'TIMESTAMPTZ', milliseconds: fromTimestamp };
+    case 'text':
+      if (content.isAmbiguous) plan.warnings.push(ambiguity);
+      return {
+        ...plan,
+        kind: 'absolute',
+        readAs: content.format === null ? 'TIMESTAMPTZ' : 'TIMESTAMP',
+        timestampFormat: content.format,
+        milliseconds: fromTimestamp,
+      };
+    case 'duration':
+      return {
+        ...plan,
+        kind: relative,
+        readAs: 'INTERVAL',
+        milliseconds: (column) => `round(epoch(${column}) * 1000, 6)${offset}`,
+      };
+    case 'year':
+      return {
+        ...plan,
+        kind: 'absolute',
+        readAs: 'DOUBLE',
+        milliseconds: (column) =>
+          `CASE WHEN ${column} BETWEEN 1 AND 9999 AND ${column} = floor(${column})
+            THEN epoch_us(CAST(make_date(CAST(${column} AS INTEGER), 1, 1) AS TIMESTAMP)) / 1000.0 END`,
+      };
+    case 'epoch':
+      return {
+        ...plan,
+        kind: 'absolute',
+        readAs: 'DOUBLE',
+        milliseconds: (column) => scaled(column, content.millisecondsEach, 3),
+      };
+    case 'offset':
+      return {
+        ...plan,
+        kind: relative,
+        readAs: 'DOUBLE',
+        milliseconds: (column) => `${scaled(column, content.millisecondsEach, 6)}${offset}`,
+      };
+  }
+}
+
+function fromTimestamp(column: string): string {
+  return `epoch_us(${column}) / 1000.0`;
+}
+
+/** Rounded below what the recording can mean, so that 0.07 s is 70 ms and not 70.00000000000001. */
+function scaled(column: string, millisecondsEach: number, digits: number): string {
+  if (millisecondsEach === 1) return column;
+  const value =
+    millisecondsEach > 1
+      ? `${column} * ${millisecondsEach}.0`
+      : `${column} / ${Math.round(1 / millisecondsEach)}.0`;
+  return `round(${value}, ${digits})`;
+}

@@ -1,0 +1,25 @@
+/** Answers of a separate authentication service, read within bounds. */
+import { limits } from '../../domain/limits.ts';
+
+/** The bytes of an answer; rejects above `limits.authAnswerBytes`. */
+export async function readAnswer(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    // Leaving the loop cancels the rest.
+    if (bytes > limits.authAnswerBytes) throw new Error('The authentication service’s answer has no end.');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The JSON of an answer; undefined for none. The parser's own words quote the text, so they are not passed on. */
+export function parseAnswer(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined;
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw new Error('The authentication service’s answer is not JSON.');
+  }
+}

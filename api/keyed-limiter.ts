@@ -1,0 +1,46 @@
+/** Bounds how much work goes on at once, in all and for each key; the rest waits in the order in which it came. */
+export class KeyedLimiter {
+  readonly #most: number;
+  readonly #mostOfOneKey: number;
+  readonly #underWay = new Map<string, number>();
+  #total = 0;
+  #waiting: { readonly key: string; readonly start: () => void }[] = [];
+
+  /** @param most pieces of work at once; @param mostOfOneKey of those that have the same key */
+  constructor(most: number, mostOfOneKey: number = most) {
+    this.#most = most;
+    this.#mostOfOneKey = mostOfOneKey;
+  }
+
+  /** Runs `work` when there is room for it. A key that is busy does not hold up others. */
+  async run<T>(work: () => Promise<T>, key = ''): Promise<T> {
+    if (this.#isFree(key)) this.#acquire(key);
+    else await new Promise<void>((start) => this.#waiting.push({ key, start }));
+    try {
+      return await work();
+    } finally {
+      this.#release(key);
+    }
+  }
+
+  #isFree(key: string): boolean {
+    return this.#total < this.#most && (this.#underWay.get(key) ?? 0) < this.#mostOfOneKey;
+  }
+
+  #acquire(key: string): void {
+    this.#total += 1;
+    this.#underWay.set(key, (this.#underWay.get(key) ?? 0) + 1);
+  }
+
+  #release(key: string): void {
+    this.#total -= 1;
+    const left = (this.#underWay.get(key) ?? 1) - 1;
+    if (left === 0) this.#underWay.delete(key);
+    else this.#underWay.set(key, left);
+    const at = this.#waiting.findIndex((one) => this.#isFree(one.key));
+    const [next] = at < 0 ? [] : this.#waiting.splice(at, 1);
+    if (next === undefined) return;
+    this.#acquire(next.key);
+    next.start();
+  }
+}

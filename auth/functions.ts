@@ -1,0 +1,99 @@
+/** What the platform asks of this service where both are one process, by the rules of the routes. */
+import { type AccessRule, access, decideAccess } from '../domain/access/access.ts';
+import { Problem } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
+import { answerOnce, type KeyKeeper } from '../http/idempotency.ts';
+import { uuid } from '../http/schemas.ts';
+import { identify, validateToken } from './callers.ts';
+import { callerKey } from './idempotency.ts';
+import { createOfflineToken, listOfflineTokens, revokeOfflineToken } from './offline-tokens.ts';
+import type { AuthCaller, AuthServices } from './route.ts';
+import { isVisible, presentUser, type UserRow } from './user-view.ts';
+import { findActive, findUser, findUserByEmail, findUsers, listUsers } from './users.ts';
+
+const userIdForm = uuid();
+/** The platform's own call tells nothing of where its caller is. */
+const originOf = (requestId: string) => ({ requestId, network: null });
+
+export type AuthFunctions = ReturnType<typeof authFunctions>;
+
+/**
+ * Callers are named by their token, which is checked at each call. Who may not ask is told of nobody; what changes something
+ * throws `Problem` as its route does.
+ */
+export function authFunctions(services: AuthServices, keys: KeyKeeper) {
+  const { database, log } = services;
+
+  async function required(bearer: string, rule: AccessRule): Promise<AuthCaller> {
+    const caller = await identify(services, bearer);
+    if (caller === null) throw new Problem('unauthorized');
+    const decision = decideAccess(rule, caller);
+    if (!decision.allowed) throw new Problem(decision.problem);
+    return caller;
+  }
+  /** Those of the users whom the caller may see. */
+  async function visible(bearer: string, find: () => Promise<readonly (UserRow | null)[]>) {
+    const caller = await identify(services, bearer);
+    if (caller === null || !decideAccess(access.usersRead, caller).allowed) return [];
+    const users = await find();
+    return users.flatMap((user) => (user !== null && isVisible(caller, user) ? presentUser(user) : []));
+  }
+
+  return {
+    validate: (bearer: string) => validateToken(services, bearer, log),
+    async resolveEmail(bearer: string, email: string) {
+      const isTooLong = email.length > limits.nameCharacters;
+      const found = await visible(bearer, async () => [
+        isTooLong ? null : await findUserByEmail(database, email),
+      ]);
+      return found[0] ?? null;
+    },
+    async findPerson(bearer: string, userId: string) {
+      const { data: id } = userIdForm.safeParse(userId);
+      const found = await visible(bearer, async () => [
+        id === undefined ? null : await findUser(database, id),
+      ]);
+      return found[0] ?? null;
+    },
+    findPeople: (bearer: string, userIds: readonly string[]) =>
+      visible(bearer, () =>
+        findUsers(
+          database,
+          userIds.flatMap((userId) => userIdForm.safeParse(userId).data ?? []),
+        ),
+      ),
+    async peoplePage(bearer: string, page: number, pageSize: number) {
+      await required(bearer, access.usersList);
+      const { rows, totalCount } = await listUsers(database, '', page, pageSize);
+      return { users: rows.map(presentUser), totalPages: Math.ceil(totalCount / pageSize) };
+    },
+    findActive: (userIds: readonly string[]) => findActive(database, userIds),
+    async createOfflineToken(bearer: string, idempotencyKey: string | undefined, requestId: string) {
+      const caller = await required(bearer, access.offlineTokens);
+      const create = () => createOfflineToken(services, caller, originOf(requestId));
+      if (idempotencyKey === undefined) return await create();
+      // The same key at the route of this service is the same request.
+      const keyed = {
+        routeId: 'createOfflineToken',
+        caller: callerKey(caller),
+        header: idempotencyKey,
+        isSecret: true,
+        params: {},
+        query: '',
+        headers: {},
+        json: undefined,
+        upload: null,
+      };
+      const { body } = await answerOnce(keys, keyed, async () => ({ status: 200, body: await create() }));
+      return body as Awaited<ReturnType<typeof create>>;
+    },
+    async listOfflineTokens(bearer: string) {
+      await required(bearer, access.offlineTokens);
+      return await listOfflineTokens(services);
+    },
+    async revokeOfflineToken(bearer: string, secretId: string, requestId: string) {
+      const caller = await required(bearer, access.offlineTokens);
+      await revokeOfflineToken(services, caller, secretId, originOf(requestId));
+    },
+  };
+}

@@ -1,0 +1,57 @@
+/** What the middlewares of one request know of it. Koa carries it from one to the next as `context.state`. */
+import type Koa from 'koa';
+import type { Logger } from 'pino';
+import type { Caller } from '../domain/access/access.ts';
+import type { OpenSpan } from '../telemetry/trace.ts';
+import type { CallFacts } from './call-facts.ts';
+import type { CallLife } from './call-life.ts';
+import type { Reply, Route, UploadBody } from './route.ts';
+
+export type Call = {
+  readonly method: string;
+  /** Path and query, without scheme and host. */
+  readonly url: string;
+  readonly path: string;
+  /** As sent, without the question mark. */
+  readonly query: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The bearer token as sent; null without one. */
+  readonly bearer: string | null;
+  readonly remoteAddress: string;
+  readonly requestId: string;
+  readonly life: CallLife;
+  readonly facts: CallFacts;
+  /** Aborted when the process begins to stop. */
+  readonly shutdown: AbortSignal;
+  /** The bytes of the request, for routes that take them as they come. */
+  readonly upload: UploadBody;
+  log: Logger;
+  /** For log and metrics: the route's id, or what answers in place of a route. */
+  routeId: string | null;
+  /** Set by the router. */
+  route: Route | null;
+  span: OpenSpan | undefined;
+  /** Who calls; null on open routes. */
+  principal: Caller | null;
+  /** The parts of the request as the route's schemas made them. */
+  params: unknown;
+  queryValues: unknown;
+  headerValues: unknown;
+  body: unknown;
+  /** The JSON body as it was parsed, before the schema; undefined for none. */
+  json: unknown;
+  /** Made by the handler; what stands here in the end is sent. */
+  reply: Reply | null;
+};
+
+export type Context = Koa.ParameterizedContext<Call>;
+export type Middleware = Koa.Middleware<Call>;
+/** Makes the middleware of one route; undefined where the route needs none. */
+export type RouteMiddleware = (route: Route) => Middleware | undefined;
+
+/** The reply that the middlewares after this one make. */
+export async function replyAfter(state: Call, next: () => Promise<unknown>): Promise<Reply> {
+  await next();
+  if (state.reply === null) throw new Error('No middleware has answered.');
+  return state.reply;
+}

@@ -1,0 +1,239 @@
+/** What every request passes, whatever route it asks for: its id, its log line, its answer. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import type { RouterContext } from '@koa/router';
+import type { Logger } from 'pino';
+import { Problem } from '../domain/errors.ts';
+import { limitUnreadBody } from './bodies/unread-body.ts';
+import { openBody } from './bodies/upload.ts';
+import { type Call, type Context, type Middleware, replyAfter } from './call.ts';
+import { CallFacts } from './call-facts.ts';
+import { CallLife } from './call-life.ts';
+import { type ErrorReply, type ErrorStyle, errorReply, toProblem } from './errors.ts';
+import { splitTarget } from './paths.ts';
+import { requestIdFrom } from './request-id.ts';
+import type { Reply } from './route.ts';
+import { faultOf } from './server/request-smuggling.ts';
+import { watchReader } from './server/slow-reader.ts';
+
+const bearerForm = /^bearer +([\x21-\x7e]{1,1024})$/i;
+/** No answer: its caller was gone before any of it went out. Proxies write it so. */
+const callerGone = 499;
+
+/** Gives the request its id, and makes what is known of it. @param styleOf how errors of a path are told */
+export function identified(
+  log: Logger,
+  shutdown: AbortSignal,
+  styleOf: (path: string) => ErrorStyle,
+): Middleware {
+  return ({ req, res, state }, next) => {
+    // Whoever writes sees that the caller is gone; an error without a listener would end the process.
+    res.on('error', () => undefined);
+    const { path, query } = splitTarget(req.url ?? '/');
+    // Koa reads it too, and a host that is none would be an error there.
+    req.url = query === '' ? path : `${path}?${query}`;
+    const headers = req.headers as Call['headers'];
+    const requestId = requestIdFrom(headers['x-request-id']);
+    res.setHeader('x-request-id', requestId);
+    // Replies are made for one caller; those that may be kept say so themselves.
+    res.setHeader('cache-control', 'no-store');
+    const life = new CallLife(() => {
+      if (res.headersSent) res.destroy();
+    });
+    const known: Call = {
+      method: req.method ?? 'GET',
+      url: req.url,
+      path,
+      query,
+      headers,
+      bearer: bearerForm.exec(headers.authorization?.trim() ?? '')?.[1] ?? null,
+      remoteAddress: req.socket.remoteAddress ?? '',
+      requestId,
+      life,
+      facts: new CallFacts(),
+      shutdown,
+      upload: {
+        open: () => openBody(req, res, (problem) => refuseSlow(res, errorReply(problem, styleOf(path)))),
+        declaredBytes: declaredBytes(req),
+      },
+      log: log.child({ requestId }),
+      routeId: null,
+      route: null,
+      span: undefined,
+      principal: null,
+      params: {},
+      queryValues: {},
+      headerValues: {},
+      body: undefined,
+      json: undefined,
+      reply: null,
+    };
+    Object.assign(state, known);
+    return next();
+  };
+}
+
+function declaredBytes({ headers }: IncomingMessage): number | null {
+  const length = headers['content-length'];
+  if (length !== undefined) return Number(length);
+  return headers['transfer-encoding'] === undefined ? 0 : null;
+}
+
+/** The request is about to be destroyed with its connection, so the answer goes out first. */
+async function refuseSlow(response: ServerResponse, { status, headers, body }: ErrorReply): Promise<void> {
+  if (response.headersSent) return;
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    ...headers,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+    connection: 'close',
+  });
+  await new Promise<void>((resolve) => {
+    response.once('close', resolve);
+    response.end(text);
+  });
+}
+
+/** Writes one line, and ends the span, when the answer is out or the caller gone. @param observe for metrics */
+export function logged(observe?: (routeId: string, status: number, seconds: number) => void): Middleware {
+  return async ({ res, state, method }, next) => {
+    const startedAt = performance.now();
+    const { log, life } = state;
+    res.once('close', () => {
+      if (!res.writableFinished) life.hangUp();
+      // Koa sends the answer when the last middleware is done; whoever hangs up may be gone before.
+      if (isDone) void finish(false);
+    });
+    let isDone = false;
+    await next();
+    isDone = true;
+    if (res.closed) await finish(!res.headersSent);
+
+    async function finish(isGone: boolean): Promise<void> {
+      const isDelivered = res.writableFinished;
+      await settle(state, isDelivered);
+      const seconds = (performance.now() - startedAt) / 1000;
+      const status = isGone ? callerGone : res.statusCode;
+      const route = state.routeId ?? 'none';
+      observe?.(route, status, seconds);
+      endSpan(state, status);
+      const traceId = state.span?.traceparent.slice(3, 35);
+      const line = {
+        route,
+        ...state.facts.ids,
+        ...(traceId === undefined ? {} : { traceId }),
+        method,
+        status,
+        ms: Math.round(seconds * 1000),
+        delivered: isDelivered,
+      };
+      if (status >= 500) log.error(line, 'request');
+      else if (isGone) log.info(line, 'request cut by its caller');
+      else log.info(line, 'request');
+    }
+  };
+}
+
+async function settle({ life, reply, log }: Call, isDelivered: boolean): Promise<void> {
+  life.end();
+  try {
+    await reply?.settled?.(isDelivered);
+  } catch (error) {
+    log.error({ err: error }, 'after the reply');
+  }
+}
+
+function endSpan({ span, facts }: Call, status: number): void {
+  if (span === undefined) return;
+  const ids = Object.entries(facts.ids).map(([name, value]) => [`sdp.${name}`, value]);
+  span.set({ 'http.response.status_code': status, ...Object.fromEntries(ids) });
+  if (status >= 500) span.failed();
+  span.end();
+}
+
+/** Makes Koa's answer of the reply, or of what was thrown. @param leaving when aborted, replies close their connection */
+export function answered(styleOf: (path: string) => ErrorStyle, leaving: AbortSignal): Middleware {
+  return async (context, next) => {
+    const { res, state } = context;
+    try {
+      await put(context, await replyAfter(state, next));
+    } catch (thrown) {
+      await dropReply(state);
+      const problem = toProblem(thrown);
+      if (problem.status >= 500)
+        state.log.error({ err: problem.cause ?? problem, key: problem.key }, 'request failed');
+      await put(context, errorReply(problem, state.route?.errorStyle ?? styleOf(state.path)));
+    }
+    if (leaving.aborted && !res.headersSent) res.setHeader('connection', 'close');
+  };
+}
+
+/** A reply that is not sent. What its stream holds (a row, a listener, a file) is released. */
+async function dropReply(state: Call): Promise<void> {
+  const { reply } = state;
+  state.reply = null;
+  if (reply?.stream instanceof Readable) reply.stream.destroy();
+  await reply?.settled?.(false);
+}
+
+async function put(context: Context, reply: Reply): Promise<void> {
+  const { req, res } = context;
+  const isBare = context.method === 'HEAD' || reply.status === 204 || reply.status === 304;
+  // The caller is gone, or has been refused for slowness.
+  context.respond = !res.headersSent && !res.closed;
+  if ((isBare || !context.respond) && reply.stream instanceof Readable) reply.stream.destroy();
+  if (!context.respond) return;
+  const body = await bodyOf(reply, isBare);
+  for (const [name, value] of Object.entries(reply.headers ?? {})) res.setHeader(name, value);
+  if (reply.body !== undefined && !res.hasHeader('content-type'))
+    res.setHeader('content-type', 'application/json; charset=utf-8');
+  if (body !== undefined) context.body = body;
+  context.status = reply.status;
+  limitUnreadBody(req, res);
+  watchReader(res);
+}
+
+/** What Koa is to send; undefined where the headers tell of bytes that do not go out. */
+async function bodyOf(
+  { body, stream }: Reply,
+  isBare: boolean,
+): Promise<string | Buffer | Readable | null | undefined> {
+  if (stream === undefined) return body === undefined ? null : JSON.stringify(body);
+  if (stream instanceof Uint8Array) return Buffer.from(stream.buffer, stream.byteOffset, stream.byteLength);
+  if (isBare) return undefined;
+  const opened = stream instanceof Readable ? stream : await stream();
+  // It failed before the head went out: the caller can still be told.
+  if (opened.errored !== null) throw opened.errored;
+  return opened;
+}
+
+/** Refuses what somebody between the caller and us might read otherwise. */
+export const refuseSmuggled: Middleware = ({ req }, next) => {
+  const fault = faultOf(req);
+  if (fault !== null) throw new Problem(fault, { headers: { connection: 'close' } });
+  return next();
+};
+
+/** Answers GET and HEAD for paths that no route knows; null where it has nothing. */
+export type Fallback = (request: IncomingMessage) => Promise<Reply | null>;
+
+/** What no route answers: 405 with the methods of its path, a file, or 404. */
+export function unrouted(fallback?: Fallback): Middleware {
+  return async (context) => {
+    const { req, method, state } = context;
+    const { matched = [] } = context as unknown as RouterContext<Call>;
+    const methods = [...new Set(matched.flatMap((layer) => layer.methods))];
+    if (methods.length > 0) {
+      state.routeId = 'methodNotAllowed';
+      throw new Problem('methodNotAllowed', { headers: { allow: methods.sort().join(', ') } });
+    }
+    if (fallback !== undefined && (method === 'GET' || method === 'HEAD')) {
+      state.routeId = 'static';
+      state.reply = await fallback(req);
+      if (state.reply !== null) return;
+      state.routeId = null;
+    }
+    throw new Problem('notFound');
+  };
+}

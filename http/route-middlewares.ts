@@ -1,0 +1,195 @@
+/** What the requests of one route pass. Each is made from the route's own words; what a route does not need is left out. */
+import { Readable } from 'node:stream';
+import type { Logger } from 'pino';
+import type { z } from 'zod';
+import { type Caller, decideAccess } from '../domain/access/access.ts';
+import type { ShareName } from '../domain/access/shares.ts';
+import { Problem, type ProblemKey } from '../domain/errors.ts';
+import { redacted } from '../domain/redact.ts';
+import { isStorableText } from '../domain/text.ts';
+import { isTracing, startSpan } from '../telemetry/trace.ts';
+import { jsonItems } from './bodies/json-items.ts';
+import type { Call, RouteMiddleware } from './call.ts';
+import { refusedInput } from './errors.ts';
+import { checkBody, checkProblem, checkReply } from './response-check.ts';
+import type { Reply, Route } from './route.ts';
+
+/** A span around the call, which ends when its answer is out. */
+export const traced: RouteMiddleware = ({ method, path, traced }) => {
+  if (traced === false) return undefined;
+  return ({ state }, next) => {
+    if (!isTracing()) return next();
+    state.span = startSpan(`${method} ${path}`, {
+      kind: 'server',
+      parent: state.headers.traceparent ?? null,
+      attributes: {
+        'http.request.method': state.method,
+        'http.route': path,
+        // The caller may have chosen it.
+        'sdp.request.id': redacted(state.requestId),
+      },
+    });
+    return state.span?.within(next);
+  };
+};
+
+/** `strict` (tests): a reply the route does not declare is a 500. `log`: it is sent and logged. */
+export type ResponseChecks = 'strict' | 'log';
+
+/** Holds replies and refusals to the route's own words. */
+export function checked(checks: ResponseChecks): RouteMiddleware {
+  return (route) =>
+    async ({ state }, next) => {
+      try {
+        await next();
+        if (state.reply !== null) state.reply = checkedReply(route, state.reply, state.log, checks);
+        if (state.life.refusal !== undefined) throw state.life.refusal;
+      } catch (thrown) {
+        // Whatever the handler made of being cut short.
+        if (state.life.refusal !== undefined) throw state.life.refusal;
+        const fault = thrown instanceof Problem ? checkProblem(route, thrown) : null;
+        if (fault !== null) state.log.error({ route: route.id, fault }, 'undeclared error');
+        if (fault === null || checks === 'log') throw thrown;
+        throw new Problem('internal', { cause: thrown });
+      }
+    };
+}
+
+function checkedReply(route: Route, reply: Reply, log: Logger, checks: ResponseChecks): Reply {
+  const { fault, body } = checkReply(route, reply);
+  if (fault !== null) {
+    log.error({ route: route.id, fault }, 'undeclared response');
+    if (checks === 'strict') throw new Problem('internal', { cause: new Error(`${route.id}: ${fault}`) });
+  }
+  if (reply.items !== undefined) return withItems(route, reply, log, checks);
+  return body === undefined ? reply : { ...reply, body };
+}
+
+/** The reply with its items as a stream, each of which is checked as it goes. */
+function withItems(
+  route: Route,
+  { items = none(), ...reply }: Reply,
+  log: Logger,
+  checks: ResponseChecks,
+): Reply {
+  const schema = route.responses[reply.status]?.items;
+  let isLogged = false;
+  const stream = jsonItems(items, (item) => {
+    const { fault, body } =
+      schema === undefined ? { fault: 'no item is declared', body: item } : checkBody(schema, item);
+    if (fault === null) return body;
+    if (!isLogged) log.error({ route: route.id, fault }, 'undeclared response');
+    isLogged = true;
+    if (checks === 'strict') throw new Error(`${route.id}: ${fault}`);
+    return body;
+  });
+  return {
+    ...reply,
+    headers: { 'content-type': 'application/json; charset=utf-8', ...reply.headers },
+    stream,
+  };
+}
+
+async function* none(): AsyncGenerator<readonly unknown[]> {}
+
+/**
+ * Maps a bearer token to its caller; null when it is unknown, expired or revoked. Throws `unavailable`. It may cut the
+ * call when the token ends before the call does.
+ */
+export type Identify = (bearer: string, call: Call) => Promise<Caller | null>;
+
+/** The token (401), then the access table (401/403). */
+export function bearer(identify: Identify): RouteMiddleware {
+  return ({ access }) => {
+    if (access.open) return undefined;
+    return async ({ state }, next) => {
+      const caller = state.bearer === null ? null : await identify(state.bearer, state);
+      if (caller === null) throw new Problem('unauthorized');
+      const decision = decideAccess(access, caller);
+      if (!decision.allowed) throw new Problem(decision.problem);
+      state.principal = caller;
+      await next();
+    };
+  };
+}
+
+/**
+ * Counts a call to a route with a share; the call's end gives it back. Throws `unavailable` when the caller's share or
+ * that of all is used up.
+ */
+export type TakeShare = (share: ShareName, caller: Caller | null, call: Call) => () => void;
+
+export function shared(takeShare: TakeShare): RouteMiddleware {
+  return ({ share }) => {
+    if (share === undefined) return undefined;
+    return ({ state }, next) => {
+      state.life.onEnd(takeShare(share, state.principal, state));
+      return next();
+    };
+  };
+}
+
+/** Path (404), query and headers (400). */
+export const validated: RouteMiddleware =
+  (route) =>
+  ({ state, params }, next) => {
+    const { query, headers, refusals } = route;
+    if (route.params !== undefined) state.params = parseParams(route.params, params, refusals?.params);
+    const values = readQuery(state.query);
+    if (query !== undefined) state.queryValues = parse('query', query, values, refusals?.query);
+    if (headers !== undefined)
+      state.headerValues = parse('headers', headers, state.headers, refusals?.headers);
+    return next();
+  };
+
+function parseParams(
+  schema: z.ZodType,
+  params: Readonly<Record<string, string>>,
+  refusal: ProblemKey = 'notFound',
+) {
+  const result = Object.values(params).every(isStorableText) ? schema.safeParse(params) : null;
+  if (result?.success) return result.data;
+  throw new Problem(refusal);
+}
+
+function parse(where: string, schema: z.ZodType, value: unknown, refusal: ProblemKey | undefined): unknown {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw refusedInput(where, result.error, refusal);
+}
+
+/** The first value of each name. */
+function readQuery(query: string): Record<string, string> {
+  const values: Record<string, string> = Object.create(null);
+  if (query === '') return values;
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (!isStorableText(value)) throw new Problem('invalidRequest');
+    if (!(name in values)) values[name] = value;
+  }
+  return { ...values };
+}
+
+/** Runs the route's handler, whose reply waits for the middlewares before it. */
+export function handled<Services>(services: Services): RouteMiddleware {
+  return ({ handler }) =>
+    async ({ state }) => {
+      const { method, url, headers, bearer, remoteAddress, requestId, log, life, facts, shutdown } = state;
+      const reply = await (handler as Route<Services>['handler'])({
+        params: state.params,
+        query: state.queryValues,
+        headers: state.headerValues,
+        body: state.body,
+        principal: state.principal,
+        services,
+        request: { method, url, headers, remoteAddress, bearer },
+        note: (ids) => facts.note(ids),
+        requestId,
+        log,
+        signal: life.signal,
+        shutdown,
+      });
+      // It may fail before it is sent; an error without a listener would end the process. Sending sees it later.
+      if (reply.stream instanceof Readable) reply.stream.on('error', () => undefined);
+      state.reply = reply;
+    };
+}

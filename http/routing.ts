@@ -1,0 +1,132 @@
+/** The routes as @koa/router holds them, behind an index. */
+import { METHODS } from 'node:http';
+import Router, { type RouterContext, type RouterMiddleware } from '@koa/router';
+import type { Call, Middleware } from './call.ts';
+import { idsInPath } from './call-facts.ts';
+import { allPaths } from './paths.ts';
+import type { Route } from './route.ts';
+
+/** Routes of one service, with what runs for each of them once the router has found it. */
+export type RouteSet = {
+  readonly routes: readonly Route[];
+  readonly middlewares: (route: Route) => readonly Middleware[];
+  /** For every other request below a path, whatever its method. */
+  readonly others?: { readonly below: string; readonly middleware: Middleware };
+};
+
+type Entry = {
+  readonly methods: readonly string[];
+  /** As routes write it: `{name}` for one segment, `{name+}` for the rest of the path. */
+  readonly path: string;
+  readonly stack: readonly Middleware[];
+};
+type Matching = RouterContext<Call>;
+
+/**
+ * Finds the route of a request and runs its middlewares; what no route answers goes on to the next middleware, with what
+ * matched its path in `context.matched`. Words win over `{name}`, which wins over `{name+}`.
+ *
+ * A router tries its paths one after the other. So there is one router for each beginning of words that paths have, and a
+ * request tries the few routers whose words it begins with, the longest first.
+ * @throws Error when two routes claim the same method and path, or the same id
+ */
+export function routed(sets: readonly RouteSet[]): Middleware {
+  const entries = sets.flatMap(entriesOf);
+  refuseTwins(sets, entries);
+  const words = new Set(entries.flatMap(({ path }) => path.split('/')));
+  const routers = new Map<string, Router<Call>>();
+  for (const { methods, path, stack } of entries.sort(byKinds)) {
+    const beginning = path.split('/{', 1)[0] ?? '';
+    const router = routers.get(beginning) ?? new Router<Call>({ sensitive: true, strict: true });
+    routers.set(beginning, router);
+    router.register(patternOf(path), [...methods], [...stack] as unknown as RouterMiddleware<Call>[]);
+  }
+  const index = new Map([...routers].map(([beginning, router]) => [beginning, router.routes()]));
+  return (context, next) => {
+    const matching = context as unknown as Matching;
+    const path = routerPath(context.state.path, words);
+    matching.newRouterPath = path;
+    matching.matched = [];
+    const goOn = (beginning: string | undefined): Promise<unknown> => {
+      if (beginning === undefined) return next();
+      const router = index.get(beginning);
+      return router === undefined
+        ? goOn(shorter(beginning))
+        : router(matching, () => goOn(shorter(beginning)));
+    };
+    return goOn(path);
+  };
+}
+
+function entriesOf({ routes, middlewares, others }: RouteSet): Entry[] {
+  const own = routes.flatMap((route) => {
+    const stack = [found(route), ...middlewares(route)];
+    const paths = allPaths(route.path, route.aliases ?? [], route.versions ?? 'versioned');
+    return paths.map((path) => ({ methods: [route.method], path, stack }));
+  });
+  if (others === undefined) return own;
+  const { below, middleware } = others;
+  return [
+    ...own,
+    ...[below, `${below}/{rest+}`].map((path) => ({ methods: METHODS, path, stack: [middleware] })),
+  ];
+}
+
+/** Notes the route that was found. */
+function found(route: Route): Middleware {
+  return ({ state, params }, next) => {
+    const ids = idsInPath(route.path, params);
+    state.route = route;
+    state.routeId = route.id;
+    state.facts.note(ids);
+    state.log = state.log.child({ route: route.id, ...ids });
+    return next();
+  };
+}
+
+function refuseTwins(sets: readonly RouteSet[], entries: readonly Entry[]): void {
+  const ids = new Set<string>();
+  for (const { id } of sets.flatMap(({ routes }) => routes)) {
+    if (ids.has(id)) throw new Error(`Two routes are named ${id}.`);
+    ids.add(id);
+  }
+  const claims = new Set<string>();
+  for (const { methods, path } of entries) {
+    const claim = `${methods.join()} ${path.replaceAll(/\{\w+(\+?)\}/g, '{$1}')}`;
+    if (claims.has(claim)) throw new Error(`Two routes answer ${methods.join()} ${path}.`);
+    claims.add(claim);
+  }
+}
+
+const kindOf = (segment: string) => (segment.endsWith('+}') ? 2 : segment.startsWith('{') ? 1 : 0);
+const kindsOf = ({ path }: Entry) => path.split('/').map(kindOf).join('');
+const byKinds = (one: Entry, other: Entry) => kindsOf(one).localeCompare(kindsOf(other));
+
+/** As @koa/router writes it. */
+const patternOf = (path: string) => path.replaceAll(/\{(\w+)\+\}/g, '*$1').replaceAll(/\{(\w+)\}/g, ':$1');
+
+/** `/a/b` of `/a/b/c`; undefined when nothing is left. */
+function shorter(path: string): string | undefined {
+  const at = path.lastIndexOf('/');
+  return at < 0 ? undefined : path.slice(0, at);
+}
+
+/** The path without a slash at its end, and with words as routes write them: `%70rojects` is `projects`. */
+function routerPath(path: string, words: ReadonlySet<string>): string {
+  const trimmed = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+  if (!trimmed.includes('%')) return trimmed;
+  const plain = trimmed.split('/').map((segment) => {
+    const word = decoded(segment);
+    return words.has(word) ? word : segment;
+  });
+  return plain.join('/');
+}
+
+/** What cannot be decoded stays as it is. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

@@ -1,0 +1,40 @@
+/** How long the kit waits before a call is made again, and how often. */
+import { isTransient as mayPass, BackOff as Waits } from '../../../client/back-off.ts';
+import { ApiError, NetworkError } from '../errors.ts';
+
+export { pause } from '../../../client/back-off.ts';
+
+/** About half a minute of the same 500. */
+const serverErrorsInARow = 10;
+
+/** Waits from 0.2 seconds on. A server that asks for more gets it up to a minute: leases do not wait. */
+export class BackOff extends Waits {
+  #serverErrors = 0;
+
+  constructor(longestMs: number) {
+    super({ firstMs: 200, longestMs, longestRetryAfterMs: 60_000 });
+  }
+
+  override reset(): void {
+    super.reset();
+    this.#serverErrors = 0;
+  }
+
+  /** Whether to try again: after each sign of an outage, and after some server errors in a row. */
+  isWorthIt(error: unknown): boolean {
+    this.#serverErrors = isOutage(error) || !isTransient(error) ? 0 : this.#serverErrors + 1;
+    return isTransient(error) && this.#serverErrors < serverErrorsInARow;
+  }
+}
+
+/** True for what may go well the next time: no answer, too many calls, a server in trouble. */
+export function isTransient(error: unknown): boolean {
+  return isOutage(error) || mayPass(error);
+}
+
+/** True for signs of an outage, which ends some day; a plain 500 may be the same each time. */
+export function isOutage(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return error instanceof NetworkError;
+  // A 404 without a code is a gateway's that has no platform behind it just now.
+  return [408, 429, 502, 503, 504].includes(error.status) || (error.status === 404 && error.code === '');
+}

@@ -1,0 +1,121 @@
+/** Calls of the runner routes, repeated while the platform cannot be reached. */
+import type { IncomingMessage } from 'node:http';
+import { messageOf } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { BackOff, isTransient } from './back-off.ts';
+import { HttpClient, readJson, readRefusal } from './http-request.ts';
+
+const silenceMs = 60_000;
+const longestBackOffMs = 5_000;
+/** From here on an operator should hear of it. */
+const failuresToWarn = 4;
+
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Below `/api/v2/runner`. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly json?: unknown;
+  readonly bytes?: readonly Uint8Array[];
+  readonly signal?: AbortSignal | undefined;
+  /** Longest silence of the connection; default a minute. */
+  readonly silenceMs?: number;
+  /**
+   * How long to repeat. `outage`: while there is no answer, or one that tells of an outage, and some times for other
+   * server errors. `always`: until the answer is definite. `never`: one try.
+   */
+  readonly patience?: 'outage' | 'always' | 'never';
+}
+
+export interface Reply<T> {
+  readonly status: number;
+  readonly body: T;
+}
+
+export interface ConnectionSettings {
+  /** The platform's base address. */
+  readonly url: URL;
+  readonly token: string;
+  readonly userAgent: string;
+  readonly log: Log;
+}
+
+export class Connection {
+  readonly #http = new HttpClient();
+  readonly #settings: ConnectionSettings;
+  /** Address of the runner routes, without a slash at the end. */
+  readonly base: string;
+
+  constructor(settings: ConnectionSettings) {
+    this.#settings = settings;
+    this.base = `${settings.url.href.replace(/[/?#]*$/, '')}/api/v2/runner`;
+  }
+
+  /**
+   * Makes a call and reads its answer.
+   * @throws ApiError for a definite refusal; the signal's reason when it is aborted; NetworkError only without patience
+   */
+  async call<T>(call: Call): Promise<Reply<T>> {
+    return await this.repeat(call, async () => {
+      const message = await this.open(call);
+      const body = (await readJson(message, call.silenceMs ?? silenceMs)) as T;
+      return { status: message.statusCode ?? 0, body };
+    });
+  }
+
+  /** Does something until it succeeds, fails for good, or is aborted. */
+  async repeat<T>(call: Call, work: () => Promise<T>): Promise<T> {
+    const backOff = new BackOff(longestBackOffMs);
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        call.signal?.throwIfAborted();
+        if (!mayRepeat(call, error, backOff)) throw error;
+        this.#tell(call, error, backOff.failures + 1);
+        await backOff.wait(error, call.signal);
+      }
+    }
+  }
+
+  /** One try, up to the head of a good answer. */
+  async open(call: Call): Promise<IncomingMessage> {
+    const { json } = call;
+    const body = json === undefined ? (call.bytes ?? []) : [Buffer.from(JSON.stringify(json))];
+    const message = await this.#http.open({
+      method: call.method,
+      url: new URL(this.base + call.path),
+      headers: {
+        authorization: `Bearer ${this.#settings.token}`,
+        'user-agent': this.#settings.userAgent,
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+        ...call.headers,
+      },
+      body,
+      silenceMs: call.silenceMs ?? silenceMs,
+      signal: call.signal,
+    });
+    if ((message.statusCode ?? 0) < 300) return message;
+    throw await readRefusal(message, silenceMs);
+  }
+
+  close(): void {
+    this.#http.close();
+  }
+
+  #tell(call: Call, error: unknown, failures: number): void {
+    const level = failures < failuresToWarn ? 'debug' : 'warn';
+    this.#settings.log(level, `${call.method} ${call.path}: ${messageOf(error)}; trying again`, { failures });
+  }
+}
+
+function mayRepeat({ patience = 'outage' }: Call, error: unknown, backOff: BackOff): boolean {
+  switch (patience) {
+    case 'never':
+      return false;
+    case 'always':
+      return isTransient(error);
+    case 'outage':
+      return backOff.isWorthIt(error);
+  }
+}

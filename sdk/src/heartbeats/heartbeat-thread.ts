@@ -1,0 +1,167 @@
+/** The thread that keeps leases: it beats whatever the main thread is busy with. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { BackOff, isTransient } from '../calls/back-off.ts';
+import { HttpClient, readJson, readRefusal } from '../calls/http-request.ts';
+import type { HeartbeatWire } from '../calls/wire.ts';
+import { ApiError, isEnd, messageOf } from '../errors.ts';
+import { cancelReport } from '../task/outcome.ts';
+import type { FromThread, Progress, ThreadSettings, ToThread } from './heartbeat-messages.ts';
+
+const settings = workerData as ThreadSettings;
+const http = new HttpClient();
+const keepers = new Map<string, Keeper>();
+const failuresToTell = 3;
+
+function tell(message: FromThread): void {
+  parentPort?.postMessage(message);
+}
+
+/** Beats for one task: every interval, soon after news, and sooner again after a failure. */
+class Keeper {
+  readonly #task: Extract<ToThread, { kind: 'keep' }>;
+  readonly #backOff: BackOff;
+  readonly #over = new AbortController();
+  #progress: Progress = {};
+  #hasNews = false;
+  #isBeating = false;
+  #isEnding = false;
+  #timer: NodeJS.Timeout | undefined;
+  #cancelTimer: NodeJS.Timeout | undefined;
+  #beganAtMs = 0;
+
+  constructor(task: Extract<ToThread, { kind: 'keep' }>) {
+    this.#task = task;
+    this.#backOff = new BackOff(task.intervalMs / 3);
+    // The claim was the first beat.
+    this.#schedule(task.intervalMs);
+  }
+
+  report(progress: Progress): void {
+    this.#progress = progress;
+    this.#hasNews = true;
+    if (!this.#isBeating && this.#backOff.failures === 0) this.#scheduleNews();
+  }
+
+  stop(): void {
+    this.#over.abort();
+    clearTimeout(this.#timer);
+    clearTimeout(this.#cancelTimer);
+  }
+
+  #schedule(waitMs: number): void {
+    clearTimeout(this.#timer);
+    if (this.#isEnding || this.#over.signal.aborted) return;
+    this.#timer = setTimeout(() => void this.#beat(), waitMs);
+  }
+
+  /** News go out at once, but not more often than three times an interval. */
+  #scheduleNews(): void {
+    const earliestMs = this.#beganAtMs + this.#task.intervalMs / 3;
+    this.#schedule(Math.max(0, earliestMs - performance.now()));
+  }
+
+  async #beat(): Promise<void> {
+    this.#isBeating = true;
+    this.#hasNews = false;
+    this.#beganAtMs = performance.now();
+    try {
+      const { cancelRequested } = await this.#send();
+      this.#backOff.reset();
+      if (cancelRequested) this.#noteCancel();
+      this.#schedule(this.#task.intervalMs);
+      if (this.#hasNews) this.#scheduleNews();
+    } catch (error) {
+      if (!this.#over.signal.aborted) this.#failed(error);
+    } finally {
+      this.#isBeating = false;
+    }
+  }
+
+  #failed(error: unknown): void {
+    const { taskId } = this.#task;
+    if (error instanceof ApiError && isEnd(error)) {
+      this.stop();
+      tell({ kind: 'refused', taskId, status: error.status, message: messageOf(error) });
+      return;
+    }
+    // News that the platform does not take must not cost the lease.
+    if (!isTransient(error)) this.#progress = {};
+    this.#schedule(this.#backOff.nextMs(error));
+    const { failures } = this.#backOff;
+    if (failures === failuresToTell) tell({ kind: 'failing', taskId, failures, message: messageOf(error) });
+  }
+
+  #noteCancel(): void {
+    tell({ kind: 'cancel-requested', taskId: this.#task.taskId });
+    this.#cancelTimer ??= setTimeout(() => void this.#endCancelled(), this.#task.cancelGraceMs);
+  }
+
+  /**
+   * The main thread had its time and has not stopped us: it computes without a pause, and beats would keep the task for
+   * as long as it does. So its end is told from here. Without an answer the lease ends, for nothing renews it any more.
+   */
+  async #endCancelled(): Promise<void> {
+    this.#isEnding = true;
+    clearTimeout(this.#timer);
+    const { taskId } = this.#task;
+    const { signal } = this.#over;
+    const backOff = new BackOff(this.#task.intervalMs);
+    while (!signal.aborted) {
+      try {
+        await this.#put('fail', cancelReport);
+        tell({ kind: 'cancel-told', taskId });
+        this.stop();
+      } catch (error) {
+        // Refused: it has ended already.
+        if (!isTransient(error)) this.stop();
+        else await backOff.wait(error, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  async #send(): Promise<HeartbeatWire> {
+    return (await this.#put('heartbeat', bodyOf(this.#progress))) as HeartbeatWire;
+  }
+
+  async #put(what: 'heartbeat' | 'fail', json: unknown): Promise<unknown> {
+    const { taskId, headers, intervalMs } = this.#task;
+    // A lease is three intervals: two silent beats may pass before the third must succeed.
+    const silenceMs = Math.max(1_000, intervalMs * 0.8);
+    const message = await http.open({
+      method: 'PUT',
+      url: new URL(`${settings.base}/tasks/${taskId}/${what}`),
+      headers: { ...settings.headers, ...headers, 'content-type': 'application/json' },
+      body: [Buffer.from(JSON.stringify(json))],
+      silenceMs,
+      signal: this.#over.signal,
+    });
+    if ((message.statusCode ?? 0) >= 300) throw await readRefusal(message, silenceMs);
+    return await readJson(message, silenceMs);
+  }
+}
+
+function bodyOf({ phase, message, done, total, unit }: Progress): unknown {
+  return { phase, message, progress: done === undefined ? undefined : { done, total, unit } };
+}
+
+parentPort?.on('message', (message: ToThread) => {
+  switch (message.kind) {
+    case 'keep':
+      keepers.get(message.taskId)?.stop();
+      keepers.set(message.taskId, new Keeper(message));
+      break;
+    case 'progress':
+      keepers.get(message.taskId)?.report(message.progress);
+      break;
+    case 'stop':
+      keepers.get(message.taskId)?.stop();
+      keepers.delete(message.taskId);
+      break;
+    case 'close':
+      for (const keeper of keepers.values()) keeper.stop();
+      http.close();
+      parentPort?.close();
+      break;
+  }
+});
+tell({ kind: 'ready' });

@@ -1,0 +1,144 @@
+/** The main thread's side of the thread that keeps leases. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { type CancelReason, messageOf } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { clip } from '../text.ts';
+import type { FromThread, Progress, ThreadSettings, ToThread } from './heartbeat-messages.ts';
+
+/** A thread that fails at once must not be made without end. */
+const restartMs = 1_000;
+const phaseCharacters = 255;
+const messageCharacters = 4_000;
+
+export interface KeptTask {
+  readonly taskId: string;
+  /** Of every call for the task. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly intervalMs: number;
+  /** How long after a cancel the task may be kept; then the thread tells its end. */
+  readonly cancelGraceMs: number;
+  /** The platform says that the task must end. */
+  readonly onCancel: (why: CancelReason) => void;
+}
+
+export class Heartbeats {
+  readonly #settings: ThreadSettings;
+  readonly #log: Log;
+  readonly #tasks = new Map<string, { readonly task: KeptTask; progress: Progress }>();
+  #thread: Worker | undefined;
+  #isClosing = false;
+
+  constructor(settings: ThreadSettings, log: Log) {
+    this.#settings = settings;
+    this.#log = log;
+  }
+
+  /** Resolves when the thread runs, so that no task is claimed that nobody keeps. */
+  async start(): Promise<void> {
+    // Compiled, both files end in .js.
+    const file = import.meta.url.endsWith('.ts') ? './heartbeat-thread.ts' : './heartbeat-thread.js';
+    const thread = new Worker(new URL(file, import.meta.url), {
+      name: 'heartbeats',
+      workerData: this.#settings,
+      execArgv: [],
+    });
+    this.#thread = thread;
+    const ready = new Promise<void>((resolve, reject) => {
+      thread.once('message', () => resolve());
+      thread.once('error', reject);
+    });
+    thread.on('message', (message: FromThread) => this.#hear(message));
+    thread.on('error', (error) => this.#log('error', `the heartbeat thread failed: ${messageOf(error)}`));
+    thread.on('exit', () => void this.#onExit(thread));
+    await ready;
+  }
+
+  /** Keeps a task from now on, until {@link Heartbeats.stop}. */
+  keep(task: KeptTask): void {
+    this.#tasks.set(task.taskId, { task, progress: {} });
+    this.#post(keepMessage(task));
+  }
+
+  /** What operators read of a task; goes out with the next beat, within a third of the interval. */
+  report(taskId: string, progress: Progress): void {
+    const kept = this.#tasks.get(taskId);
+    if (kept === undefined) return;
+    kept.progress = { ...kept.progress, ...clean(progress) };
+    this.#post({ kind: 'progress', taskId, progress: kept.progress });
+  }
+
+  stop(taskId: string): void {
+    if (this.#tasks.delete(taskId)) this.#post({ kind: 'stop', taskId });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#thread?.terminate();
+  }
+
+  #post(message: ToThread): void {
+    this.#thread?.postMessage(message);
+  }
+
+  #hear(message: FromThread): void {
+    if (message.kind === 'ready') return;
+    const { taskId } = message;
+    const kept = this.#tasks.get(taskId);
+    if (kept === undefined) return;
+    switch (message.kind) {
+      case 'cancel-requested':
+        kept.task.onCancel('cancelled');
+        break;
+      case 'cancel-told':
+        this.#log('warn', 'the code of a cancelled task did not end; the platform was told without it', {
+          taskId,
+        });
+        break;
+      case 'refused':
+        this.#log('warn', `heartbeat refused: ${message.message}`, { taskId, status: message.status });
+        kept.task.onCancel(message.status === 401 || message.status === 403 ? 'unauthorized' : 'lease-lost');
+        break;
+      case 'failing':
+        this.#log('warn', `heartbeats fail: ${message.message}`, { taskId, failures: message.failures });
+        break;
+    }
+  }
+
+  /** Nobody else keeps the leases: a thread that ended is made again. */
+  async #onExit(thread: Worker): Promise<void> {
+    if (this.#isClosing || thread !== this.#thread) return;
+    this.#thread = undefined;
+    await delay(restartMs);
+    if (this.#isClosing) return;
+    try {
+      await this.start();
+      for (const { task, progress } of this.#tasks.values()) {
+        this.#post(keepMessage(task));
+        this.#post({ kind: 'progress', taskId: task.taskId, progress });
+      }
+    } catch (error) {
+      this.#log('error', `no heartbeat thread: ${messageOf(error)}`);
+    }
+  }
+}
+
+function keepMessage({ taskId, headers, intervalMs, cancelGraceMs }: KeptTask): ToThread {
+  return { kind: 'keep', taskId, headers, intervalMs, cancelGraceMs };
+}
+
+/** What the platform would refuse must not cost the lease. */
+function clean(progress: Progress): Progress {
+  const { phase, message, unit, done, total } = progress;
+  return {
+    ...(phase === undefined ? {} : { phase: clip(phase, phaseCharacters) }),
+    ...(message === undefined ? {} : { message: clip(message, messageCharacters) }),
+    ...(unit === undefined ? {} : { unit: clip(unit, phaseCharacters) }),
+    ...(isCount(done) ? { done } : {}),
+    ...(isCount(total) ? { total } : {}),
+  };
+}
+
+function isCount(value: number | undefined): value is number {
+  return value !== undefined && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
+}

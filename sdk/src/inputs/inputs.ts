@@ -1,0 +1,151 @@
+/** Inputs of a task: lists by pages, bytes as streams that survive broken connections. */
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import type { TaskCalls } from '../calls/task-calls.ts';
+import type { InputMode, InputWire } from '../calls/wire.ts';
+import {
+  type LineOptions,
+  type Row,
+  type RowOptions,
+  readLines,
+  readNamedRows,
+  readRows,
+} from './delimited-text.ts';
+import { readResumed } from './resumed-read.ts';
+import { boundTo } from './task-stream.ts';
+
+const pageInputs = 100;
+const bytesDefaultMax = 256 * 1024 * 1024;
+
+/** An output of a parent node (or, as `previousOutput`, of the node itself). */
+export interface InputInfo {
+  readonly outputId: number;
+  readonly nodeInstanceId: number;
+  readonly nodeName: string;
+  readonly outputIdentifier: string;
+  readonly contentType: string | null;
+  /** `gzip` when it is stored compressed. */
+  readonly contentEncoding: string | null;
+  /** As stored. */
+  readonly sizeBytes: number;
+  /** Of the stored bytes, lower-case hexadecimal; null where none was computed. */
+  readonly sha256: string | null;
+  readonly metadata: Readonly<Record<string, unknown>> | null;
+  readonly createdAt: Date;
+}
+
+export interface ReadLimit {
+  /** More than this rejects with a RangeError; default 256 MiB, after decoding. */
+  readonly maxBytes?: number;
+}
+
+export class Input implements InputInfo {
+  readonly outputId: number;
+  readonly nodeInstanceId: number;
+  readonly nodeName: string;
+  readonly outputIdentifier: string;
+  readonly contentType: string | null;
+  readonly contentEncoding: string | null;
+  readonly sizeBytes: number;
+  readonly sha256: string | null;
+  readonly metadata: Readonly<Record<string, unknown>> | null;
+  readonly createdAt: Date;
+  readonly #calls: TaskCalls;
+  /** Opens the stream when it is read first. */
+  readonly #bytes: AsyncIterable<Buffer> = {
+    [Symbol.asyncIterator]: () => this.stream()[Symbol.asyncIterator](),
+  };
+
+  constructor(wire: InputWire, calls: TaskCalls) {
+    const info = inputInfo(wire);
+    this.outputId = info.outputId;
+    this.nodeInstanceId = info.nodeInstanceId;
+    this.nodeName = info.nodeName;
+    this.outputIdentifier = info.outputIdentifier;
+    this.contentType = info.contentType;
+    this.contentEncoding = info.contentEncoding;
+    this.sizeBytes = info.sizeBytes;
+    this.sha256 = info.sha256;
+    this.metadata = info.metadata;
+    this.createdAt = info.createdAt;
+    this.#calls = calls;
+  }
+
+  /**
+   * The bytes, decoded. A connection that breaks is opened again where it broke, so the reader sees one whole stream;
+   * it fails only for a definite refusal (ApiError), broken gzip, or when the task is cancelled. It ends with its task.
+   * @param options `raw` gives the bytes as stored, compressed or not
+   */
+  stream(options: { readonly raw?: boolean } = {}): Readable {
+    const stored = readResumed(this.#calls, this);
+    if (options.raw === true || this.contentEncoding !== 'gzip') return boundTo(this.#calls, stored);
+    // The reader sees the failure of either by the last stream.
+    return boundTo(
+      this.#calls,
+      pipeline(stored, createGunzip(), () => undefined),
+    );
+  }
+
+  /**
+   * The lines of a UTF-8 text of any size, without their line breaks (`\n` or `\r\n`) and a byte order mark. Leaving the
+   * loop ends the read.
+   * @throws TaskFailure `validation` with the line, for one that is too long or no text; and as {@link Input.stream}
+   */
+  lines(options: LineOptions = {}): AsyncGenerator<string, void, void> {
+    return readLines(this.#bytes, options);
+  }
+
+  /**
+   * The rows of a comma-, semicolon- or tab-separated table of any size, by the names of its header; with `header: false`
+   * each as the list of its fields. All values are text. Quoted fields may hold delimiters, line breaks and doubled quotes.
+   * Leaving the loop ends the read.
+   * @throws TaskFailure `validation` with the line, for what is no table; and as {@link Input.stream}
+   */
+  rows(options: RowOptions & { readonly header: false }): AsyncGenerator<readonly string[], void, void>;
+  rows(options?: RowOptions): AsyncGenerator<Row, void, void>;
+  rows(options: RowOptions = {}): AsyncGenerator<Row | readonly string[], void, void> {
+    const read = options.header === false ? readRows : readNamedRows;
+    return read(this.#bytes, options);
+  }
+
+  /** All bytes, decoded. @throws RangeError for more than the limit, and as {@link Input.stream} */
+  async bytes(limit: ReadLimit = {}): Promise<Buffer> {
+    const maxBytes = limit.maxBytes ?? bytesDefaultMax;
+    const chunks: Buffer[] = [];
+    let sizeBytes = 0;
+    for await (const chunk of this.stream()) {
+      sizeBytes += (chunk as Buffer).length;
+      if (sizeBytes > maxBytes) {
+        throw new RangeError(
+          `Input ${this.outputId} holds more than ${maxBytes} bytes; read it by stream().`,
+        );
+      }
+      chunks.push(chunk as Buffer);
+    }
+    return Buffer.concat(chunks, sizeBytes);
+  }
+
+  /** All of it as UTF-8 text, without a byte order mark. @throws as {@link Input.bytes}; TypeError for other bytes */
+  async text(limit: ReadLimit = {}): Promise<string> {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await this.bytes(limit));
+  }
+
+  /** All of it parsed as JSON. @throws SyntaxError, and as {@link Input.text} */
+  async json<T = unknown>(limit: ReadLimit = {}): Promise<T> {
+    return JSON.parse(await this.text(limit)) as T;
+  }
+}
+
+/** All inputs of a mode, oldest first; a page is fetched when the one before is used up. */
+export async function* listInputs(calls: TaskCalls, mode: InputMode): AsyncGenerator<Input, void, void> {
+  let cursor: string | null = null;
+  do {
+    const page = await calls.inputs(mode, cursor, pageInputs);
+    for (const wire of page.inputs) yield new Input(wire, calls);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+}
+
+export function inputInfo(wire: InputWire): InputInfo {
+  return { ...wire, createdAt: new Date(wire.createdAt) };
+}

@@ -1,0 +1,108 @@
+/** Reading stored bytes over connections that may break. */
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { BackOff } from '../calls/back-off.ts';
+import { bodyOf } from '../calls/http-request.ts';
+import type { TaskCalls } from '../calls/task-calls.ts';
+
+const silenceMs = 60_000;
+const longestBackOffMs = 5_000;
+
+export interface StoredBytes {
+  readonly outputId: number;
+  readonly sizeBytes: number;
+  readonly contentEncoding: string | null;
+}
+
+/** The bytes of an input as stored; after a break it asks for the rest by Range, or skips what it has already. */
+export function readResumed(calls: TaskCalls, stored: StoredBytes): Readable {
+  const over = new AbortController();
+  const signal = AbortSignal.any([calls.signal, over.signal]);
+  const stream = Readable.from(chunks(calls, stored, signal), { objectMode: false });
+  const destroy = stream._destroy;
+  // At once, and not when it has closed: it closes when the answer that it waits for has come.
+  stream._destroy = function (this: Readable, error, callback) {
+    over.abort();
+    destroy.call(this, error, callback);
+  };
+  return stream;
+}
+
+async function* chunks(
+  calls: TaskCalls,
+  stored: StoredBytes,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer, void, void> {
+  const backOff = new BackOff(longestBackOffMs);
+  const place = { receivedBytes: 0, etag: undefined as string | undefined };
+  while (place.receivedBytes < stored.sizeBytes || stored.sizeBytes === 0) {
+    try {
+      const message = await open(calls, stored, place, signal);
+      let skipBytes = skippedBytes(message, place);
+      for await (const chunk of bodyOf(message, silenceMs)) {
+        signal.throwIfAborted();
+        const fresh = skipBytes === 0 ? chunk : chunk.subarray(skipBytes);
+        skipBytes -= chunk.length - fresh.length;
+        if (fresh.length === 0) continue;
+        place.receivedBytes += fresh.length;
+        backOff.reset();
+        yield fresh;
+      }
+      if (place.receivedBytes !== stored.sizeBytes) {
+        throw new Error(
+          `Input ${stored.outputId} came with ${place.receivedBytes} of ${stored.sizeBytes} bytes.`,
+        );
+      }
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!backOff.isWorthIt(error)) throw error;
+      await backOff.wait(error, signal);
+    }
+  }
+}
+
+interface Place {
+  readonly receivedBytes: number;
+  etag: string | undefined;
+}
+
+/** Asks for exactly what is stored: what is plain there is to stay plain on the way, and what is gzip to stay gzip. */
+async function open(
+  calls: TaskCalls,
+  stored: StoredBytes,
+  place: Place,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const coding = stored.contentEncoding ?? 'identity';
+  const headers = { 'accept-encoding': coding, ...rangeHeaders(place) };
+  const message = await calls.openInput(stored.outputId, headers, signal);
+  const sent = message.headers['content-encoding'] ?? 'identity';
+  if (sent === coding) return message;
+  message.destroy();
+  throw new Error(`Input ${stored.outputId} came as ${sent} and is stored as ${coding}.`);
+}
+
+function rangeHeaders({ receivedBytes, etag }: Place): Record<string, string> {
+  if (receivedBytes === 0) return {};
+  return {
+    range: `bytes=${receivedBytes}-`,
+    // Only a strong tag may stand there.
+    ...(etag === undefined || etag.startsWith('W/') ? {} : { 'if-range': etag }),
+  };
+}
+
+/** How many bytes of this answer were read before. Throws when it is about other bytes. */
+function skippedBytes(message: IncomingMessage, place: Place): number {
+  const { etag } = message.headers;
+  if (place.receivedBytes > 0 && etag !== place.etag) {
+    message.destroy();
+    throw new Error('The input changed while it was read.');
+  }
+  place.etag = etag;
+  if (place.receivedBytes === 0 || message.statusCode !== 206) return place.receivedBytes;
+  const start = /^bytes (\d+)-/.exec(message.headers['content-range'] ?? '')?.[1];
+  if (Number(start) === place.receivedBytes) return 0;
+  message.destroy();
+  throw new Error(`A range from byte ${place.receivedBytes} was asked for, and one from ${start} came.`);
+}

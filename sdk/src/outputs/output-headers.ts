@@ -1,0 +1,70 @@
+/** What an output says of itself, as headers (contract: Runner rules 3). */
+import { Input } from '../inputs/inputs.ts';
+
+const identifierForm = /^[A-Za-z0-9._-]{1,100}$/;
+const metadataBytes = 4 * 1024;
+
+export interface OutputOptions {
+  /**
+   * Unique in the node: 1 to 100 letters, digits, `.`, `_`, `-`. A write with an identifier that the node has already
+   * leaves that output as it is. So make it of what is to be written once: the run (`task.runId`), else a reprocess writes
+   * nothing new, and the input or part it stands for. Default: `<runId>.<watermark>.<n>`, for the n-th such output since the
+   * watermark stood there; right as long as each attempt writes in the same order.
+   */
+  readonly identifier?: string;
+  /** Default: `text/plain; charset=utf-8` for strings, else `application/octet-stream`. */
+  readonly contentType?: string;
+  /** Up to 4 KB as JSON; no key begins with `$`. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Compresses on the way; readers get plain bytes again unless they ask for gzip. */
+  readonly gzip?: boolean;
+  /** Says that the bytes are gzip already. */
+  readonly contentEncoding?: 'gzip';
+  /**
+   * The last input that is consumed with this output: moves the watermark there and publishes this output and all that
+   * was written before it, all or none. Give it to the last output of an input.
+   */
+  readonly watermark?: Input | number;
+}
+
+/** @throws RangeError, TypeError for what the platform would refuse */
+export function outputHeaders(
+  options: OutputOptions,
+  identifier: string,
+  contentType: string,
+): Record<string, string> {
+  if (!identifierForm.test(identifier)) {
+    throw new RangeError(
+      `An output identifier holds 1 to 100 letters, digits, '.', '_', '-': '${identifier}'.`,
+    );
+  }
+  return {
+    'x-platform-output-identifier': identifier,
+    'content-type': options.contentType ?? contentType,
+    ...(options.gzip === true || options.contentEncoding === 'gzip' ? { 'content-encoding': 'gzip' } : {}),
+    ...(options.metadata === undefined
+      ? {}
+      : { 'x-platform-output-metadata': metadataHeader(options.metadata) }),
+    ...(options.watermark === undefined
+      ? {}
+      : { 'x-platform-watermark': String(inputIdOf(options.watermark)) }),
+  };
+}
+
+export function inputIdOf(input: Input | number): number {
+  return input instanceof Input ? input.outputId : input;
+}
+
+/** UTF-8 bytes, one character each, as HTTP wants them. */
+function metadataHeader(metadata: Readonly<Record<string, unknown>>): string {
+  const bytes = Buffer.from(JSON.stringify(metadata), 'utf8');
+  if (bytes.length > metadataBytes) {
+    throw new RangeError(
+      `Output metadata holds at most ${metadataBytes} bytes as JSON, not ${bytes.length}.`,
+    );
+  }
+  const reserved = Object.keys(metadata).find((key) => key.startsWith('$'));
+  if (reserved !== undefined)
+    throw new RangeError(`Metadata keys that begin with '$' are reserved: '${reserved}'.`);
+  return bytes.toString('latin1');
+}

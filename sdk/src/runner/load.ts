@@ -1,0 +1,47 @@
+/** The runner of a module that lies anywhere. */
+import { existsSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import { basename, extname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { defineRunner, isRunner, type Runner, type RunnerDefinition } from './runner.ts';
+
+/** Compiled, all files end in .js. */
+const kitEnding = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+
+/** A runner in a folder of its own needs no packages: the kit that runs it is the kit that it imports. */
+function lendKit(): void {
+  registerHooks({
+    resolve(specifier, context, nextResolve) {
+      if (specifier !== '@simulation-data-platform/runner') return nextResolve(specifier, context);
+      try {
+        return nextResolve(specifier, context);
+      } catch {
+        return nextResolve(new URL(`../../index${kitEnding}`, import.meta.url).href, context);
+      }
+    },
+  });
+}
+
+/** There is no such module, or it exports nothing by default that could be a runner. */
+export class NoRunnerError extends Error {}
+
+/**
+ * Imports a module and gives what it exports by default: what `defineRunner` made, what it takes, or just the function
+ * that works on a task, which then gets all tasks that the token may claim.
+ * @throws NoRunnerError; TypeError for a definition that cannot work; whatever the module throws
+ */
+export async function loadRunner(file: string): Promise<Runner> {
+  if (!existsSync(file)) throw new NoRunnerError(`There is no file ${file}.`);
+  lendKit();
+  const module: { readonly default?: unknown } = await import(pathToFileURL(resolve(file)).href);
+  const given = module.default;
+  if (isRunner(given)) return given;
+  const name = basename(file, extname(file));
+  if (typeof given === 'function') {
+    return defineRunner({ name, templates: [], run: given as RunnerDefinition['run'] });
+  }
+  if (typeof (given as Partial<RunnerDefinition> | undefined)?.run === 'function') {
+    return defineRunner({ name, templates: [], ...(given as Partial<RunnerDefinition>) } as RunnerDefinition);
+  }
+  throw new NoRunnerError(`${file} does not export a runner by default.`);
+}

@@ -1,0 +1,44 @@
+/** A runner as a process of its own. */
+import { ApiError, isTaskCancelled, messageOf } from '../errors.ts';
+import { SettingsError, type StartOptions } from './options.ts';
+import type { Runner } from './runner.ts';
+import { startRunner } from './start.ts';
+
+/**
+ * Runs a runner until it is told to stop, and ends the process: with code 0 after SIGTERM or SIGINT, when what was
+ * unfinished is given back; with code 1 when settings are missing or the platform refuses the runner. A second signal ends
+ * the process at once. Promises of a task that has ended may reject without a handler; any other such rejection ends the
+ * process, as Node does it.
+ */
+export async function runMain(runner: Runner, options: StartOptions = {}): Promise<never> {
+  const stop = new AbortController();
+  const onSignal = () => {
+    if (stop.signal.aborted) process.exit(1);
+    stop.abort();
+  };
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  process.on('unhandledRejection', onLeftBehind);
+  try {
+    const running = await startRunner(runner, { ...options, signal: stop.signal });
+    await running.ended;
+  } catch (error) {
+    // Told to stop before it had begun.
+    if (error !== stop.signal.reason) {
+      for (const line of linesOf(error)) console.error(line);
+      process.exit(1);
+    }
+  }
+  process.exit(0);
+}
+
+/** What the code of an ended task did not wait for must not end the process, in which other tasks run. */
+function onLeftBehind(reason: unknown): void {
+  if (!isTaskCancelled(reason)) throw reason;
+}
+
+function linesOf(error: unknown): readonly string[] {
+  if (error instanceof SettingsError) return error.problems;
+  if (!(error instanceof ApiError)) return [messageOf(error)];
+  const hint = error.status === 401 ? ' Is SDP_RUNNER_TOKEN one of this platform, and still valid?' : '';
+  return [`The platform refuses the runner (HTTP ${error.status}): ${messageOf(error)}${hint}`];
+}

@@ -1,0 +1,80 @@
+/** What a runner is, before it is started. */
+import { messageOf } from '../errors.ts';
+import type { RunResult } from '../task/outcome.ts';
+import type { JsonObject, Task } from '../task/task.ts';
+
+export interface RunnerDefinition<C = JsonObject, S = JsonObject> {
+  /** Of the program; default: its first template. Part of the `User-Agent` and of instance ids. */
+  readonly name?: string;
+  /** Of the program; default `0.0.0`. */
+  readonly version?: string;
+  /** Names of the node templates whose tasks it takes; empty: all that its token may claim. */
+  readonly templates: readonly string[];
+  /**
+   * How long the code of a cancelled task may go on to tidy up, in seconds, 0 to 60; default 5. Then the platform is told
+   * that the task has ended, also while the code computes without a pause.
+   */
+  readonly cancelGraceSeconds?: number;
+  /**
+   * Works on one task. What it returns completes the task; what it throws fails it: `TaskFailure` by its category, anything
+   * else as `error`. When `task.signal` is aborted it should end soon, by throwing.
+   */
+  run(task: Task<C, S>): Promise<RunResult<S>> | RunResult<S>;
+}
+
+/** A checked definition. A module's default export of one is what the platform's runner host starts. */
+export interface Runner {
+  readonly name: string;
+  readonly version: string;
+  readonly templates: readonly string[];
+  /** Absent in one that an older copy of this package made. */
+  readonly cancelGraceSeconds?: number;
+  run(task: Task): Promise<RunResult>;
+}
+
+export const defaultCancelGraceSeconds = 5;
+/** The platform itself ends a cancelled task a lease and a minute after the cancel. */
+const longestCancelGraceSeconds = 60;
+
+const templateForm = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
+
+/**
+ * Checks a definition and makes a runner of it.
+ * @throws TypeError for a definition that cannot work
+ */
+export function defineRunner<C = JsonObject, S = JsonObject>(definition: RunnerDefinition<C, S>): Runner {
+  const { templates, run } = definition;
+  if (!Array.isArray(templates)) throw new TypeError('templates must be a list of node template names.');
+  for (const name of templates) {
+    if (typeof name !== 'string' || !templateForm.test(name)) {
+      throw new TypeError(`'${messageOf(name)}' is no name of a node template.`);
+    }
+  }
+  if (typeof run !== 'function') throw new TypeError('run must be a function.');
+  const { cancelGraceSeconds = defaultCancelGraceSeconds } = definition;
+  if (!(cancelGraceSeconds >= 0 && cancelGraceSeconds <= longestCancelGraceSeconds)) {
+    throw new TypeError(`cancelGraceSeconds must be a number from 0 to ${longestCancelGraceSeconds}.`);
+  }
+  const name = definition.name ?? templates[0] ?? 'runner';
+  return {
+    name: productToken(name),
+    version: productToken(definition.version ?? '0.0.0'),
+    templates: [...templates],
+    cancelGraceSeconds,
+    // A runner's code alone knows that its configuration and state have the types that it names.
+    run: async (task) => await run(task as unknown as Task<C, S>),
+  };
+}
+
+/** True for what {@link defineRunner} made, also by another copy of this package. */
+export function isRunner(value: unknown): value is Runner {
+  const runner = (value ?? {}) as Partial<Runner>;
+  return (
+    typeof runner.run === 'function' && Array.isArray(runner.templates) && typeof runner.name === 'string'
+  );
+}
+
+/** What a `User-Agent` and an instance id may hold alike. */
+function productToken(text: string): string {
+  return text.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(0, 60) || 'runner';
+}

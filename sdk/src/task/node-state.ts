@@ -1,0 +1,47 @@
+/** What a node keeps between its runs: a JSON object that only its runner understands. */
+import type { TaskCalls } from '../calls/task-calls.ts';
+import type { StateWire } from '../calls/wire.ts';
+
+export class NodeState<S> {
+  readonly #calls: TaskCalls;
+  #read: Promise<StateWire> | undefined;
+  #set: S | undefined;
+  #unstored: S | undefined;
+
+  constructor(calls: TaskCalls) {
+    this.#calls = calls;
+  }
+
+  /** The state as last set in this task, else as stored by the node's runs before; null when there is none. */
+  async get(): Promise<S | null> {
+    return this.#set ?? ((await this.read()).state as S | null);
+  }
+
+  /**
+   * Sets the state: an object of up to 64 KB as JSON. It is stored with the next `task.watermark.advance`, or when the task
+   * completes; a task that fails or is given back stores nothing more.
+   */
+  set(state: S): void {
+    this.#set = structuredClone(state);
+    this.#unstored = this.#set;
+  }
+
+  /** What the next call that can is to store; undefined for nothing new. */
+  get unstored(): S | undefined {
+    return this.#unstored;
+  }
+
+  /** To be called with what was stored. */
+  noteStored(state: S | undefined): void {
+    if (this.#unstored === state) this.#unstored = undefined;
+  }
+
+  /** The platform's answer, read once. */
+  read(): Promise<StateWire> {
+    this.#read ??= this.#calls.state().catch((error) => {
+      this.#read = undefined;
+      throw error;
+    });
+    return this.#read;
+  }
+}

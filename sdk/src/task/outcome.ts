@@ -1,0 +1,91 @@
+/** From what the runner's code returned or threw to what the platform is told. */
+import { type FailureCategory, isTaskFailure, messageOf, type TaskCancelled } from '../errors.ts';
+import { clip } from '../text.ts';
+
+const reasonCharacters = 4_000;
+
+/**
+ * - `completed`: outputs were written; they are published and children run.
+ * - `no-output`: nothing to write; staged outputs are dropped, children do not run.
+ * - `suspended`: waits for new input or a reprocess; staged outputs are dropped.
+ */
+export type Outcome = 'completed' | 'no-output' | 'suspended';
+
+export interface Completion<S = unknown> {
+  /** Default: `completed` when the run has written an output, else `no-output`. */
+  readonly outcome?: Outcome;
+  /** Inputs are left: a follow-up task is made. For incremental nodes that moved their watermark in this task. */
+  readonly hasMore?: boolean;
+  /** A sentence for operators. */
+  readonly statusDetails?: string;
+  /** The node's state from now on. */
+  readonly state?: S;
+}
+
+/** What a runner's code may return. Nothing is the same as `{}`. */
+// biome-ignore lint/suspicious/noConfusingVoidType: code that returns nothing has this type.
+export type RunResult<S = unknown> = Outcome | Completion<S> | void;
+
+export type Report =
+  | {
+      readonly kind: 'complete';
+      /** Undefined: whatever fits what the run has written. */
+      readonly outcome: Outcome | undefined;
+      readonly hasMore: boolean;
+      readonly statusDetails: string | undefined;
+      readonly state: unknown;
+    }
+  | { readonly kind: 'fail'; readonly reason: string; readonly category: FailureCategory }
+  | { readonly kind: 'release'; readonly reason: string }
+  /** The task is not ours any more. */
+  | { readonly kind: 'none' };
+
+/** @param left what the task knows beside: whether a loop left inputs, and state that is not stored yet */
+export function reportOfResult(
+  result: RunResult,
+  left: { readonly hasMore: boolean; readonly state: unknown },
+): Report {
+  const completion: Completion = typeof result === 'string' ? { outcome: result } : (result ?? {});
+  const { outcome, statusDetails } = completion;
+  return {
+    kind: 'complete',
+    outcome,
+    hasMore: completion.hasMore ?? left.hasMore,
+    statusDetails: statusDetails === undefined ? undefined : clip(statusDetails, reasonCharacters),
+    state: completion.state ?? left.state,
+  };
+}
+
+/** What a cancelled task is ended with: the platform has it as cancelled whatever is said. */
+export const cancelReport = { category: 'error', reason: 'cancelled' } as const;
+
+/** @param cancelled the reason of the task's signal, if it is aborted */
+export function reportOfError(error: unknown, cancelled: TaskCancelled | undefined): Report {
+  if (isTaskFailure(error)) return failure(error.category, error);
+  switch (cancelled?.why) {
+    // Whatever failed after the signal failed because of it.
+    case 'shutdown':
+      return { kind: 'release', reason: cancelled.message };
+    case 'cancelled':
+      return { kind: 'fail', ...cancelReport };
+    case 'lease-lost':
+    case 'unauthorized':
+      return { kind: 'none' };
+    case 'ended':
+    case undefined:
+      return failure(categoryOf(error), error);
+  }
+}
+
+export function failure(category: FailureCategory, error: unknown): Report {
+  return { kind: 'fail', category, reason: clip(messageOf(error), reasonCharacters) };
+}
+
+function categoryOf(error: unknown): FailureCategory {
+  const { name, code, message } = (error ?? {}) as { name?: string; code?: string; message?: string };
+  if (name === 'TimeoutError' || code === 'ETIMEDOUT') return 'timeout';
+  if (code === 'ERR_WORKER_OUT_OF_MEMORY' || code === 'ERR_MEMORY_ALLOCATION_FAILED') return 'memory';
+  if (name === 'RangeError' && /allocation failed|Invalid (string|array buffer) length/i.test(message ?? ''))
+    return 'memory';
+  return 'error';
+}

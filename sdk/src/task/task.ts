@@ -1,0 +1,202 @@
+/** A held task as the runner's code sees it. */
+
+import type { TaskCalls } from '../calls/task-calls.ts';
+import type { ClaimWire, InputMode } from '../calls/wire.ts';
+import type { Progress } from '../heartbeats/heartbeat-messages.ts';
+import { type Input, type InputInfo, inputInfo, listInputs } from '../inputs/inputs.ts';
+import type { OutputLimits } from '../outputs/multi-part.ts';
+import type { OutputOptions } from '../outputs/output-headers.ts';
+import { type WrittenOutput, writeOutput } from '../outputs/outputs.ts';
+import type { Source } from '../outputs/part-reader.ts';
+import { NodeState } from './node-state.ts';
+import { Watermark } from './watermark.ts';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export interface TaskParts {
+  readonly claim: ClaimWire;
+  readonly calls: TaskCalls;
+  readonly limits: OutputLimits;
+  /** Aborted when the process is asked to end, some time before `calls.cancel`. */
+  readonly stopping: AbortSignal;
+  readonly report: (progress: Progress) => void;
+}
+
+/** How far {@link Task.eachNewInput} came. */
+export interface NewInputs {
+  /** Inputs that were handled. */
+  readonly handled: number;
+  /** True when inputs are left: the task is completed with `hasMore`, and a follow-up task comes. */
+  readonly hasMore: boolean;
+}
+
+/**
+ * @template C the node's configuration
+ * @template S the node's state between its runs
+ */
+export class Task<C = JsonObject, S = JsonObject> {
+  readonly taskId: string;
+  /** The same for all attempts at the same work. */
+  readonly runId: string;
+  /** From 1. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly reason: ClaimWire['reason'];
+  readonly projectId: number;
+  readonly sessionId: string;
+  readonly sessionName: string;
+  readonly nodeInstanceId: number;
+  readonly nodeName: string;
+  readonly nodeTemplate: string;
+  readonly runnerType: string;
+  /** Valid by the node template's schema. */
+  readonly configuration: C;
+  readonly parents: ClaimWire['parents'];
+  readonly claimedAt: Date;
+  /** Inputs that `since-watermark` gives at most to one task. */
+  readonly maxInputsPerTask: number;
+  readonly watermark: Watermark;
+  readonly state: NodeState<S>;
+  /** Aborted, with a TaskCancelled as reason, when the work is to end now: nothing of it counts any more. */
+  readonly signal: AbortSignal;
+  /** Aborted some time before `signal` when the process shuts down: a good moment to stop at a sound place. */
+  readonly stopping: AbortSignal;
+  readonly #parts: TaskParts;
+  readonly #writing = new Map<Promise<unknown>, Promise<unknown>>();
+  #unnamed = { watermark: 0, outputs: 0 };
+  #hasMore = false;
+
+  constructor(parts: TaskParts) {
+    const { claim, calls } = parts;
+    this.#parts = parts;
+    this.taskId = claim.taskId;
+    this.runId = claim.runId;
+    this.attempt = claim.attempt;
+    this.maxAttempts = claim.maxAttempts;
+    this.reason = claim.reason;
+    this.projectId = claim.projectId;
+    this.sessionId = claim.sessionId;
+    this.sessionName = claim.sessionName;
+    this.nodeInstanceId = claim.nodeInstanceId;
+    this.nodeName = claim.nodeName;
+    this.nodeTemplate = claim.nodeTemplate;
+    this.runnerType = claim.runnerType;
+    this.configuration = claim.configuration as C;
+    this.parents = claim.parents;
+    this.claimedAt = new Date(claim.claimedAt);
+    this.maxInputsPerTask = claim.incremental.maxInputsPerTask;
+    this.state = new NodeState<S>(calls);
+    this.watermark = new Watermark(calls, claim.incremental, this.state, () => this.written());
+    this.signal = calls.cancel;
+    this.stopping = parts.stopping;
+  }
+
+  /** Shows operators what is being done; costs nothing and may be called as often as one likes. */
+  progress(progress: Progress): void {
+    this.#parts.report(progress);
+  }
+
+  /**
+   * The task's inputs, oldest first, fetched by pages.
+   * @param mode `since-watermark` (default): those above the watermark, up to `maxInputsPerTask`; `latest`: of each parent
+   *   those it published last together; `all`
+   * @throws ApiError; TaskCancelled
+   */
+  inputs(mode: InputMode = 'since-watermark'): AsyncGenerator<Input, void, void> {
+    return listInputs(this.#parts.calls, mode);
+  }
+
+  /**
+   * Writes an output. It is published with the next move of the watermark, or when the task completes. With `watermark`
+   * it moves that itself, once all writes that were begun before are done. Up to 16 MB go out in one request; more in
+   * parts of 8 MiB, several at once, within 32 MiB of memory. Calls without an answer are repeated.
+   * @param source bytes, text, or any stream or generator of them; not read to its end when the output stands already
+   * @throws ApiError, for example `watermark_regression`; RangeError for options out of bounds; what the source throws
+   */
+  write(source: Source, options: OutputOptions = {}): Promise<WrittenOutput> {
+    const writing = this.#write(source, options);
+    // Another promise for the caller: one that nobody waits for and that fails is to be as loud as Node makes it.
+    const returned = writing.then((output) => output);
+    this.#writing.set(writing, returned);
+    const done = () => this.#writing.delete(writing);
+    writing.then(done, done);
+    return returned;
+  }
+
+  async #write(source: Source, options: OutputOptions): Promise<WrittenOutput> {
+    const identifier = options.identifier ?? this.#nextIdentifier();
+    const before = new Map(options.watermark === undefined ? [] : this.#writing);
+    const mayCount = () => allOf(before);
+    const output = await writeOutput(this.#parts.calls, this.#parts.limits, {
+      source,
+      options,
+      identifier,
+      mayCount,
+    });
+    if (options.watermark !== undefined) this.watermark.noteOutput(options.watermark);
+    return output;
+  }
+
+  /**
+   * Counts from the watermark on: an attempt that begins where the one before broke off meets the outputs that stand from
+   * there on, and none of those that stand for inputs before.
+   */
+  #nextIdentifier(): string {
+    const current = this.watermark.current ?? 0;
+    if (this.#unnamed.watermark !== current) this.#unnamed = { watermark: current, outputs: 0 };
+    this.#unnamed.outputs += 1;
+    return `${this.runId}.${current}.${this.#unnamed.outputs}`;
+  }
+
+  /** Writes a value as JSON, `application/json`. @throws as {@link Task.write} */
+  writeJson(value: unknown, options: OutputOptions = {}): Promise<WrittenOutput> {
+    const text = JSON.stringify(value);
+    if (text === undefined) return Promise.reject(new TypeError('This value has no JSON form.'));
+    return this.write(Buffer.from(text, 'utf8'), { contentType: 'application/json', ...options });
+  }
+
+  /** The node's own newest output, as it stood when this was asked first; null before the first. */
+  async previousOutput(): Promise<InputInfo | null> {
+    const { previousOutput } = await this.state.read();
+    return previousOutput === null ? null : inputInfo(previousOutput);
+  }
+
+  /**
+   * The loop of an incremental node: handles each input above the watermark, oldest first, and moves the watermark (with
+   * `state`) past it, which publishes what was written for it. It ends at the cap, or early at a shutdown; what is left
+   * comes in a follow-up task, because the task is then completed with `hasMore`.
+   * @param options `advance: 'by-hand'` leaves moving the watermark to the handler, for example with an output
+   * @throws what the handler throws: that input and those after it stay new, those before it keep their outputs
+   */
+  async eachNewInput(
+    handle: (input: Input) => unknown,
+    options: { readonly advance?: 'each' | 'by-hand' } = {},
+  ): Promise<NewInputs> {
+    let handled = 0;
+    for await (const input of this.inputs('since-watermark')) {
+      if (this.stopping.aborted) break;
+      this.signal.throwIfAborted();
+      await handle(input);
+      if (options.advance !== 'by-hand') await this.watermark.advance(input);
+      handled += 1;
+    }
+    this.#hasMore = this.watermark.hasMoved && (await this.watermark.pendingInputs()) > 0;
+    return { handled, hasMore: this.#hasMore };
+  }
+
+  /** Waits for outputs that the code did not wait for. @throws what a write throws */
+  async written(): Promise<void> {
+    await allOf(this.#writing);
+  }
+
+  /** Whether a loop over new inputs left some. */
+  get hasMore(): boolean {
+    return this.#hasMore;
+  }
+}
+
+/** Waits for writes, each with the promise that its caller got. @throws what the first to fail throws */
+async function allOf(writes: ReadonlyMap<Promise<unknown>, Promise<unknown>>): Promise<void> {
+  for (const returned of writes.values()) returned.catch(() => undefined);
+  await Promise.all(writes.keys());
+}

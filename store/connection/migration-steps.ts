@@ -1,0 +1,106 @@
+/**
+ * Stepwise migrations: files that begin with `-- stepwise`. Their statements run one after another, each outside of a
+ * transaction with the others, so that none holds a lock while the next one works. Each can be repeated: a migration that
+ * was killed starts again at its first statement and finds what is done.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { isConflict } from '../../domain/network/database-fault.ts';
+
+const pauseMs = { least: 100, most: 700 } as const;
+const giveUpAfterMs = 300_000;
+
+/**
+ * A transaction of a migration. Whoever waits for a lock on a whole table holds up all who come after, so it waits for a
+ * moment, lets everybody pass, and tries again, for five minutes.
+ */
+export async function inTransaction<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
+  const giveUpAt = Date.now() + giveUpAfterMs;
+  for (;;) {
+    try {
+      await client.query('begin; set local lock_timeout = 300');
+      const result = await work();
+      await client.query('commit');
+      return result;
+    } catch (error) {
+      // The first error is the one to tell.
+      await client.query('rollback').catch(() => undefined);
+      if (!isConflict(error) || Date.now() > giveUpAt) throw error;
+      await delay(pauseMs.least + Math.random() * (pauseMs.most - pauseMs.least));
+    }
+  }
+}
+
+export const isStepwise = (text: string) => /^-- stepwise\b/.test(text);
+
+const index = /^create (?:unique )?index concurrently (\w+)\s+on (?:(\w+)\.)?\w+/i;
+const batch = /:batch\((\w+(?:\.\w+)?)\)/g;
+/** They take no lock that stops writers, and can be repeated. */
+const repeatable = /^(drop index concurrently if exists|alter table \S+ validate constraint)\s/i;
+
+/** Blocks of a table that one transaction changes: at first, and as many more as it stays within the time for. */
+const firstBlocks = 16;
+const maxBlocks = 4_096;
+const batchMs = 100;
+/** Rows that move while a pass goes on are met by the next one. Where there are always some, new rows are not yet right. */
+const maxPasses = 20;
+
+/** Runs a stepwise migration. @throws Error for a statement that may not stand in one */
+export async function runSteps(client: pg.Client, text: string): Promise<void> {
+  for (const step of stepsOf(text)) {
+    const [, name, schema = 'public'] = index.exec(step) ?? [];
+    if (name !== undefined) await buildIndex(client, step, `${schema}.${name}`);
+    // What waits here stops no writer, so it may wait for as long as somebody reads.
+    else if (repeatable.test(step)) await client.query(step);
+    else await runInBatches(client, step);
+  }
+}
+
+/** The statements of a file. @throws Error for one that may not stand in it */
+export function stepsOf(text: string): string[] {
+  const steps = text
+    .replace(/--.*$/gm, '')
+    .split(';')
+    .map((step) => step.trim())
+    .filter((step) => step !== '');
+  const other = steps.find((step) => !index.test(step) && !repeatable.test(step) && step.search(batch) < 0);
+  if (other === undefined) return steps;
+  throw new Error(
+    `A stepwise migration builds and drops indexes concurrently, validates constraints, and changes rows by :batch(table). It has: ${other}`,
+  );
+}
+
+async function buildIndex(client: pg.Client, statement: string, name: string): Promise<void> {
+  const { rows } = await client.query<{ isValid: boolean }>(
+    'select indisvalid as is_valid from pg_index where indexrelid = to_regclass($1)',
+    [name],
+  );
+  if (rows[0]?.isValid === true) return;
+  // What a build leaves that was killed: it is kept up by every write, and never read.
+  if (rows.length > 0) await client.query(`drop index concurrently ${name}`);
+  await client.query(statement);
+}
+
+/** Each batch is a transaction of its own over some blocks of the table: no index is needed, and none grows with the table. */
+async function runInBatches(client: pg.Client, step: string): Promise<void> {
+  const table = [...step.matchAll(batch)][0]?.[1];
+  for (let pass = 1; ; pass++) {
+    const { rows } = await client.query<{ count: number }>(
+      `select (pg_relation_size($1::regclass) / current_setting('block_size')::int)::int as count`,
+      [table],
+    );
+    let changed = 0;
+    let size = firstBlocks;
+    for (let first = 0; first < rows[0]!.count; ) {
+      const range = `(${table}.ctid >= '(${first},0)' and ${table}.ctid < '(${first + size},0)')`;
+      const statement = step.replace(batch, range);
+      const startedMs = performance.now();
+      changed += (await inTransaction(client, () => client.query(statement))).rowCount ?? 0;
+      first += size;
+      const tookMs = performance.now() - startedMs;
+      size = tookMs > batchMs ? Math.max(1, size >> 1) : Math.min(maxBlocks, size * 2);
+    }
+    if (changed === 0) return;
+    if (pass === maxPasses) throw new Error(`There are always rows left to change for: ${step}`);
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * The one migrator, for the platform's tables and for those of the authentication service. Migrations are numbered SQL
+ * files; a table holds the names of those that ran. How to write one: docs/operations/upgrade.md.
+ *
+ * The number orders migrations and the words behind it identify them: a database whose migrations had other numbers in an
+ * earlier version goes on with the new one.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { SettingsError } from '../../domain/settings.ts';
+import { inTransaction, isStepwise, runSteps } from './migration-steps.ts';
+
+export interface Migration {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The migrations of one service. */
+export interface MigrationSet {
+  /** As operators read it: what is migrated, which product does not know it, which program migrates it. */
+  readonly place: string;
+  readonly product: string;
+  readonly program: string;
+  readonly migrations: readonly Migration[];
+  /** Holds the names of those that ran. */
+  readonly table: string;
+  /** Makes that table. */
+  readonly tableDefinition: string;
+  /** One of the advisory locks. */
+  readonly lock: number;
+}
+
+const options = '-c idle_in_transaction_session_timeout=60000';
+const acquireEveryMs = 100;
+const unknownTable = '42P01';
+
+/** The SQL files of a folder in their order. A file is never edited after it has landed. */
+export function readMigrations(folder: string): Migration[] {
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+    .map((file) => ({ name: nameOf(file), text: readFileSync(join(folder, file), 'utf8') }));
+}
+
+/** The authentication service of earlier versions kept the names of files. */
+const nameOf = (file: string) => file.replace(/\.sql$/, '');
+const wordsOf = (name: string) => nameOf(name).replace(/^\d+[-_]/, '');
+const isSame = (one: string) => (other: string) => wordsOf(one) === wordsOf(other);
+
+/** A connection as migrations need it. The caller ends it. */
+export async function connectToMigrate(databaseUrl: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'migration', options });
+  // A connection that breaks is told by the statement that needs it.
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+
+/**
+ * Runs what is missing and returns its names. Waits while another process does the same. Services may be at work
+ * meanwhile: what does not get a lock at once lets everybody pass and tries again, for five minutes.
+ */
+export async function runMigrations(client: pg.Client, set: MigrationSet): Promise<string[]> {
+  await acquire(client, set.lock);
+  const ran = await ranNames(set, async (text) => (await client.query<{ name: string }>(text)).rows);
+  if (ran.length === 0) await client.query(set.tableDefinition);
+  const pending = set.migrations.filter(({ name }) => !ran.some(isSame(name)));
+  for (const { name, text } of pending) {
+    // Each step of a stepwise migration can be repeated, and is, where the process ends before the note.
+    if (isStepwise(text)) await runSteps(client, text);
+    await inTransaction(client, async () => {
+      if (!isStepwise(text)) await client.query(text);
+      await note(client, set, ran, name);
+    });
+  }
+  return pending.map(({ name }) => name);
+}
+
+/** By asking again: one who waits in a statement would hold up an index that is built concurrently. */
+async function acquire(client: pg.Client, lock: number): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query('select pg_try_advisory_lock($1) as locked', [lock]);
+    if (rows[0].locked) return;
+    await delay(acquireEveryMs);
+  }
+}
+
+/**
+ * Notes that a migration ran. Processes of an earlier version can no longer start then, so that the names of those before
+ * may follow their files.
+ */
+async function note(client: pg.Client, set: MigrationSet, ran: readonly string[], name: string) {
+  const present = ran.map((old) => set.migrations.find((one) => isSame(one.name)(old))?.name ?? old);
+  await client.query(
+    `update ${set.table} t set name = renamed.name
+       from unnest($1::text[], $2::text[]) as renamed (old, name) where t.name = renamed.old and t.name <> renamed.name`,
+    [ran, present],
+  );
+  await client.query(`insert into ${set.table} (name) values ($1)`, [name]);
+}
+
+/** The names of migrations that ran, of whichever version: none on an empty database. */
+export async function ranNames(
+  { table }: MigrationSet,
+  query: (text: string) => Promise<ReadonlyArray<{ readonly name: string }>>,
+): Promise<string[]> {
+  try {
+    return (await query(`select name from ${table} order by name`)).map(({ name }) => name);
+  } catch (error) {
+    if ((error as { code?: string }).code === unknownTable) return [];
+    throw error;
+  }
+}
+
+/**
+ * For a process that starts: it begins on no schema that it does not know, or that lacks something.
+ * @throws SettingsError, with the sentence for the operator
+ */
+export function requireSchema(set: MigrationSet, ran: readonly string[]): void {
+  const known = set.migrations.map(({ name }) => name);
+  const newer = ran.filter((name) => !known.some(isSame(name))).at(-1);
+  if (newer !== undefined) {
+    throw new SettingsError([
+      `DATABASE_URL: ${set.place} is at ${newer}, which this version of ${set.product} does not know: it is of a ` +
+        'newer one. Start that version, or restore the backup from before the upgrade.',
+    ]);
+  }
+  const missing = known.filter((name) => !ran.some(isSame(name)));
+  if (missing.length > 0) {
+    throw new SettingsError([
+      `DATABASE_URL: ${set.place} lacks ${missing.join(', ')}. Bring it up to date first: node ${set.program}.`,
+    ]);
+  }
+}

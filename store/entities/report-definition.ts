@@ -1,0 +1,22 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { ReportColumn, ReportFilter } from '../../domain/reports/report.ts';
+import { times } from './times.ts';
+
+const ReportDefinitionSchema = defineEntity({
+  name: 'ReportDefinition',
+  tableName: 'report_definition',
+  properties: {
+    key: p.text().primary(),
+    name: p.text(),
+    configurationKey: p.text().unique(),
+    /** What the name of a downloaded file begins with. */
+    fileName: p.text(),
+    dimensionNameFilter: p.text(),
+    isDefault: p.boolean(),
+    columns: p.json().$type<readonly ReportColumn[]>(),
+    filters: p.json().$type<readonly ReportFilter[]>(),
+    ...times,
+  },
+});
+export class ReportDefinition extends ReportDefinitionSchema.class {}
+ReportDefinitionSchema.setClass(ReportDefinition);

@@ -1,0 +1,204 @@
+/**
+ * The one transaction that changes a session's graph: the session is locked, changed, planned and saved, and once that is
+ * committed its workflow is notified. Lock and save are never had apart from each other.
+ *
+ * Lock order, everywhere: match key, session, node, run, attempt, claim, runner instance, output.
+ * `FOR NO KEY UPDATE`, because plain `FOR UPDATE` would block every insert that refers to the session.
+ */
+import type { EndedAttempt, SessionLabel } from '../../domain/sessions/session-change.ts';
+import { noteAuditedSession } from '../administration/audit-scope.ts';
+import type { Database, Tx } from '../connection/database.ts';
+
+/** A session under its lock, for work that leaves its graph alone. */
+export interface HeldSession extends SessionLabel {
+  readonly frozen: boolean;
+  /** The database's clock when the lock was acquired, milliseconds since 1970. */
+  readonly nowMs: number;
+}
+
+/** A session under its lock, whose counters are saved when the change is made. */
+export interface LockedSession extends HeldSession {
+  frozen: boolean;
+  /** Acquired with {@link nextPosition}. */
+  newestPosition: number;
+  /** The `createdAt` of all that this transaction publishes: never before that of an earlier publication. */
+  readonly publishedAt: Date;
+  /** Milliseconds since 1970 of the last queued run's rank. */
+  fairRankMs: number;
+  readonly isClean: boolean;
+  /** The session's workflow reconciles it by itself within a second or two. */
+  readonly looksSoon: boolean;
+  /** Set when a run of a built-in node was queued, which the workflow is to start at once. */
+  builtinQueued: boolean;
+}
+
+/** Names a session by itself, or by something of it. */
+export type SessionKey =
+  | { readonly sessionId: string }
+  | { readonly nodeInstanceId: number }
+  | { readonly taskId: string }
+  | { readonly runId: string };
+
+/** What a change came to. Made by {@link changed}, {@link planned} and {@link unchanged} alone. */
+export interface Change<T> {
+  readonly result: T;
+  /** `counters`: the session's counters are written, and nobody is notified. */
+  readonly save: 'all' | 'counters' | 'nothing';
+  readonly ended: readonly EndedAttempt[];
+  readonly answer: TaskAnswer | undefined;
+}
+
+/** What the end of a task is answered with, kept for repeats of the same call. */
+interface TaskAnswer {
+  readonly taskId: string;
+  readonly reply: Record<string, unknown>;
+}
+
+/** The graph has changed: the session is saved, and its workflow is notified, also of the attempts that ended. */
+export function changed<T>(
+  result: T,
+  ended: readonly EndedAttempt[] = [],
+  answer?: TaskAnswer | undefined,
+): Change<T> {
+  return { result, save: 'all', ended, answer };
+}
+
+/** The session's own workflow had runs queued: it goes on with them, and needs no notification. */
+export function planned<T>(result: T): Change<T> {
+  return { result, save: 'counters', ended: [], answer: undefined };
+}
+
+/** Nothing of the graph was written. */
+export function unchanged<T>(result: T): Change<T> {
+  return { result, save: 'nothing', ended: [], answer: undefined };
+}
+
+/**
+ * Changes a session in a transaction of its own, which may be tried again.
+ * @returns what the change came to; undefined when there is no such session
+ */
+export async function changeSession<T>(
+  database: Database,
+  key: SessionKey,
+  change: (tx: Tx, session: LockedSession) => Promise<Change<T>>,
+): Promise<T | undefined> {
+  return database.transaction((tx) => changeSessionWithin(tx, key, (session) => change(tx, session)));
+}
+
+/** As {@link changeSession}, as the last work in the caller's transaction. */
+export async function changeSessionWithin<T>(
+  tx: Tx,
+  key: SessionKey,
+  change: (session: LockedSession) => Promise<Change<T>>,
+): Promise<T | undefined> {
+  const session = await lockSession(tx, key);
+  if (session === undefined) return undefined;
+  const { result, save, ended, answer } = await change(session);
+  if (save === 'all') saveSession(tx, session, ended, answer);
+  if (save === 'counters') saveCounters(tx, session);
+  return result;
+}
+
+/**
+ * Runs what needs the session's lock and leaves its graph alone, or removes it, in a transaction of its own.
+ * @returns undefined when there is no such session
+ */
+export async function holdSession<T>(
+  database: Database,
+  key: SessionKey,
+  work: (tx: Tx, session: HeldSession) => Promise<T>,
+): Promise<T | undefined> {
+  return database.transaction(async (tx) => {
+    const session = await lockSession(tx, key);
+    return session && work(tx, session);
+  });
+}
+
+/** Of sessions whose newest publication is older than the column. */
+const newestOutputAt = `(
+             select max(o.created_at) from node_instance n join node_output o on o.id = n.newest_output_id
+              where n.session_id = s.id)`;
+
+/** @param sessionId an SQL expression of `$1` */
+function lockStatement(sessionId: string): string {
+  return `
+    select s.id as session_id, s.project_id, t.name as template_name,
+           s.frozen_at is not null as frozen, s.newest_position,
+           date_trunc('milliseconds', greatest(clock_timestamp(), coalesce(s.newest_output_at, ${newestOutputAt})))
+             as published_at,
+           case when s.fair_rank = '-infinity' then 0 else extract(epoch from s.fair_rank)::float8 * 1000 end as fair_rank_ms,
+           s.wanted_seq = s.advanced_seq as is_clean,
+           coalesce(s.next_look_at > clock_timestamp(), false) as looks_soon, false as builtin_queued,
+           extract(epoch from clock_timestamp())::float8 * 1000 as now_ms
+      from session s join session_template t on t.id = s.session_template_id
+     where s.id = ${sessionId}
+       for no key update of s`;
+}
+
+const lockBySession = lockStatement('$1::uuid');
+const lockByNode = lockStatement('(select n.session_id from node_instance n where n.id = $1::bigint)');
+const lockByTask = lockStatement(
+  '(select r.session_id from node_claim c join node_run r on r.id = c.run_id where c.task_id = $1::uuid)',
+);
+const lockByRun = lockStatement('(select r.session_id from node_run r where r.id = $1::uuid)');
+
+function lockOf(key: SessionKey): readonly [statement: string, id: string | number] {
+  if ('sessionId' in key) return [lockBySession, key.sessionId];
+  if ('nodeInstanceId' in key) return [lockByNode, key.nodeInstanceId];
+  if ('taskId' in key) return [lockByTask, key.taskId];
+  return [lockByRun, key.runId];
+}
+
+async function lockSession(tx: Tx, key: SessionKey): Promise<LockedSession | undefined> {
+  const [statement, id] = lockOf(key);
+  const [row] = await tx.query<LockedSession>(statement, [id]);
+  if (row !== undefined) noteAuditedSession(row.sessionId);
+  return row;
+}
+
+/** The position of the next publication, whose time is `session.publishedAt`: along every list neither ever falls. */
+export function nextPosition(session: LockedSession): number {
+  session.newestPosition += 1;
+  return session.newestPosition;
+}
+
+const saveStatement = `
+  with claim as (
+    update node_claim set ending_reply = $5::jsonb where task_id = $4::uuid
+  )
+  update session
+     set newest_output_at = case when newest_position < $2 then $6::timestamptz else newest_output_at end,
+         newest_position = $2, fair_rank = to_timestamp($3::float8 / 1000), wanted_seq = wanted_seq + 1,
+         wanted_at = case when wanted_seq = advanced_seq then clock_timestamp() else wanted_at end
+   where id = $1`;
+
+/** Writes the session's counters and marks it wanted; after the commit its workflow is notified. */
+function saveSession(
+  tx: Tx,
+  session: LockedSession,
+  ended: readonly EndedAttempt[],
+  answer: TaskAnswer | undefined,
+): void {
+  void tx.ahead(saveStatement, [
+    session.sessionId,
+    session.newestPosition,
+    session.fairRankMs,
+    answer?.taskId ?? null,
+    answer ? JSON.stringify(answer.reply) : null,
+    session.publishedAt,
+  ]);
+  const wake = session.isClean && (session.builtinQueued || !session.looksSoon);
+  tx.announce({ session: labelOf(session), wake, isUrgent: session.builtinQueued, ended });
+}
+
+/** Planning publishes nothing: of the counters it moves the rank alone. */
+function saveCounters(tx: Tx, session: LockedSession): void {
+  void tx.ahead('update session set fair_rank = to_timestamp($2::float8 / 1000) where id = $1', [
+    session.sessionId,
+    session.fairRankMs,
+  ]);
+}
+
+export function labelOf(session: SessionLabel): SessionLabel {
+  return { sessionId: session.sessionId, projectId: session.projectId, templateName: session.templateName };
+}

@@ -1,0 +1,161 @@
+/**
+ * What follows when a lease or the time of an attempt is over, and the heartbeats of the API processes.
+ *
+ * Heartbeats of outside runners arrive through API processes. While none was up, nobody could renew a lease: such
+ * leases get one full lease more before anything is refused.
+ */
+import { leaseTimes } from '../../domain/runs/lease-times.ts';
+import { endAttempt } from '../../domain/runs/run-plan.ts';
+import type { EndedAttempt } from '../../domain/sessions/session-change.ts';
+import { advisoryLocks } from '../connection/advisory-locks.ts';
+import type { Database, Tx } from '../connection/database.ts';
+import { builtinHolder } from '../runners/holder.ts';
+import {
+  type Change,
+  changed,
+  changeSessionWithin,
+  type LockedSession,
+  unchanged,
+} from './change-session.ts';
+import { endClaim, isOpen, isOverdue, prolonged } from './lease.ts';
+import { planSession } from './plan-session.ts';
+import { requeueRun } from './requeue-run.ts';
+import { writeDone, writeRetry } from './write-run-outcome.ts';
+
+/**
+ * Records that this API process is up. The first to find that none was, for longer than the gap, gives every lease that
+ * was alive at the last heartbeat a full lease more.
+ * @returns the number of leases prolonged
+ */
+export async function recordProcessHeartbeat(database: Database, processId: string): Promise<number> {
+  return database.transaction(async (tx) => {
+    // A process that stands still right here must not pass for the death of all.
+    void tx.ahead(`set local idle_in_transaction_session_timeout = '2s'`);
+    await tx.query('select pg_advisory_xact_lock($1)', [advisoryLocks.alive]);
+    const leases = await tx.query(
+      `update node_claim c set ${prolonged} from (select max(beat_at) as beat_at from platform_alive) last
+        where ${isOpen} and last.beat_at < clock_timestamp() - make_interval(secs => $1)
+          and c.lease_until > last.beat_at
+       returning 1`,
+      [leaseTimes.gapSeconds],
+    );
+    await tx.query(
+      `insert into platform_alive (process_id, beat_at) values ($1, clock_timestamp())
+       on conflict (process_id) do update set beat_at = clock_timestamp()`,
+      [processId],
+    );
+    await tx.query(`delete from platform_alive where beat_at < clock_timestamp() - interval '1 hour'`);
+    return leases.length;
+  });
+}
+
+/** Somebody keeps a session locked: its claims are for the next round, and hold up nobody else's. */
+class SessionBusy extends Error {}
+const lockTimeoutCode = '55P03';
+
+export interface EndedClaim {
+  readonly sessionId: string;
+  /** Empty when the run goes on as the same attempt. */
+  readonly ended: readonly EndedAttempt[];
+}
+
+/**
+ * Ends the claims whose lease or time is over, at most `limit`, each in a transaction of its own.
+ * Leases of outside runners are left alone while no API process is up. A session that stays locked, as by a process
+ * that stands still in a transaction, is left out.
+ */
+export async function endOverdueClaims(
+  database: Database,
+  limit: number,
+  jitter: () => number,
+): Promise<EndedClaim[]> {
+  const overdue = await database.query<{ taskId: string; sessionId: string }>(
+    `select c.task_id, r.session_id from node_claim c join node_run r on r.id = c.run_id
+      where ${isOverdue}
+        and (c.holder = '${builtinHolder}' or exists (
+          select 1 from platform_alive where beat_at > clock_timestamp() - make_interval(secs => $2)))
+      order by c.lease_until limit $1`,
+    [limit, leaseTimes.gapSeconds],
+  );
+  const endedClaims: EndedClaim[] = [];
+  const busy = new Set<string>();
+  for (const { taskId, sessionId } of overdue) {
+    if (busy.has(sessionId)) continue;
+    try {
+      const ended = await database.transaction((tx) => endUnlessBusy(tx, taskId, jitter()));
+      if (ended) endedClaims.push({ sessionId, ended });
+    } catch (error) {
+      if (!(error instanceof SessionBusy)) throw error;
+      busy.add(sessionId);
+    }
+  }
+  return endedClaims;
+}
+
+/** Waits for locks only as long as a session with much traffic takes to give way. */
+async function endUnlessBusy(
+  tx: Tx,
+  taskId: string,
+  jitter: number,
+): Promise<readonly EndedAttempt[] | undefined> {
+  void tx.ahead(`set local lock_timeout = '200ms'`);
+  try {
+    return await changeSessionWithin(tx, { taskId }, (session) =>
+      endOverdueClaim(tx, session, taskId, jitter),
+    );
+  } catch (error) {
+    if ((error as { code?: string }).code === lockTimeoutCode) throw new SessionBusy();
+    throw error;
+  }
+}
+
+async function endOverdueClaim(
+  tx: Tx,
+  session: LockedSession,
+  taskId: string,
+  jitter: number,
+): Promise<Change<readonly EndedAttempt[] | undefined>> {
+  const [claim] = await tx.query<{ runId: string; timedOut: boolean }>(
+    `${endClaim("ending = 'lost'", isOverdue)}
+     select run_id, coalesce(timeout_at < clock_timestamp(), false) as timed_out from ended`,
+    [taskId],
+  );
+  if (!claim) return unchanged(undefined);
+  const ended = claim.timedOut
+    ? await endTimedOut(tx, session, claim.runId, jitter)
+    : await requeueRun(tx, session, claim.runId, { kind: 'lost' });
+  return changed(ended, ended);
+}
+
+async function endTimedOut(
+  tx: Tx,
+  session: LockedSession,
+  runId: string,
+  jitter: number,
+): Promise<EndedAttempt[]> {
+  const [run] = await tx.query<{
+    runId: string;
+    nodeInstanceId: number;
+    attempt: number;
+    maxAttempts: number;
+    firstAttempt: number;
+    lostCount: number;
+    cancelRequested: boolean;
+  }>(
+    `select id as run_id, node_instance_id, attempt, max_attempts,
+            first_attempt, lost_count, cancel_requested
+       from node_run where id = $1 and state = 'held'`,
+    [runId],
+  );
+  if (!run) return [];
+  const report = {
+    kind: 'fail',
+    category: 'timeout',
+    reason: 'The attempt took longer than the node template allows.',
+  } as const;
+  const end = endAttempt(run, report, jitter);
+  if (end.kind === 'retry') return [await writeRetry(tx, run, end, 'failed')];
+  const ended = await writeDone(tx, run, end);
+  await planSession(tx, session, run.nodeInstanceId);
+  return [ended];
+}

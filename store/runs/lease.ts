@@ -1,0 +1,151 @@
+/**
+ * The lease of a claim: what renews it, while when it is alive, and the fence of every write under it. Its numbers stand in
+ * domain/runs/lease-times.ts, what follows when it is over in expire-leases.ts.
+ *
+ * In the SQL `c` is the claim. The clock is read after the row is locked: an update reads it again for the row that it
+ * waited for.
+ */
+import { leaseTimes } from '../../domain/runs/lease-times.ts';
+import type { Queryable, Tx } from '../connection/database.ts';
+import type { RunnerIdentity } from '../runners/holder.ts';
+import type { InputBounds } from './task-inputs.ts';
+
+/** The claim has not ended; its lease may be over, which prolongs or ends it soon. */
+export const isOpen = 'c.ended_at is null';
+
+/** The claim's holder may write. */
+const isAlive = `${isOpen} and c.lease_until > clock_timestamp()`;
+
+/** The lease is over, or the time of the attempt. */
+export const isOverdue = `${isOpen} and (c.lease_until < clock_timestamp() or c.timeout_at < clock_timestamp())`;
+
+/** The caller holds the task; $1 task, $2 holder, $3 instance. */
+export const isHeld = `c.task_id = $1 and c.holder = $2 and c.instance_id = $3 and ${isAlive}`;
+
+/** @param seconds an SQL expression */
+export const leaseFromNow = (seconds: string) => `clock_timestamp() + make_interval(secs => ${seconds})`;
+
+/** For `update ... set`: a whole lease from now on. */
+export const prolonged = `lease_until = ${leaseFromNow('c.lease_seconds')}`;
+
+/** For `update ... set`, by a call for the task: a claim that was used counts as lost when it ends without an outcome. */
+export const renewed = `${prolonged}, used = true`;
+
+/** The claim of the caller, its lease renewed; $1 task, $2 holder, $3 instance. */
+export const renewHeld = `update node_claim c set ${renewed} where ${isHeld}`;
+
+/** Locks the run of task $1: before its claim, as everywhere. */
+export const lockRun = (columns: string) => `
+  select ${columns} from node_run r
+   where r.id = (select c.run_id from node_claim c where c.task_id = $1) for update`;
+
+/** The steps `run` and `ended` of a statement that ends the claim of task $1. @param set what its row says of the end */
+export const endClaim = (set: string, condition: string) => `
+  with run as materialized (${lockRun('r.*')}), ended as (
+    update node_claim c set ended_at = clock_timestamp(), ${set} from run
+     where c.task_id = $1 and c.run_id = run.id and ${condition}
+    returning c.*
+  )`;
+
+/** A held task, as every call for it needs it. */
+export interface HeldTask extends InputBounds {
+  readonly taskId: string;
+  readonly runId: string;
+  readonly attempt: number;
+  readonly sessionId: string;
+  readonly nodeInstanceId: number;
+  /** The run's own one in a reprocess, else the node's. */
+  readonly watermarkPosition: number;
+  readonly watermarkOutputId: number | null;
+  readonly leaseExpiresAt: Date;
+  readonly cancelRequested: boolean;
+  readonly configuration: string;
+}
+
+const renewStatement = `
+  with claim as (${renewHeld} returning c.*)
+  select claim.task_id, claim.run_id, claim.attempt, r.session_id,
+         n.id as node_instance_id, n.parent_ids, t.incremental, r.reason,
+         t.reprocess, r.upper_position, claim.watermark_position as claim_watermark_position,
+         coalesce(r.replay_position, n.watermark_position) as watermark_position,
+         case when r.replay_position is null then n.watermark_output_id else r.replay_output_id end
+           as watermark_output_id, claim.lease_until as lease_expires_at,
+         r.cancel_requested, n.configuration
+    from claim join node_run r on r.id = claim.run_id join node_instance n on n.id = r.node_instance_id
+    join node_template t on t.id = n.node_template_id`;
+
+/**
+ * Renews the lease of a held task and returns the task; undefined when the caller does not hold it (any more).
+ * Every call for a task begins with this; in a transaction it is the fence of what follows.
+ */
+export async function renewLease(
+  database: Queryable,
+  identity: RunnerIdentity,
+  taskId: string,
+): Promise<HeldTask | undefined> {
+  const [task] = await database.query<HeldTask>(renewStatement, [
+    taskId,
+    identity.holder,
+    identity.instanceId,
+  ]);
+  return task;
+}
+
+/** {@link renewLease} with the run and then the claim locked until the transaction ends, as an end of the task locks them. */
+export async function fence(tx: Tx, identity: RunnerIdentity, taskId: string): Promise<HeldTask | undefined> {
+  void tx.ahead(lockRun('1'), [taskId]);
+  return renewLease(tx, identity, taskId);
+}
+
+/** Renews the lease and keeps what the runner says of its progress. */
+export async function recordHeartbeat(
+  database: Queryable,
+  identity: RunnerIdentity,
+  taskId: string,
+  said: { phase: string | null; message: string | null; progress?: Record<string, unknown> | null },
+): Promise<{ leaseExpiresAt: Date; cancelRequested: boolean } | undefined> {
+  const [row] = await database.query<{ leaseExpiresAt: Date; cancelRequested: boolean }>(
+    `update node_claim c set ${renewed}, phase = $4, message = $5, progress = $6::jsonb
+       from node_run r
+      where ${isHeld} and r.id = c.run_id
+      returning c.lease_until as lease_expires_at, r.cancel_requested`,
+    [
+      taskId,
+      identity.holder,
+      identity.instanceId,
+      said.phase,
+      said.message,
+      said.progress ? JSON.stringify(said.progress) : null,
+    ],
+  );
+  return row;
+}
+
+/** Whether the claim stands, be its lease over or not: a lease that ran out while no server was up is prolonged. */
+export async function isClaimOpen(database: Queryable, taskId: string): Promise<boolean> {
+  const rows = await database.query(`select 1 from node_claim c where c.task_id = $1 and ${isOpen}`, [
+    taskId,
+  ]);
+  return rows.length > 0;
+}
+
+/** Ends the leases of a holder that died at once; they count as lost however little it had done for its tasks. */
+export async function endLeases(database: Queryable, holder: string): Promise<void> {
+  await database.query(
+    `update node_claim c set used = true, lease_until = least(c.lease_until, clock_timestamp())
+      where c.holder = $1 and ${isOpen}`,
+    [holder],
+  );
+}
+
+/**
+ * A holder that goes on sending heartbeats would keep a cancelled run for ever. It has one lease to hear of the cancel, by
+ * some call that renews it, and then a while to end the task; a shorter time that the attempt has stays.
+ */
+export async function boundCancelledLease(tx: Tx, runId: string): Promise<void> {
+  await tx.query(
+    `update node_claim c set timeout_at = least(c.timeout_at, ${leaseFromNow('c.lease_seconds + $2')})
+      where c.run_id = $1 and ${isOpen}`,
+    [runId, leaseTimes.cancelGraceSeconds],
+  );
+}

@@ -1,0 +1,88 @@
+/**
+ * The queue of runs: how a run gets into it, which of its runs may be claimed, and how those who wait for one are notified.
+ * A waiting claim holds no connection of its own: one a process LISTENs, and asks now and then what notifications may have
+ * missed.
+ */
+import type { Database, Row } from '../connection/database.ts';
+import { Listener, type ListenerEvents } from '../connection/listener.ts';
+import type { RunnerIdentity } from '../runners/holder.ts';
+import { runnerChangedChannel } from '../runners/runner-instances.ts';
+
+/** The payload is the node template's name. */
+const taskReadyChannel = 'task_ready';
+
+/** Of a run `r`: it may be claimed. */
+export const isClaimable = `r.state = 'queued' and not r.frozen`;
+
+/** For `update node_run set`: into the queue at once. */
+export const queued = `state = 'queued', due_at = null`;
+
+/** For `update node_run set`: into the queue after a time, or at once. @param seconds an SQL expression, 0 or more */
+export const queuedAfter = (seconds: string) => `
+  state = case when ${seconds} > 0 then 'waiting' else 'queued' end,
+  due_at = case when ${seconds} > 0 then clock_timestamp() + make_interval(secs => ${seconds}) end`;
+
+/** What a step that puts runs `r` into the queue returns of each, for {@link notifyReady}. */
+export const queuedColumns = 'r.template_name, r.runner_type, r.state';
+
+/**
+ * To be selected from a step that has put runs into the queue: notifies those who wait for such a task. Built-in runs are
+ * started by their session's workflow. PostgreSQL delivers equal notifications of one transaction once.
+ */
+export const notifyReady = (step: string) => `
+  case when ${step}.state = 'queued' and ${step}.runner_type <> 'system'
+       then pg_notify('${taskReadyChannel}', ${step}.template_name) end`;
+
+export interface QueueEvents extends ListenerEvents {
+  /** A task of this node template was queued, or may have been. */
+  ready(template: string): void;
+  /** Operators drained instances, or gave them tasks again. */
+  runnersChanged(): void;
+}
+
+export function queueListener(database: Database, events: QueueEvents): Listener {
+  const channels = { [taskReadyChannel]: events.ready, [runnerChangedChannel]: events.runnersChanged };
+  return new Listener(database, channels, events);
+}
+
+/** A claim that waits, with the sequence that it got on arrival. */
+export interface WaitingClaim {
+  readonly identity: RunnerIdentity;
+  readonly claimSeq: number;
+}
+
+export interface QueueCheck {
+  /** Those of the asked templates that have a task queued. */
+  readonly ready: readonly string[];
+  /** Places (from 0) of those claims that a newer claim of the same instance has replaced. */
+  readonly outdated: readonly number[];
+  /** Places of those claims whose instance is drained. */
+  readonly drained: readonly number[];
+}
+
+const placesOf = (condition: string) => `
+  array(
+    select w.place - 1
+      from unnest($2::text[], $3::text[], $4::bigint[]) with ordinality as w (holder, instance_id, claim_seq, place)
+      join runner_instance i on i.holder = w.holder and i.instance_id = w.instance_id
+     where ${condition})`;
+const checkStatement = `
+  select array(
+           select t.name from unnest($1::text[]) as t (name)
+            where exists (select from node_run r where ${isClaimable} and r.template_name = t.name)) as ready,
+         ${placesOf('i.claim_seq > w.claim_seq')} as outdated, ${placesOf('i.drained')} as drained`;
+
+/** What is ready now. */
+export async function checkQueue(
+  listener: Listener,
+  templates: readonly string[],
+  waiting: readonly WaitingClaim[],
+): Promise<QueueCheck> {
+  const [row] = await listener.query<QueueCheck & Row>(checkStatement, [
+    templates,
+    waiting.map(({ identity }) => identity.holder),
+    waiting.map(({ identity }) => identity.instanceId),
+    waiting.map(({ claimSeq }) => claimSeq),
+  ]);
+  return row!;
+}

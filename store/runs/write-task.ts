@@ -1,0 +1,71 @@
+/** The transaction in which the holder of a task writes: fenced, and refused as a whole. */
+import type { Database, Tx } from '../connection/database.ts';
+import type { RunnerIdentity } from '../runners/holder.ts';
+import { type Change, changeSession, type LockedSession } from './change-session.ts';
+import { fence, type HeldTask } from './lease.ts';
+
+export type WriteRefusal =
+  | 'task-not-found'
+  | 'upload-not-found'
+  | 'watermark-regression'
+  | 'watermark-unknown-input';
+
+/** Thrown inside the transaction: a refused write leaves nothing behind. */
+export class Refusal extends Error {
+  readonly why: WriteRefusal;
+  constructor(why: WriteRefusal) {
+    super(why);
+    this.why = why;
+  }
+}
+
+/** Returns a {@link Refusal} that `work` throws as a result. */
+export async function refusable<T>(
+  work: () => Promise<T>,
+): Promise<T | { readonly kind: 'refused'; readonly why: WriteRefusal }> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Refusal) return { kind: 'refused', why: error.why };
+    throw error;
+  }
+}
+
+/** A task whose holder writes, its run and claim locked. */
+export interface TaskWrite {
+  readonly tx: Tx;
+  readonly identity: RunnerIdentity;
+  readonly task: HeldTask;
+}
+
+/** Writes for a held task without its session. */
+export async function writeTask<T>(
+  database: Database,
+  identity: RunnerIdentity,
+  taskId: string,
+  write: (held: TaskWrite) => Promise<T>,
+) {
+  return refusable(() => database.transaction(async (tx) => write(await held(tx, identity, taskId))));
+}
+
+/** As {@link writeTask}, for what changes the task's session. */
+export async function writeTaskAndSession<T>(
+  database: Database,
+  identity: RunnerIdentity,
+  taskId: string,
+  write: (held: TaskWrite, session: LockedSession) => Promise<Change<T>>,
+) {
+  return refusable(async () => {
+    const result = await changeSession(database, { taskId }, async (tx, session) =>
+      write(await held(tx, identity, taskId), session),
+    );
+    if (result === undefined) throw new Refusal('task-not-found');
+    return result;
+  });
+}
+
+async function held(tx: Tx, identity: RunnerIdentity, taskId: string): Promise<TaskWrite> {
+  const task = await fence(tx, identity, taskId);
+  if (task === undefined) throw new Refusal('task-not-found');
+  return { tx, identity, task };
+}

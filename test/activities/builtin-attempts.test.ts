@@ -1,0 +1,139 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DataSources } from '../../activities/builtin/data-sources.ts';
+import { tabularNode } from '../../activities/builtin/tabular-node.ts';
+import { findDataSourceByName } from '../../store/objects/data-sources.ts';
+import { newOutputKey } from '../../store/objects/object-store.ts';
+import { publishUpload } from '../../store/outputs/publish.ts';
+import { builtinHolder } from '../../store/runners/holder.ts';
+import { claimRun } from '../../store/runs/claims.ts';
+import { startTestApi, type TestApi } from '../support/api.ts';
+import { changesBy } from '../support/graph.ts';
+import { testEnvironment } from '../support/stack.ts';
+import { inputNode, tabularNode as tabularNodeOf, templateFile } from '../support/templates.ts';
+import { testWorkflows } from '../support/workflows.ts';
+import { RecordingClient, type RecordingSession, table } from './recording-session.ts';
+
+const platform = await testEnvironment();
+const temporalSide = await testWorkflows(platform.environment);
+let api: TestApi;
+let client: RecordingClient;
+beforeAll(async () => {
+  api = await startTestApi(platform.environment);
+  await Promise.all([temporalSide.startWorker('workflows'), temporalSide.startWorker('builtin')]);
+  client = await RecordingClient.signIn(api.url, platform.administrator);
+});
+afterAll(() => api.stop());
+
+describe('an attempt that dies in the middle', () => {
+  /** Publishes uploads without a notification of the workflow, so that the test can claim the run. */
+  async function unnoticed(templateName: string | undefined, ...files: [name: string, text: string][]) {
+    const { database, objects, pending } = api.composed.services;
+    const session = await client.newSession(templateName);
+    const dataSource = (await findDataSourceByName(database, 'platform'))!;
+    for (const [outputIdentifier, text] of files) {
+      const objectKey = newOutputKey();
+      await pending.begin(objectKey, dataSource.id);
+      const stored = await objects.of(dataSource).put(objectKey, Readable.from([Buffer.from(text)]), {
+        signal: AbortSignal.timeout(10_000),
+      });
+      const upload = {
+        ...stored,
+        nodeInstanceId: session.nodeId(0),
+        dataSourceId: dataSource.id,
+        objectKey,
+        outputIdentifier,
+        contentType: 'text/csv',
+        contentEncoding: null,
+        metadata: null,
+      };
+      // Otherwise the workflow executes the run before the test has claimed it.
+      const changes = await changesBy(database, () => publishUpload(database, upload));
+      expect(changes.length).toBeGreaterThan(0);
+      pending.release(objectKey);
+    }
+    return session;
+  }
+
+  /** Takes the session's queued run as a process would that dies when it begins with the second input. */
+  async function dieAtSecondInput(session: RecordingSession): Promise<void> {
+    const { database, objects, pending, log } = api.composed.services;
+    const [run] = await database.query<{ id: string }>(
+      `select id from node_run where session_id = $1 and state = 'queued'`,
+      [session.id],
+    );
+    const identity = { holder: builtinHolder, instanceId: `dies.${session.id}` };
+    const task = await claimRun(database, identity, { runId: run!.id, attempt: 1, leaseSeconds: 600 });
+    const workDir = await mkdtemp(join(tmpdir(), 'sdp-dies-'));
+    let begun = 0;
+    const report = () => {
+      begun += 1;
+      if (begun === 2) throw new Error('The process died.');
+    };
+    const configuration = JSON.parse(task!.configuration);
+    const { signal } = new AbortController();
+    const services = { database, objects, pending, log };
+    const room = { budgetBytes: 2 ** 30, reserveBytes: 0 };
+    const tools = { sources: new DataSources(objects), fileSeconds: 60, room, unpackRatio: 200 };
+    const attempt = { ...tools, task: task!, identity, configuration, workDir, signal, report };
+    const died = tabularNode.run(attempt, services);
+    await expect(died).rejects.toThrow('The process died.');
+    await rm(workDir, { recursive: true });
+    await database.query(
+      `update node_claim set lease_until = clock_timestamp() - interval '1 second' where task_id = $1`,
+      [task!.taskId],
+    );
+  }
+
+  const outputsOf = (session: RecordingSession) =>
+    api.composed.services.database.query<{ id: number; name: string }>(
+      `select id, output_identifier as name from node_output where node_instance_id = $1 order by id`,
+      [session.nodeId(1)],
+    );
+  const runsOf = (session: RecordingSession) =>
+    api.composed.services.database.query<{ outcome: string; attempt: number }>(
+      'select outcome, attempt from node_run where node_instance_id = $1',
+      [session.nodeId(1)],
+    );
+
+  test('the next one goes on after the outputs that it wrote, and writes none of them again', async () => {
+    const files = ['one', 'two', 'three'].map((name): [string, string] => [`${name}.csv`, table(1, 2)]);
+    const session = await unnoticed(undefined, ...files);
+    await dieAtSecondInput(session);
+    const [first, ...others] = await outputsOf(session);
+    expect(others).toEqual([]);
+    expect((await session.settled()).map(({ state }) => state)).toEqual([
+      'Succeeded',
+      'Succeeded',
+      'Succeeded',
+    ]);
+    const outputs = await outputsOf(session);
+    expect(outputs).toHaveLength(3);
+    expect(outputs[0]).toEqual(first);
+    expect(await runsOf(session)).toEqual([{ outcome: 'completed', attempt: 2 }]);
+    const { sources } = await session.dashboard();
+    expect(sources.map(({ name }) => name)).toEqual(['one.csv', 'two.csv', 'three.csv']);
+  });
+
+  test('what it wrote counts for the run, also when the next one finds nothing more to write', async () => {
+    await client.call(
+      'POST',
+      '/api/v2/admin/session-templates',
+      templateFile('empty-is-fine', [
+        inputNode('upload'),
+        {
+          ...tabularNodeOf('recording', 'upload'),
+          DefaultConfiguration: { inputFormat: 'csv', whenNoOutputs: 'no-output' },
+        },
+      ]),
+    );
+    const session = await unnoticed('empty-is-fine', ['one.csv', table(1, 2)], ['empty.csv', '']);
+    await dieAtSecondInput(session);
+    await session.settled();
+    expect(await runsOf(session)).toEqual([{ outcome: 'completed', attempt: 2 }]);
+    expect(await outputsOf(session)).toHaveLength(1);
+  });
+});

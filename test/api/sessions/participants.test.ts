@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { anonymousKey } from '../../../api/identity/participants.ts';
+import { projectRoutes } from '../../../api/projects/routes.ts';
+import { sessionTemplateRoutes } from '../../../api/session-templates/routes.ts';
+import { sessionRoutes } from '../../../api/sessions/routes.ts';
+import { ask, makePeople, type People, startTestApi, type TestApi } from '../../support/api.ts';
+import { testEnvironment } from '../../support/stack.ts';
+import { inputNode, ship, tabularNode, templateFile } from '../../support/templates.ts';
+
+const platform = await testEnvironment();
+let api: TestApi;
+let people: People;
+let projectId: number;
+let templateId: number;
+
+beforeAll(async () => {
+  const routes = [...sessionRoutes, ...projectRoutes, ...sessionTemplateRoutes];
+  api = await startTestApi(platform.environment, { routes });
+  people = await makePeople(api.url, platform.administrator);
+  await ship(api.composed.services.database);
+  projectId = (await call('POST', '/projects', { Title: 'Flights' })).body.id;
+  const nodes = [
+    inputNode('a'),
+    inputNode('b'),
+    tabularNode('both', 'b', 'a'),
+    tabularNode('last', 'both', 'a'),
+  ];
+  const imported = await call('POST', '/api/v2/admin/session-templates', templateFile('diamond', nodes));
+  templateId = imported.body.id;
+});
+afterAll(() => api.stop());
+
+const call = (method: string, path: string, json?: unknown, token = people.Developer.token) =>
+  ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
+const create = (json: object = {}, token = people.Developer.token) =>
+  call('POST', '/session', { ProjectId: projectId, SessionTemplateId: templateId, ...json }, token);
+const keyOf = (address: string) => anonymousKey(address, platform.environment.PARTICIPANT_KEY!);
+const stored = async (id: string) =>
+  (await api.composed.services.database.query('select * from session where id = $1', [id]))[0]!;
+
+describe('participants', () => {
+  test('are stored as identifiers and shown as addresses to those who may see them', async () => {
+    const { body } = await create({ Email: ` ${people.Instructor.email.toUpperCase()}` });
+    expect(body.email).toBe(people.Instructor.email);
+    expect(await stored(body.id)).toMatchObject({
+      email_identifier: people.Instructor.userId,
+      email_key: keyOf(people.Instructor.email),
+    });
+    expect(body.sessionUsers.map((user: { userId: string }) => user.userId)).toEqual([
+      people.Developer.userId,
+      people.Instructor.userId,
+    ]);
+    const path = `/api/v2/sessions/${body.id}`;
+    expect((await call('GET', path, undefined, people.Trainee.token)).body.email).toBe(
+      people.Instructor.userId,
+    );
+    expect((await call('GET', path, undefined, people.offlineToken)).body.email).toBe(
+      people.Instructor.userId,
+    );
+    expect((await call('GET', path, undefined, people.adminToken)).body.email).toBe(people.Instructor.email);
+  });
+
+  test('whom nobody knows, and all whom a device names, become the same one-way key every time', async () => {
+    const key = keyOf('stranger@example.org');
+    expect(key).toMatch(/^anon:[0-9a-f]{32}$/);
+    for (const Email of ['Stranger@example.org', ' stranger@EXAMPLE.org ']) {
+      expect((await create({ Email })).body.email).toBe(key);
+    }
+    const { body } = await create({ Email: people.Instructor.email }, people.offlineToken);
+    expect(body.email).toBe(keyOf(people.Instructor.email));
+  });
+
+  test('in metadata are treated the same way', async () => {
+    const Metadata = {
+      openedBy: people.Instructor.email,
+      closedBy: 'stranger@example.org',
+      participants: [
+        people.Trainee.email,
+        { email: people.Instructor.email, startTimeUtc: 'x' },
+        'seat 4',
+        7,
+      ],
+      other: people.Instructor.email,
+    };
+    const { body } = await create({ Metadata });
+    expect((await stored(body.id)).metadata).toEqual({
+      openedBy: people.Instructor.userId,
+      closedBy: keyOf('stranger@example.org'),
+      participants: [people.Trainee.userId, { id: people.Instructor.userId, startTimeUtc: 'x' }, 'seat 4', 7],
+      other: people.Instructor.email,
+    });
+    expect(body.metadata).toEqual({
+      ...Metadata,
+      closedBy: keyOf('stranger@example.org'),
+      participants: [
+        people.Trainee.email,
+        { id: people.Instructor.userId, email: people.Instructor.email, startTimeUtc: 'x' },
+        'seat 4',
+        7,
+      ],
+    });
+    const row = (await call('GET', `/api/v2/session?search=${body.id}`)).body.sessions[0];
+    expect(row.metadata.openedBy).toBe(people.Instructor.userId);
+  });
+});

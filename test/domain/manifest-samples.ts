@@ -1,0 +1,26 @@
+/** Manifests of one feature with what is wrong or more in them, as tests need it. */
+import { checkManifest, type Registered } from '../../domain/runners/manifest.ts';
+
+export const empty: Registered = {
+  featureVersion: null,
+  manifest: null,
+  runnerTypes: new Map(),
+  nodeTemplates: new Map(),
+};
+export const runnerType = (extra: object = {}) => ({ name: 'vision', runtime: 'external', ...extra });
+export const nodeTemplate = (extra: object = {}) => ({
+  name: 'detect-objects',
+  runnerType: 'vision',
+  type: 'Processing',
+  configurationSchema: { type: 'object' },
+  ...extra,
+});
+export const manifest = (extra: object = {}) => ({
+  manifestVersion: 1,
+  feature: { name: 'Vision', version: '1.2.0', ownershipType: 'ThirdParty' },
+  runnerTypes: [runnerType()],
+  nodeTemplates: [nodeTemplate()],
+  ...extra,
+});
+export const errorsOf = (value: unknown, registered = empty) =>
+  checkManifest(value, registered, new Map()).errors.map((issue) => `${issue.path} ${issue.message}`);

@@ -1,0 +1,249 @@
+-- A claim that arrives for one template (arriveAndClaim).
+with pick as materialized (select r.id from node_run r
+  where r.state = 'queued' and not r.frozen and r.template_name = $5 and not
+  exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 and c.ended_at is null)
+  order by r.fair_rank limit 1 for update skip locked),
+instance as materialized (
+  insert into runner_instance (holder, instance_id, claim_seq, templates) values ($1, $2, 1, $6::text[])
+  on conflict (holder, instance_id)
+  do update set claim_seq = runner_instance.claim_seq + 1, last_seen_at = clock_timestamp(), signed_off_at = null,
+  templates = excluded.templates
+  returning claim_seq, drained),
+replay as materialized (
+  select case when t.incremental and n.watermark_position < before.position
+  then n.watermark_position else coalesce(before.position, 0) end as position,
+  case when t.incremental and n.watermark_position < before.position
+  then n.watermark_output_id else before.output_id end as output_id
+  from pick join node_run r on r.id = pick.id
+  join node_instance n on n.id = r.node_instance_id
+  join node_template t on t.id = n.node_template_id
+  cross join lateral (
+    select coalesce(r.upper_position, max(p.newest_position), 0) as upper
+    from node_instance p where p.id = any (n.parent_ids)) bound
+  cross join lateral (
+    select min(v.position) as position
+    from output_version v
+    join lateral (
+      select x.run_id, x.position from output_version x
+      where x.node_instance_id = v.node_instance_id and x.position <= bound.upper
+      and (x.superseded_at_position is null or x.superseded_at_position > bound.upper)
+      order by x.position desc limit 1) newest on true
+    where v.node_instance_id = any (n.parent_ids) and v.position <= bound.upper
+    and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
+    and (t.reprocess = 'all' or v.position = newest.position
+      or (newest.run_id is not null and v.run_id = newest.run_id))) first
+  left join lateral (
+    select v.position, v.output_id from output_version v
+    where v.node_instance_id = any (n.parent_ids) and v.position < first.position
+    and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
+    order by v.position desc limit 1) before on true
+  where r.reason = 'reprocess' and r.replay_position is null),
+run as (
+  update node_run r
+  set state = 'held', due_at = null,
+  upper_position = coalesce(r.upper_position, (
+      select coalesce(max(p.newest_position), 0) from node_instance n
+      join node_instance p on p.id = any (n.parent_ids) where n.id = r.node_instance_id)),
+  replay_position = coalesce(r.replay_position, (select position from replay)),
+  replay_output_id = coalesce(r.replay_output_id, (select output_id from replay))
+  from pick, instance where r.id = pick.id and not instance.drained and
+  ($1 not like 'token:%'
+    or exists (select from runner_token k where k.id = case when $1 like 'token:%' then substr($1, 7)::uuid end
+      and k.revoked_at is null and k.expires_at > clock_timestamp()))
+  returning r.*
+), attempt as (
+  update node_attempt a set started_at = coalesce(a.started_at, clock_timestamp())
+  from run where a.run_id = run.id and a.number = run.attempt
+  returning case when old.started_at is null
+  then extract(epoch from clock_timestamp() - a.available_at)::float8 end as waited_seconds
+), claim as (
+  insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
+    timeout_at, watermark_position, watermark_output_id, unnamed_outputs)
+  select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
+  clock_timestamp() + make_interval(secs => coalesce(t.lease_seconds, $4)), clock_timestamp() + make_interval(secs => t.timeout_seconds),
+  coalesce(run.replay_position, n.watermark_position),
+  case when run.replay_position is null then n.watermark_output_id else run.replay_output_id end,
+  run.unnamed_from
+  from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
+  returning *
+)
+select instance.claim_seq, instance.drained,
+exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 and c.ended_at is null) as holds_task, task.*
+from instance left join lateral (select
+  claim.task_id, run.id as run_id, run.attempt, run.max_attempts, run.reason,
+  s.project_id, s.id as session_id, s.name as session_name, n.id as node_instance_id,
+  n.name as node_name, run.template_name as node_template, run.runner_type, n.configuration,
+  coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name) order by p.ordinal)
+      from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
+  claim.claimed_at, claim.lease_until as lease_expires_at, claim.lease_seconds,
+  run.traceparent, attempt.waited_seconds,
+  t.incremental, t.timeout_seconds, claim.watermark_output_id,
+  claim.watermark_position, run.upper_position,
+  (select count(*) from output_version v
+    where v.node_instance_id = any (n.parent_ids) and v.position > claim.watermark_position
+    and v.position <= run.upper_position
+    and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)) as pending_inputs
+  from run join claim on true left join attempt on true join node_instance n on n.id = run.node_instance_id
+  join node_template t on t.id = n.node_template_id join session s on s.id = run.session_id) task on true;
+
+-- A claim that has arrived (claimNext).
+with pick as materialized (
+  select r.id from node_run r where r.state = 'queued' and not r.frozen and r.template_name = $6
+  order by r.fair_rank limit 1 for update skip locked),
+instance as materialized (
+  select i.drained from runner_instance i, pick
+  where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i),
+replay as materialized (
+  select case when t.incremental and n.watermark_position < before.position
+  then n.watermark_position else coalesce(before.position, 0) end as position,
+  case when t.incremental and n.watermark_position < before.position
+  then n.watermark_output_id else before.output_id end as output_id
+  from pick join node_run r on r.id = pick.id
+  join node_instance n on n.id = r.node_instance_id
+  join node_template t on t.id = n.node_template_id
+  cross join lateral (
+    select coalesce(r.upper_position, max(p.newest_position), 0) as upper
+    from node_instance p where p.id = any (n.parent_ids)) bound
+  cross join lateral (
+    select min(v.position) as position
+    from output_version v
+    join lateral (
+      select x.run_id, x.position from output_version x
+      where x.node_instance_id = v.node_instance_id and x.position <= bound.upper
+      and (x.superseded_at_position is null or x.superseded_at_position > bound.upper)
+      order by x.position desc limit 1) newest on true
+    where v.node_instance_id = any (n.parent_ids) and v.position <= bound.upper
+    and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
+    and (t.reprocess = 'all' or v.position = newest.position
+      or (newest.run_id is not null and v.run_id = newest.run_id))) first
+  left join lateral (
+    select v.position, v.output_id from output_version v
+    where v.node_instance_id = any (n.parent_ids) and v.position < first.position
+    and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
+    order by v.position desc limit 1) before on true
+  where r.reason = 'reprocess' and r.replay_position is null),
+run as (
+  update node_run r
+  set state = 'held', due_at = null,
+  upper_position = coalesce(r.upper_position, (
+      select coalesce(max(p.newest_position), 0) from node_instance n
+      join node_instance p on p.id = any (n.parent_ids) where n.id = r.node_instance_id)),
+  replay_position = coalesce(r.replay_position, (select position from replay)),
+  replay_output_id = coalesce(r.replay_output_id, (select output_id from replay))
+  from pick, instance where r.id = pick.id and not instance.drained and
+  ($1 not like 'token:%'
+    or exists (select from runner_token k where k.id = case when $1 like 'token:%' then substr($1, 7)::uuid end
+      and k.revoked_at is null and k.expires_at > clock_timestamp()))
+  returning r.*
+), attempt as (
+  update node_attempt a set started_at = coalesce(a.started_at, clock_timestamp())
+  from run where a.run_id = run.id and a.number = run.attempt
+  returning case when old.started_at is null
+  then extract(epoch from clock_timestamp() - a.available_at)::float8 end as waited_seconds
+), claim as (
+  insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
+    timeout_at, watermark_position, watermark_output_id, unnamed_outputs)
+  select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
+  clock_timestamp() + make_interval(secs => coalesce(t.lease_seconds, $4)), clock_timestamp() + make_interval(secs => t.timeout_seconds),
+  coalesce(run.replay_position, n.watermark_position),
+  case when run.replay_position is null then n.watermark_output_id else run.replay_output_id end,
+  run.unnamed_from
+  from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
+  returning *
+) select
+claim.task_id, run.id as run_id, run.attempt, run.max_attempts, run.reason,
+s.project_id, s.id as session_id, s.name as session_name, n.id as node_instance_id,
+n.name as node_name, run.template_name as node_template, run.runner_type, n.configuration,
+coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name) order by p.ordinal)
+    from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
+claim.claimed_at, claim.lease_until as lease_expires_at, claim.lease_seconds,
+run.traceparent, attempt.waited_seconds,
+t.incremental, t.timeout_seconds, claim.watermark_output_id,
+claim.watermark_position, run.upper_position,
+(select count(*) from output_version v
+  where v.node_instance_id = any (n.parent_ids) and v.position > claim.watermark_position
+  and v.position <= run.upper_position
+  and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)) as pending_inputs
+from run join claim on true left join attempt on true join node_instance n on n.id = run.node_instance_id
+join node_template t on t.id = n.node_template_id join session s on s.id = run.session_id;
+
+-- The claim of one attempt, for a built-in node (claimRun).
+with pick as materialized (
+  select r.id from node_run r where r.state = 'queued' and not r.frozen and r.id = $6::uuid and r.attempt = $7
+  for update skip locked),
+instance as materialized (
+  select i.drained from runner_instance i, pick
+  where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i),
+replay as materialized (
+  select case when t.incremental and n.watermark_position < before.position
+  then n.watermark_position else coalesce(before.position, 0) end as position,
+  case when t.incremental and n.watermark_position < before.position
+  then n.watermark_output_id else before.output_id end as output_id
+  from pick join node_run r on r.id = pick.id
+  join node_instance n on n.id = r.node_instance_id
+  join node_template t on t.id = n.node_template_id
+  cross join lateral (
+    select coalesce(r.upper_position, max(p.newest_position), 0) as upper
+    from node_instance p where p.id = any (n.parent_ids)) bound
+  cross join lateral (
+    select min(v.position) as position
+    from output_version v
+    join lateral (
+      select x.run_id, x.position from output_version x
+      where x.node_instance_id = v.node_instance_id and x.position <= bound.upper
+      and (x.superseded_at_position is null or x.superseded_at_position > bound.upper)
+      order by x.position desc limit 1) newest on true
+    where v.node_instance_id = any (n.parent_ids) and v.position <= bound.upper
+    and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
+    and (t.reprocess = 'all' or v.position = newest.position
+      or (newest.run_id is not null and v.run_id = newest.run_id))) first
+  left join lateral (
+    select v.position, v.output_id from output_version v
+    where v.node_instance_id = any (n.parent_ids) and v.position < first.position
+    and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
+    order by v.position desc limit 1) before on true
+  where r.reason = 'reprocess' and r.replay_position is null),
+run as (
+  update node_run r
+  set state = 'held', due_at = null,
+  upper_position = coalesce(r.upper_position, (
+      select coalesce(max(p.newest_position), 0) from node_instance n
+      join node_instance p on p.id = any (n.parent_ids) where n.id = r.node_instance_id)),
+  replay_position = coalesce(r.replay_position, (select position from replay)),
+  replay_output_id = coalesce(r.replay_output_id, (select output_id from replay))
+  from pick, instance where r.id = pick.id and not instance.drained and
+  ($1 not like 'token:%'
+    or exists (select from runner_token k where k.id = case when $1 like 'token:%' then substr($1, 7)::uuid end
+      and k.revoked_at is null and k.expires_at > clock_timestamp()))
+  returning r.*
+), attempt as (
+  update node_attempt a set started_at = coalesce(a.started_at, clock_timestamp())
+  from run where a.run_id = run.id and a.number = run.attempt
+  returning case when old.started_at is null
+  then extract(epoch from clock_timestamp() - a.available_at)::float8 end as waited_seconds
+), claim as (
+  insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
+    timeout_at, watermark_position, watermark_output_id, unnamed_outputs)
+  select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
+  clock_timestamp() + make_interval(secs => coalesce(t.lease_seconds, $4)), clock_timestamp() + make_interval(secs => t.timeout_seconds),
+  coalesce(run.replay_position, n.watermark_position),
+  case when run.replay_position is null then n.watermark_output_id else run.replay_output_id end,
+  run.unnamed_from
+  from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
+  returning *
+) select
+claim.task_id, run.id as run_id, run.attempt, run.max_attempts, run.reason,
+s.project_id, s.id as session_id, s.name as session_name, n.id as node_instance_id,
+n.name as node_name, run.template_name as node_template, run.runner_type, n.configuration,
+coalesce((select json_agg(json_build_object('nodeInstanceId', p.id, 'name', p.name) order by p.ordinal)
+    from node_instance p where p.id = any (n.parent_ids)), '[]') as parents,
+claim.claimed_at, claim.lease_until as lease_expires_at, claim.lease_seconds,
+run.traceparent, attempt.waited_seconds,
+t.incremental, t.timeout_seconds, claim.watermark_output_id,
+claim.watermark_position, run.upper_position,
+(select count(*) from output_version v
+  where v.node_instance_id = any (n.parent_ids) and v.position > claim.watermark_position
+  and v.position <= run.upper_position
+  and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)) as pending_inputs
+from run join claim on true left join attempt on true join node_instance n on n.id = run.node_instance_id
+join node_template t on t.id = n.node_template_id join session s on s.id = run.session_id;

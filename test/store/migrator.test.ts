@@ -1,0 +1,213 @@
+/** The migrator on databases of its own: beside writers, after a kill, and on what earlier versions left. */
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { migrateAuth } from '../../auth/migrate.ts';
+import { authMigrations } from '../../auth/migrations.ts';
+import { checkAuthSchema } from '../../auth/schema-check.ts';
+import { Database } from '../../store/connection/database.ts';
+import { platformMigrations } from '../../store/connection/migrations.ts';
+import { checkSchema } from '../../store/connection/schema-check.ts';
+import { migrate } from '../../store/migrate.ts';
+import { eventually } from '../support/eventually.ts';
+import { testEnvironment } from '../support/stack.ts';
+
+const platform = await testEnvironment();
+const server = new pg.Client(platform.databaseUrl);
+const present = platformMigrations.migrations;
+
+beforeAll(() => server.connect());
+afterAll(() => server.end());
+
+/** An empty database with a connection to it, for one test. */
+async function emptyDatabase(): Promise<{ readonly url: string; readonly client: pg.Client }> {
+  const name = `test_${Math.floor(Date.now() / 1000)}_${randomBytes(4).toString('hex')}`;
+  await server.query(`create database "${name}"`);
+  const address = new URL(platform.databaseUrl);
+  address.pathname = `/${name}`;
+  const client = new pg.Client(address.href);
+  client.on('error', () => undefined);
+  await client.connect();
+  onTestFinished(async () => {
+    await client.end();
+    await server.query(`drop database "${name}" with (force)`);
+  });
+  return { url: address.href, client };
+}
+
+const rows = 60_000;
+const bigTable = {
+  name: '0001-big',
+  text: `create table big (id integer primary key, note text not null, copy text, copies integer not null default 0);
+    insert into big (id, note) select id, md5(id::text) from generate_series(1, ${rows}) as id;`,
+};
+/** Dear enough to take seconds. */
+const bigIndex = {
+  name: '0002-big-index',
+  text: '-- stepwise\ncreate index concurrently big_by_note on big (md5(repeat(note, 500)));',
+};
+const bigBackfill = {
+  name: '0003-big-backfill',
+  text: `-- stepwise
+    -- New rows have it by the trigger; those from before are given it here.
+    update big set copy = upper(repeat(note, 20)), copies = copies + 1 where copy is null and :batch(big);`,
+};
+
+/** Writes to the big table until told to end. Fails when it waits for a lock longer than a second. */
+async function writeUntil(url: string, isOver: () => boolean): Promise<number> {
+  const client = new pg.Client({ connectionString: url, options: '-c lock_timeout=1000' });
+  await client.connect();
+  let writes = 0;
+  try {
+    while (!isOver()) {
+      writes += 1;
+      await client.query('update big set note = md5($1::text) where id = $1::integer', [
+        1 + Math.floor(Math.random() * rows),
+      ]);
+      await client.query(`insert into big (id, note, copy) values ($1, '', '')`, [rows + writes]);
+    }
+  } finally {
+    await client.end();
+  }
+  return writes;
+}
+
+const endMigrator = (client: pg.Client) =>
+  client.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'migration' and datname = current_database()`,
+  );
+const isIndexValid = async (client: pg.Client): Promise<boolean | undefined> => {
+  const { rows: found } = await client.query(
+    `select indisvalid as valid from pg_index where indexrelid = to_regclass('big_by_note')`,
+  );
+  return found[0]?.valid;
+};
+const copied = async (client: pg.Client): Promise<number> =>
+  (await client.query('select count(*)::int as count from big where copies = 1')).rows[0].count;
+const namesIn = async (client: pg.Client, table: string): Promise<string[]> =>
+  (await client.query(`select name from ${table} order by name`)).rows.map(({ name }) => name);
+
+describe('beside writers', () => {
+  test('an index and a backfill of a large table hold up no writer for a second', async () => {
+    const { url, client } = await emptyDatabase();
+    await migrate(url, [bigTable]);
+    let isOver = false;
+    const writing = writeUntil(url, () => isOver);
+    writing.catch(() => undefined);
+    try {
+      expect(await migrate(url, [bigTable, bigIndex, bigBackfill])).toEqual([
+        bigIndex.name,
+        bigBackfill.name,
+      ]);
+    } finally {
+      isOver = true;
+    }
+    expect(await writing).toBeGreaterThan(10);
+    expect(await isIndexValid(client)).toBe(true);
+    expect(await copied(client)).toBe(rows);
+  }, 120_000);
+
+  test('two migrators at once do the work once, and wait for each other without a deadlock', async () => {
+    const { url, client } = await emptyDatabase();
+    const both = await Promise.all([1, 2].map(() => migrate(url, [bigTable, bigIndex])));
+    expect(both.map((ran) => ran.length).sort()).toEqual([0, 2]);
+    expect(await isIndexValid(client)).toBe(true);
+  }, 120_000);
+});
+
+describe('after a kill', () => {
+  test('the index that was under way is built anew', async () => {
+    const { url, client } = await emptyDatabase();
+    await migrate(url, [bigTable]);
+    const killed = migrate(url, [bigTable, bigIndex]).catch((error: Error) => error);
+    await eventually('the index is under way', async () => (await isIndexValid(client)) === false);
+    await endMigrator(client);
+    expect(await killed).toBeInstanceOf(Error);
+    expect(await isIndexValid(client)).toBe(false);
+    expect(await namesIn(client, 'platform_migration')).toEqual([bigTable.name]);
+    expect(await migrate(url, [bigTable, bigIndex])).toEqual([bigIndex.name]);
+    expect(await isIndexValid(client)).toBe(true);
+  }, 120_000);
+
+  test('a backfill goes on with the rows that are left', async () => {
+    const { url, client } = await emptyDatabase();
+    await migrate(url, [bigTable]);
+    const killed = migrate(url, [bigTable, bigBackfill]).catch((error: Error) => error);
+    await eventually('some batches are done', async () => (await copied(client)) > 0);
+    await endMigrator(client);
+    expect(await killed).toBeInstanceOf(Error);
+    const before = await copied(client);
+    expect(before).toBeLessThan(rows);
+    expect(await migrate(url, [bigTable, bigBackfill])).toEqual([bigBackfill.name]);
+    // Each row once: what was done before the kill stands.
+    expect(await copied(client)).toBe(rows);
+  }, 120_000);
+});
+
+test('a step that would stop writers, or could not be repeated, is refused before the first runs', async () => {
+  const { url, client } = await emptyDatabase();
+  await migrate(url, [bigTable]);
+  for (const step of [
+    'create index x on big (note)',
+    'alter table big add column x text',
+    'update big set copy = 1',
+  ]) {
+    const text = `-- stepwise\n${bigIndex.text}\n${step};`;
+    await expect(migrate(url, [bigTable, { name: '0002-x', text }])).rejects.toThrow(step);
+  }
+  expect(await isIndexValid(client)).toBeUndefined();
+}, 30_000);
+
+describe('names', () => {
+  test.each([platformMigrations, authMigrations])(
+    'no two migrations of $place have one number, or the same words behind it',
+    ({ migrations }) => {
+      const parts = migrations.map(({ name }) => /^(\d{4})[-_]([\w-]+)$/.exec(name)!);
+      expect(parts.map(([, number]) => Number(number))).toEqual(migrations.map((_, at) => at + 1));
+      expect(new Set(parts.map(([, , words]) => words)).size).toBe(migrations.length);
+    },
+  );
+
+  /** As the first version noted them, where three numbers stood twice and one was missing. */
+  const earlier = present.slice(0, 25).map(({ name }, at) => {
+    const numbers = [1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 14, 15, 16, 17, 18, 19, 20, 22, 23];
+    return `${String(numbers[at]).padStart(4, '0')}${name.slice(4)}`;
+  });
+  const next = { name: '9000-next', text: 'create table next_things (id bigint);' };
+
+  test('a database of earlier names goes on with the present ones, and has each migration once', async () => {
+    const { url, client } = await emptyDatabase();
+    await migrate(url, present.slice(0, 25));
+    for (const [at, name] of earlier.entries())
+      await client.query('update platform_migration set name = $1 where id = $2', [name, at + 1]);
+    const database = await Database.open({ databaseUrl: url, poolSize: 2 });
+    onTestFinished(() => database.close());
+    // While nothing is to be run, a process of the earlier version may still be started: it knows these names alone.
+    expect(await migrate(url, present.slice(0, 25))).toEqual([]);
+    expect(await namesIn(client, 'platform_migration')).toEqual([...earlier].sort());
+    expect(await migrate(url, [...present, next])).toEqual([
+      ...present.slice(25).map(({ name }) => name),
+      next.name,
+    ]);
+    expect(await namesIn(client, 'platform_migration')).toEqual([
+      ...present.map(({ name }) => name),
+      next.name,
+    ]);
+    await expect(checkSchema(database)).rejects.toThrow('DATABASE_URL: the database is at 9000-next, ');
+    await client.query(`delete from platform_migration where name = '9000-next'`);
+    await checkSchema(database);
+  }, 60_000);
+
+  test('so does an authentication service whose table has the names of files', async () => {
+    const { url, client } = await emptyDatabase();
+    await migrateAuth(url, 'administrator-of-the-tests');
+    await client.query(`update auth.migrations set name = name || '.sql'`);
+    await checkAuthSchema(url);
+    expect(await migrateAuth(url, undefined)).toBeNull();
+    expect(await namesIn(client, 'auth.migrations')).toEqual(
+      authMigrations.migrations.map(({ name }) => `${name}.sql`),
+    );
+    await checkAuthSchema(url);
+  }, 30_000);
+});

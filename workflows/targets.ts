@@ -1,0 +1,68 @@
+/** The three kinds of workflow as values: what each is named, what starts it, and what operators see of it. */
+import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
+import type { SessionLabel } from '../domain/sessions/session-change.ts';
+import {
+  type QueuedIngestInput,
+  queuedIngestId,
+  type SessionRunInput,
+  type SharedSessionWindowInput,
+  sessionWorkflowId,
+  windowWorkflowId,
+  workflowTypes,
+} from './contract.ts';
+
+export interface WorkflowTarget {
+  readonly type: (typeof workflowTypes)[keyof typeof workflowTypes];
+  /** @param taskQueue the queue of the installation's workflows */
+  readonly workflowId: (taskQueue: string) => string;
+  readonly input: SessionRunInput | SharedSessionWindowInput | QueuedIngestInput;
+  readonly summary: string;
+  readonly searchAttributes: TypedSearchAttributes;
+}
+
+const sessionIdKey = defineSearchAttributeKey('SessionId', SearchAttributeType.KEYWORD);
+const projectIdKey = defineSearchAttributeKey('ProjectId', SearchAttributeType.INT);
+const sessionTemplateKey = defineSearchAttributeKey('SessionTemplate', SearchAttributeType.KEYWORD);
+const failedNodesKey = defineSearchAttributeKey('FailedNodes', SearchAttributeType.INT);
+
+const labelAttributes = ({ sessionId, projectId, templateName }: SessionLabel) => [
+  { key: sessionIdKey, value: sessionId },
+  { key: projectIdKey, value: projectId },
+  { key: sessionTemplateKey, value: templateName },
+];
+
+/** The workflow that plans a session's runs and waits for them. */
+export function sessionTarget(session: SessionLabel): WorkflowTarget {
+  return {
+    type: workflowTypes.session,
+    workflowId: () => sessionWorkflowId(session.sessionId),
+    input: { sessionId: session.sessionId },
+    summary: `Session of template ${session.templateName}`,
+    searchAttributes: new TypedSearchAttributes([
+      ...labelAttributes(session),
+      { key: failedNodesKey, value: 0 },
+    ]),
+  };
+}
+
+/** The workflow that waits for the end of a shared session's window. */
+export function windowTarget(session: SessionLabel): WorkflowTarget {
+  return {
+    type: workflowTypes.window,
+    workflowId: () => windowWorkflowId(session.sessionId),
+    input: { sessionId: session.sessionId },
+    summary: `Window of a session of template ${session.templateName}`,
+    searchAttributes: new TypedSearchAttributes(labelAttributes(session)),
+  };
+}
+
+/** The workflow that publishes a project's queued uploads. */
+export function queueTarget(projectId: number): WorkflowTarget {
+  return {
+    type: workflowTypes.queue,
+    workflowId: (taskQueue) => queuedIngestId(projectId, taskQueue),
+    input: { projectId },
+    summary: `Queued uploads of project ${projectId}`,
+    searchAttributes: new TypedSearchAttributes([{ key: projectIdKey, value: projectId }]),
+  };
+}
