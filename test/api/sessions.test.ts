@@ -114,8 +114,8 @@ describe('POST /session', () => {
       '',
     ]);
     expect(await stored(body.id)).toMatchObject({
-      email_identifier: people.Trainee.userId,
-      email_key: keyOf(people.Trainee.email),
+      emailIdentifier: people.Trainee.userId,
+      emailKey: keyOf(people.Trainee.email),
     });
   });
 

@@ -164,8 +164,8 @@ describe('PATCH /api/v2/sessions/{id}', () => {
     });
     const [row] = await world.query('select * from session where id = $1', [session.id]);
     expect(row).toMatchObject({
-      email_identifier: people.Instructor.userId,
-      email_key: keyOf(people.Instructor.email),
+      emailIdentifier: people.Instructor.userId,
+      emailKey: keyOf(people.Instructor.email),
       metadata: { openedBy: people.Trainee.userId },
     });
     expect(JSON.stringify(row)).not.toContain('@');

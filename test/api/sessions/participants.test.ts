@@ -43,8 +43,8 @@ describe('participants', () => {
     const { body } = await create({ Email: ` ${people.Instructor.email.toUpperCase()}` });
     expect(body.email).toBe(people.Instructor.email);
     expect(await stored(body.id)).toMatchObject({
-      email_identifier: people.Instructor.userId,
-      email_key: keyOf(people.Instructor.email),
+      emailIdentifier: people.Instructor.userId,
+      emailKey: keyOf(people.Instructor.email),
     });
     expect(body.sessionUsers.map((user: { userId: string }) => user.userId)).toEqual([
       people.Developer.userId,
