@@ -29,10 +29,15 @@ export function toObjectStoreError(error: unknown): ObjectStoreError {
   return new ObjectStoreError(isMissing ? 'missing' : 'failed', status, error);
 }
 
-/** No answer, too many requests, or a fault of the store's own. */
+/** No answer, too many requests, a fault of the store's own, or a clock that has stepped. */
 function isWorthAnotherTry(error: unknown): boolean {
   const status = httpStatusOf(error);
-  return status === null || status === 408 || status === 429 || status >= 500;
+  return isClockCorrected(error) || status === null || status === 408 || status === 429 || status >= 500;
+}
+
+/** The store refused the time of the signature. The client has taken over the store's time for the next one by then. */
+function isClockCorrected(error: unknown): boolean {
+  return (error as Error | null)?.name === 'RequestTimeTooSkewed';
 }
 
 const networkCodes = new Set([

@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ListMultipartUploadsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import {
   newOutputKey,
   ObjectTooLarge,
@@ -257,4 +257,23 @@ test('a streamed object has a connection of its own, since some stores leave the
   through.close();
   server.closeAllConnections();
   server.close();
+});
+
+test('bytes are stored although the clock steps by hours, there and back', async () => {
+  const bytes = randomBytes(100);
+  const put = async () => {
+    const key = newOutputKey();
+    await store.put(key, pieces(bytes), { declaredBytes: bytes.length, signal: never });
+    return (await store.get(key)).sizeBytes;
+  };
+  const now = Date.now();
+  vi.useFakeTimers({ toFake: ['Date'] });
+  try {
+    for (const hours of [1, -1, 0]) {
+      vi.setSystemTime(now + hours * 3_600_000);
+      expect(await put(), `${hours} hours from now`).toBe(bytes.length);
+    }
+  } finally {
+    vi.useRealTimers();
+  }
 });

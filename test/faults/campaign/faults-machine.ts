@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Fault, type FaultContext, type FaultKind, inTurn } from './fault.ts';
 import { gateOf, type Line, lines, throughGate } from './faults-wire.ts';
 import type { CampaignPlatform } from './platform.ts';
@@ -60,6 +61,7 @@ function clockLibrary(): string | undefined {
   return undefined;
 }
 
+const cacheSeconds = 1;
 const steps = ['+600s', '-600s', '+3600s', '-3600s'];
 
 export const clock: FaultKind = {
@@ -73,7 +75,7 @@ export const clock: FaultKind = {
     await slot.restart({
       LD_PRELOAD: clockLibrary()!,
       FAKETIME_TIMESTAMP_FILE: file,
-      FAKETIME_CACHE_DURATION: '1',
+      FAKETIME_CACHE_DURATION: String(cacheSeconds),
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
     });
     const step = () => writeFileSync(file, `${random.oneOf(steps)}\n`);
@@ -82,6 +84,8 @@ export const clock: FaultKind = {
     const heal = async () => {
       clearInterval(stepping);
       writeFileSync(file, '+0\n');
+      // The process reads the file anew when its second is over: the fault ends then.
+      await delay(1_000 * cacheSeconds + 100);
       // A start takes seconds, which the suite has not.
       if (size === 'full') await slot.restart();
     };

@@ -227,9 +227,13 @@ export class Round {
     const until = Date.now() + restLimitMs;
     const isEnough = () => [...tally.last.values()].every((last) => last.length >= lastCalls);
     while (!isEnough() && Date.now() < until && !this.#over.signal.aborted) await delay(20);
+    const errors = JSON.stringify([...tally.errors]);
     for (const [family, last] of tally.last)
       if (last.length < lastCalls || last.includes(false))
-        this.#journal.find('recovered', `the last calls of ${family}: ${last}`);
+        this.#journal.find(
+          'recovered',
+          `the last calls of ${family}: ${last}, errors of the round: ${errors}`,
+        );
   }
 
   async #judge(leftBefore: ReadonlySet<string>): Promise<void> {
