@@ -26,14 +26,14 @@ const drainedTogether = 500;
 const publishedTogether = 100;
 /** After so long the workflow asks anew, so that its history tells how far it is. */
 const drainForMs = 20_000;
-const beatEveryMs = 3_000;
+const heartbeatEveryMs = 3_000;
 
 export function createIngestActivities(services: IngestServices): IngestActivities {
   return {
     async [activityNames.drainQueue](projectId) {
       const context = Context.current();
       const drain = { projectId, published: 0 };
-      const beat = setInterval(() => context.heartbeat(drain), beatEveryMs);
+      const beat = setInterval(() => context.heartbeat(drain), heartbeatEveryMs);
       try {
         await drainProject(services, drain, context.cancellationSignal);
         return { published: drain.published, more: await hasQueuedUploads(services.database, projectId) };

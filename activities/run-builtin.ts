@@ -124,7 +124,7 @@ async function endHeld(
       const isLapsed = ended.kind === 'refused' && ended.why === 'task-not-found';
       if (!isLapsed || !(await isClaimOpen(database, taskId))) return ended;
     } catch (error) {
-      if (!isDatabaseAway(error) || isToGiveBack(context, stopping)) throw error;
+      if (!isDatabaseAway(error) || mustRelease(context, stopping)) throw error;
     }
     await delay(endAgainMs);
   }
@@ -237,7 +237,7 @@ async function endAfterReturns(
  * Whether Temporal ends the activity or the process stops. An activity that Temporal no longer knows is no reason: its
  * workflow continued as new or was terminated. The run is ours by its lease, and its next activity waits for its end.
  */
-function isToGiveBack({ cancellationSignal, cancellationDetails }: Context, stopping: AbortSignal): boolean {
+function mustRelease({ cancellationSignal, cancellationDetails }: Context, stopping: AbortSignal): boolean {
   return cancellationSignal.aborted && (stopping.aborted || cancellationDetails?.notFound !== true);
 }
 
@@ -252,7 +252,7 @@ function keepAlive(
   const lost = new AbortController();
   let said = { phase: 'starting', message: '' };
   const checkCancellation = () => {
-    if (isToGiveBack(context, stopping)) lost.abort(new ClaimLostError('The task is given back.'));
+    if (mustRelease(context, stopping)) lost.abort(new ClaimLostError('The task is given back.'));
   };
   context.cancellationSignal.addEventListener('abort', checkCancellation);
   checkCancellation();

@@ -1,8 +1,8 @@
 /** The activities of the session workflow: reconciling a session, and waiting for outside runners. */
 import { CompleteAsyncError } from '@temporalio/activity';
-import type { Advanced } from '../domain/runs/session-look.ts';
+import type { ReconcileResult } from '../domain/runs/reconcile-result.ts';
 import type { Database } from '../store/connection/database.ts';
-import { advanceSession, attemptOutcome } from '../store/runs/reconcile-session.ts';
+import { attemptOutcome, reconcileSession } from '../store/runs/reconcile-session.ts';
 import { activityNames } from '../workflows/contract.ts';
 
 export interface SessionActivities {
@@ -10,7 +10,10 @@ export interface SessionActivities {
    * Plans the session and says what to wait for, what no longer, what is due and has ended; null when the session is gone.
    * @param awaited activity ids that the workflow waits for
    */
-  [activityNames.reconcileSession](sessionId: string, awaited: readonly string[]): Promise<Advanced | null>;
+  [activityNames.reconcileSession](
+    sessionId: string,
+    awaited: readonly string[],
+  ): Promise<ReconcileResult | null>;
   /**
    * Ends when the attempt has ended: at once when it already has, else by its id, told after the commit that ends it.
    * Names the session and node for whoever reads the history.
@@ -25,7 +28,7 @@ export interface SessionActivities {
 export function createSessionActivities(services: { database: Database }): SessionActivities {
   return {
     async [activityNames.reconcileSession](sessionId, awaited) {
-      return (await advanceSession(services.database, sessionId, awaited)) ?? null;
+      return (await reconcileSession(services.database, sessionId, awaited)) ?? null;
     },
     async [activityNames.awaitOutcome](_sessionId, runId, attempt) {
       const outcome = await attemptOutcome(services.database, runId, attempt);

@@ -26,7 +26,7 @@ import { keyKeeper } from './idempotency.ts';
 import { createAuthClient } from './identity/auth-client.ts';
 import { forwardTo } from './identity/auth-forward.ts';
 import { authOverHttp } from './identity/auth-over-http.ts';
-import { RunnerDesk } from './runner/desk.ts';
+import { RunnerServices } from './runner/runner-services.ts';
 import type { OpenServices } from './services.ts';
 import { SessionFeeds } from './session-events/feeds.ts';
 import { apiSettings } from './settings.ts';
@@ -90,7 +90,7 @@ export async function compose(environment: Environment): Promise<Composed> {
     pending: new PendingObjects(database, objects),
     keys: keyKeeper(keys, objects.secrets),
     workflows,
-    runners: new RunnerDesk({ database, workflows, auth, secrets: objects.secrets, log }),
+    runners: new RunnerServices({ database, workflows, auth, secrets: objects.secrets, log }),
     series,
     sessionEvents: new SessionFeeds(database, log),
     probes: {

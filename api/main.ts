@@ -3,7 +3,7 @@ import { limits } from '../domain/limits.ts';
 import { SettingsError } from '../domain/settings.ts';
 import type { RunningServer } from '../http/server/server.ts';
 import { startTelemetry, type Telemetry } from '../telemetry/start.ts';
-import { endOnUnforeseen } from '../telemetry/unforeseen.ts';
+import { endOnUnexpected } from '../telemetry/unexpected.ts';
 import { compose } from './compose.ts';
 import { startApi } from './start.ts';
 
@@ -23,7 +23,7 @@ try {
     stopping ??= end();
     return stopping;
   };
-  endOnUnforeseen(log, stop, limits.shutdownGraceSeconds + composed.services.settings.SHUTDOWN_DELAY_SECONDS);
+  endOnUnexpected(log, stop, limits.shutdownGraceSeconds + composed.services.settings.SHUTDOWN_DELAY_SECONDS);
   telemetry = await startTelemetry('api', composed.telemetry, log);
   await composed.check();
   running = await startApi(composed);

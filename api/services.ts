@@ -8,7 +8,7 @@ import type { PendingObjects } from '../store/objects/pending-objects.ts';
 import type { WorkflowClient } from '../workflows/client.ts';
 import type { SeriesService } from './dashboards/series-service.ts';
 import type { AuthClient } from './identity/auth-client.ts';
-import type { RunnerDesk } from './runner/desk.ts';
+import type { RunnerServices } from './runner/runner-services.ts';
 import type { SessionFeeds } from './session-events/feeds.ts';
 import type { ApiSettings } from './settings.ts';
 
@@ -28,7 +28,7 @@ export type OpenServices = {
   /** Idempotency keys of callers. */
   readonly keys: KeyKeeper;
   readonly workflows: WorkflowClient;
-  readonly runners: RunnerDesk;
+  readonly runners: RunnerServices;
   readonly series: SeriesService;
   readonly sessionEvents: SessionFeeds;
   readonly probes: { readonly database: Probe; readonly storage: Probe };

@@ -55,7 +55,7 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
         ? await services.runners.tokens.identify(bearer, call)
         : await services.auth.identify(bearer, call.requestId);
     },
-    takeShare: (share, caller, call) =>
+    acquireShare: (share, caller, call) =>
       shares.take(share, shareKeyOf(caller, call, settings.TRUSTED_PROXIES)),
     middlewares: [withinOwnSessions(services), answeringOnce(services.keys), auditing(services)],
     responseChecks: settings.RESPONSE_CHECKS,

@@ -8,7 +8,7 @@ import { listen, type RunningServer } from '../http/server/server.ts';
 import { readSettings, SettingsError } from '../settings/read.ts';
 import { telemetrySettings } from '../telemetry/settings.ts';
 import { startTelemetry } from '../telemetry/start.ts';
-import { endOnUnforeseen } from '../telemetry/unforeseen.ts';
+import { endOnUnexpected } from '../telemetry/unexpected.ts';
 import { checkAuthSchema } from './schema-check.ts';
 import { openAuthService } from './service.ts';
 import { type AuthSettings, authServerSettings, authSettings } from './settings.ts';
@@ -58,7 +58,7 @@ if (import.meta.main) {
     const telemetry = await startTelemetry('auth', settings.telemetry, log);
     const running = await startAuth(settings.auth, settings.server);
     const stop = () => running.stop().then(() => telemetry.stop());
-    endOnUnforeseen(log, stop, limits.shutdownGraceSeconds + settings.server.SHUTDOWN_DELAY_SECONDS);
+    endOnUnexpected(log, stop, limits.shutdownGraceSeconds + settings.server.SHUTDOWN_DELAY_SECONDS);
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop());
   } catch (error) {
     console.error(error instanceof SettingsError ? error.message : error);

@@ -8,13 +8,13 @@ import type { ErrorStyle } from './errors.ts';
 import { answered, type Fallback, identified, logged, refuseSmuggled, unrouted } from './middlewares.ts';
 import type { Route } from './route.ts';
 import {
+  type AcquireShare,
   bearer,
   checked,
   handled,
   type Identify,
   type ResponseChecks,
   shared,
-  type TakeShare,
   traced,
   validated,
 } from './route-middlewares.ts';
@@ -62,7 +62,7 @@ export type RouteSetOptions<Services> = {
   readonly services: Services;
   readonly identify: Identify;
   /** Default: nothing is counted. */
-  readonly takeShare?: TakeShare;
+  readonly acquireShare?: AcquireShare;
   /** What the service does around its handlers, the outermost first. */
   readonly middlewares?: readonly RouteMiddleware[];
   readonly responseChecks: ResponseChecks;
@@ -73,12 +73,12 @@ export function routeSet<Services>(
   routes: readonly Route<Services>[],
   options: RouteSetOptions<Services>,
 ): RouteSet {
-  const { services, identify, takeShare, middlewares = [], responseChecks } = options;
+  const { services, identify, acquireShare, middlewares = [], responseChecks } = options;
   const list: readonly RouteMiddleware[] = [
     traced,
     checked(responseChecks),
     bearer(identify),
-    ...(takeShare === undefined ? [] : [shared(takeShare)]),
+    ...(acquireShare === undefined ? [] : [shared(acquireShare)]),
     validated,
     jsonBody,
     ...middlewares,

@@ -3,8 +3,8 @@ import type Koa from 'koa';
 import type { Logger } from 'pino';
 import type { Caller } from '../domain/access/access.ts';
 import type { OpenSpan } from '../telemetry/trace.ts';
-import type { CallFacts } from './call-facts.ts';
-import type { CallLife } from './call-life.ts';
+import type { LogFields } from './log-fields.ts';
+import type { RequestLifetime } from './request-lifetime.ts';
 import type { Reply, Route, UploadBody } from './route.ts';
 
 export type Call = {
@@ -19,8 +19,8 @@ export type Call = {
   readonly bearer: string | null;
   readonly remoteAddress: string;
   readonly requestId: string;
-  readonly life: CallLife;
-  readonly facts: CallFacts;
+  readonly life: RequestLifetime;
+  readonly facts: LogFields;
   /** Aborted when the process begins to stop. */
   readonly shutdown: AbortSignal;
   /** The bytes of the request, for routes that take them as they come. */

@@ -42,7 +42,7 @@ export interface KeyKeeper {
 }
 
 /** What of a request's headers makes it another request; checksums are compared with the body. */
-const tellingHeaders = [
+const keptHeaders = [
   'content-type',
   'content-encoding',
   'x-platform-output-identifier',
@@ -99,7 +99,7 @@ async function answerHeld(
 
 function newHold(call: KeyedCall, key: string, seal: Seal, keyFrom: KeyKeeper['keyFrom']): KeyHold {
   const { routeId, params, query, headers, json } = call;
-  const telling = tellingHeaders.map((name) => headers[name] ?? null);
+  const telling = keptHeaders.map((name) => headers[name] ?? null);
   return {
     caller: call.caller,
     keyDigest: createHash('sha256').update(key).digest(),

@@ -7,11 +7,11 @@ import { Problem } from '../domain/errors.ts';
 import { limitUnreadBody } from './bodies/unread-body.ts';
 import { openBody } from './bodies/upload.ts';
 import { type Call, type Context, type Middleware, replyAfter } from './call.ts';
-import { CallFacts } from './call-facts.ts';
-import { CallLife } from './call-life.ts';
 import { type ErrorReply, type ErrorStyle, errorReply, toProblem } from './errors.ts';
+import { LogFields } from './log-fields.ts';
 import { splitTarget } from './paths.ts';
 import { requestIdFrom } from './request-id.ts';
+import { RequestLifetime } from './request-lifetime.ts';
 import type { Reply } from './route.ts';
 import { faultOf } from './server/request-smuggling.ts';
 import { watchReader } from './server/slow-reader.ts';
@@ -37,7 +37,7 @@ export function identified(
     res.setHeader('x-request-id', requestId);
     // Replies are made for one caller; those that may be kept say so themselves.
     res.setHeader('cache-control', 'no-store');
-    const life = new CallLife(() => {
+    const life = new RequestLifetime(() => {
       if (res.headersSent) res.destroy();
     });
     const known: Call = {
@@ -50,7 +50,7 @@ export function identified(
       remoteAddress: req.socket.remoteAddress ?? '',
       requestId,
       life,
-      facts: new CallFacts(),
+      facts: new LogFields(),
       shutdown,
       upload: {
         open: () => openBody(req, res, (problem) => refuseSlow(res, errorReply(problem, styleOf(path)))),

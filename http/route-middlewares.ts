@@ -117,13 +117,13 @@ export function bearer(identify: Identify): RouteMiddleware {
  * Counts a call to a route with a share; the call's end gives it back. Throws `unavailable` when the caller's share or
  * that of all is used up.
  */
-export type TakeShare = (share: ShareName, caller: Caller | null, call: Call) => () => void;
+export type AcquireShare = (share: ShareName, caller: Caller | null, call: Call) => () => void;
 
-export function shared(takeShare: TakeShare): RouteMiddleware {
+export function shared(acquireShare: AcquireShare): RouteMiddleware {
   return ({ share }) => {
     if (share === undefined) return undefined;
     return ({ state }, next) => {
-      state.life.onEnd(takeShare(share, state.principal, state));
+      state.life.onEnd(acquireShare(share, state.principal, state));
       return next();
     };
   };

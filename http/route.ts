@@ -35,7 +35,7 @@ import type { AccessRule, Caller } from '../domain/access/access.ts';
 import type { AuditRule } from '../domain/access/audit.ts';
 import type { ShareName } from '../domain/access/shares.ts';
 import type { ProblemKey } from '../domain/errors.ts';
-import type { CallIds } from './call-facts.ts';
+import type { CallIds } from './log-fields.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

@@ -2,7 +2,7 @@
 import { METHODS } from 'node:http';
 import Router, { type RouterContext, type RouterMiddleware } from '@koa/router';
 import type { Call, Middleware } from './call.ts';
-import { idsInPath } from './call-facts.ts';
+import { idsInPath } from './log-fields.ts';
 import { allPaths } from './paths.ts';
 import type { Route } from './route.ts';
 

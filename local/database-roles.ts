@@ -1,7 +1,7 @@
 /** Which role of the embedded PostgreSQL does what; the server's own superuser only makes them. */
 import { createHmac } from 'node:crypto';
 import pg from 'pg';
-import { databaseRoles, giveToOwner, makeRoles, setPasswords } from '../store/roles.ts';
+import { databaseRoles, makeRoles, setPasswords, transferToOwner } from '../store/roles.ts';
 
 /** Addresses of one database, each as the role that does that work. */
 export interface RoleAddresses {
@@ -48,7 +48,7 @@ export async function prepareRoles(superuserUrl: string): Promise<void> {
       client,
       Object.fromEntries(roles.map((role) => [role, passwordOf(superuserUrl, role)])),
     );
-    await giveToOwner(client);
+    await transferToOwner(client);
   } finally {
     await client.end();
   }

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { endOnUnforeseen } from '../telemetry/unforeseen.ts';
+import { endOnUnexpected } from '../telemetry/unexpected.ts';
 import { writeDurably } from './data-folder.ts';
 import { onEnd } from './parent.ts';
 import { PlainError } from './plain-error.ts';
@@ -24,7 +24,7 @@ async function main(): Promise<void> {
     // One of a start that was killed would name servers that are gone.
     beforeServers: async () => rmSync(file, { force: true }),
   });
-  endOnUnforeseen(
+  endOnUnexpected(
     { fatal: (facts, message) => console.error(message, (facts as { err?: unknown }).err) },
     () => stack.stop(),
   );

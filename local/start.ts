@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SettingsError } from '../domain/settings.ts';
-import { endOnUnforeseen, type FatalLog } from '../telemetry/unforeseen.ts';
+import { endOnUnexpected, type FatalLog } from '../telemetry/unexpected.ts';
 import { writeDurably } from './data-folder.ts';
 import { type FirstAdministrator, migrate } from './migrate.ts';
 import { onEnd } from './parent.ts';
@@ -36,7 +36,7 @@ async function main(): Promise<void> {
     await platform.stop();
     process.exit(code);
   };
-  endOnUnforeseen(fatalSentences, () => platform.stop(), STOP_SECONDS);
+  endOnUnexpected(fatalSentences, () => platform.stop(), STOP_SECONDS);
   onEnd(() => {
     say('\nStopping ...');
     void end(0);

@@ -129,7 +129,7 @@ export class Supervised {
     child.on('exit', (code, signal) => this.#ended(child, signal ?? `code ${code}`, began));
     if (child.pid === undefined) return;
     writeChildNote(plan.pidFile, child.pid, noteOf(plan));
-    if (plan.niceness !== undefined) giveWay(child.pid, plan.niceness);
+    if (plan.niceness !== undefined) lowerPriority(child.pid, plan.niceness);
     void this.#watch(child);
   }
 
@@ -219,7 +219,7 @@ function tailOf(file: string, bytes: number): string {
 }
 
 /** A system that does not allow it, or a child that is gone already, is no reason to fail. */
-function giveWay(pid: number, niceness: number): void {
+function lowerPriority(pid: number, niceness: number): void {
   try {
     setPriority(pid, niceness);
   } catch {

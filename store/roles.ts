@@ -91,7 +91,7 @@ export async function setPasswords(
  * happens where that is done. Needs a superuser. To be called while nobody works on it, and followed by the migrations, which
  * grant the other roles what they need.
  */
-export async function giveToOwner(client: pg.Client): Promise<void> {
+export async function transferToOwner(client: pg.Client): Promise<void> {
   const { owner } = databaseRoles;
   const { rows } = await client.query<{ statement: string }>(othersThings, [owner]);
   if (rows.length === 0) return;
@@ -165,7 +165,7 @@ function reportRights({ openColumns, hasSecrets }: Table): string {
 }
 
 /** What the program does with the database of `DATABASE_URL`. */
-async function main(isToGive: boolean): Promise<void> {
+async function main(isOwnerChanged: boolean): Promise<void> {
   const { database } = readSettings({ database: databaseSettings }, process.env);
   const client = new pg.Client({ connectionString: database.DATABASE_URL });
   // A connection that breaks is told by the statement that needs it.
@@ -173,7 +173,7 @@ async function main(isToGive: boolean): Promise<void> {
   await client.connect();
   try {
     await makeRoles(client);
-    if (isToGive) await giveToOwner(client);
+    if (isOwnerChanged) await transferToOwner(client);
     await grantRoles(client);
   } finally {
     await client.end();

@@ -17,7 +17,7 @@ export type StopTracing = () => Promise<void>;
 
 const nothing: StopTracing = async () => undefined;
 const lastExportMs = 5_000;
-const toldAgainMs = 60_000;
+const logAgainMs = 60_000;
 
 /**
  * Begins to trace where the environment asks for it. Once a process.
@@ -39,7 +39,7 @@ export async function startTracing(
     import('@opentelemetry/resources'),
     import('@opentelemetry/context-async-hooks'),
   ]);
-  diag.setLogger(tellSometimes(log), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  diag.setLogger(throttled(log), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   const own = resources.resourceFromAttributes({
     'service.name': environment.OTEL_SERVICE_NAME || service,
     'service.namespace': 'simulation-data-platform',
@@ -101,13 +101,13 @@ function samplerOf(
 }
 
 /** A collector that is down would otherwise fill the log: each thing is told once a minute. */
-function tellSometimes(log: TracingLog) {
-  const toldAtMs = new Map<string, number>();
+function throttled(log: TracingLog) {
+  const loggedAtMs = new Map<string, number>();
   const tell = (message: string) => {
     const key = message.slice(0, 100);
     const now = Date.now();
-    if (now - (toldAtMs.get(key) ?? 0) < toldAgainMs || toldAtMs.size > 100) return;
-    toldAtMs.set(key, now);
+    if (now - (loggedAtMs.get(key) ?? 0) < logAgainMs || loggedAtMs.size > 100) return;
+    loggedAtMs.set(key, now);
     log.warn({ detail: key }, 'traces could not be exported');
   };
   const quiet = () => undefined;

@@ -7,7 +7,7 @@
 import type { Logger } from 'pino';
 import type { Database } from '../store/connection/database.ts';
 import { withHealerLock } from '../store/connection/healer-lock.ts';
-import { takeForgottenQueues } from '../store/outputs/queued-uploads.ts';
+import { acquireForgottenQueues } from '../store/outputs/queued-uploads.ts';
 import { listEndingSessions, markSessionEnded } from '../store/sessions/delete-session.ts';
 import {
   acquireForgottenSessions,
@@ -79,7 +79,7 @@ const kinds: readonly Healed[] = [
     name: 'an ingest',
     pagesPerRound: 1,
     async late(database) {
-      const queues = await takeForgottenQueues(database, { waitedSeconds: 5, againSeconds }, perPage);
+      const queues = await acquireForgottenQueues(database, { waitedSeconds: 5, againSeconds }, perPage);
       return queues.map((queue) => ({
         target: queueTarget(queue.projectId),
         lateForSeconds: queue.waitedSeconds,

@@ -7,7 +7,7 @@ import { type Loop, startLoop } from './loop.ts';
 
 const claimsPerRound = 500;
 /** A lost machine may have held many tasks: the log tells of so many one by one. */
-const toldPerRound = 50;
+const loggedPerRound = 50;
 
 export function startLeaseLoop(database: Database, log: Logger): Loop {
   let lastRoundAtMs = Date.now();
@@ -17,10 +17,10 @@ export function startLeaseLoop(database: Database, log: Logger): Loop {
     lastRoundAtMs = Date.now();
     if (paused) return;
     const claims = await endOverdueClaims(database, claimsPerRound, Math.random);
-    for (const { sessionId, ended } of claims.slice(0, toldPerRound)) {
+    for (const { sessionId, ended } of claims.slice(0, loggedPerRound)) {
       const [{ runId, attempt, outcome } = {}] = ended;
       log.info({ sessionId, runId, attempt, outcome }, 'ended a claim whose lease or time was over');
     }
-    if (claims.length > toldPerRound) log.info({ claims: claims.length }, 'ended more such claims');
+    if (claims.length > loggedPerRound) log.info({ claims: claims.length }, 'ended more such claims');
   });
 }

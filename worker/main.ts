@@ -18,12 +18,12 @@ import { objectSettings } from '../store/objects/object-store.ts';
 import { ObjectStores } from '../store/objects/object-stores.ts';
 import { PendingObjects } from '../store/objects/pending-objects.ts';
 import { openStaging, stagingSettings } from '../store/objects/staging-settings.ts';
-import { ensureShipped } from '../store/registry/builtins.ts';
+import { seedBuiltins } from '../store/registry/builtins.ts';
 import { temporalCalled } from '../telemetry/metrics.ts';
 import { telemetrySettings } from '../telemetry/settings.ts';
 import { startTelemetry } from '../telemetry/start.ts';
 import { currentTraceIds, currentTraceparent } from '../telemetry/trace.ts';
-import { endOnUnforeseen } from '../telemetry/unforeseen.ts';
+import { endOnUnexpected } from '../telemetry/unexpected.ts';
 import { WorkflowClient } from '../workflows/client.ts';
 import { builtinQueueOf, searchAttributes } from '../workflows/contract.ts';
 import { temporalSettings } from '../workflows/settings.ts';
@@ -31,7 +31,7 @@ import { workflowBundle } from './bundle.ts';
 import { healOnce } from './healer.ts';
 import { startLeaseLoop } from './lease-loop.ts';
 import { type Loop, startLoop } from './loop.ts';
-import { keepFresh } from './ready-file.ts';
+import { touchRegularly } from './ready-file.ts';
 import { startRetention } from './retention.ts';
 import { startRunnerSweeper } from './runner-sweeper.ts';
 import { type WorkerSettings, workerSettings } from './settings.ts';
@@ -131,7 +131,7 @@ async function createWorker(
     const { builtinNodes, createBuiltinActivities, shippedTemplate } = await import(
       '../activities/run-builtin.ts'
     );
-    await ensureShipped(database, { nodes: builtinNodes, template: shippedTemplate });
+    await seedBuiltins(database, { nodes: builtinNodes, template: shippedTemplate });
     await ensurePlatformDataSource(database, objects.platformAccess);
     // A registered data source has keys of its own, which the platform's own store may do without.
     if (settings.worker.REGISTER_DEFAULT_DATA_SOURCE && !objects.platformAccess.usesOwnIdentity) {
@@ -203,13 +203,13 @@ if (import.meta.main) {
     const name = queue === 'builtin' ? 'worker-builtin' : 'worker';
     const log = workerLog(worker.LOG_LEVEL, `worker-${queue}`);
     let running: RunningWorker | undefined;
-    endOnUnforeseen(log, async () => await running?.stop());
+    endOnUnexpected(log, async () => await running?.stop());
     const telemetry = await startTelemetry(name, asked, log);
     const temporal = await temporalTelemetry(asked);
     Runtime.install({ logger: quietRuntimeLogger(), shutdownSignals: [], ...temporal });
     running = await startWorker(process.env, queue);
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void running?.stop());
-    if (process.env.READY_FILE) keepFresh(process.env.READY_FILE);
+    if (process.env.READY_FILE) touchRegularly(process.env.READY_FILE);
     await running.ended;
     await telemetry.stop();
   } catch (error) {

@@ -10,15 +10,15 @@ import {
   listExpiredOutputs,
   listExpiredSessions,
 } from '../store/administration/retention.ts';
-import { endRetentionRun, takeRetentionRun } from '../store/administration/retention-runs.ts';
+import { acquireRetentionRun, endRetentionRun } from '../store/administration/retention-runs.ts';
 import { advisoryLocks } from '../store/connection/advisory-locks.ts';
 import type { Database } from '../store/connection/database.ts';
 import { withLock } from '../store/connection/healer-lock.ts';
 import type { ObjectStores } from '../store/objects/object-stores.ts';
-import { lookForOrphans } from '../store/objects/orphans.ts';
+import { findOrphans } from '../store/objects/orphans.ts';
 import { type Loop, startLoop } from './loop.ts';
 
-const lookEveryMs = 5_000;
+const checkEveryMs = 5_000;
 const sessionsPerPage = 50;
 const outputsPerBatch = 500;
 
@@ -38,7 +38,7 @@ export function startRetention(
   options: Omit<RetentionOptions, 'signal'>,
 ): Loop {
   const stopping = new AbortController();
-  const loop = startLoop('retention', lookEveryMs, log, () =>
+  const loop = startLoop('retention', checkEveryMs, log, () =>
     retainOnce(database, objects, log, { ...options, signal: stopping.signal }),
   );
   return {
@@ -57,7 +57,7 @@ export async function retainOnce(
   options: RetentionOptions,
 ): Promise<void> {
   await withLock(database, advisoryLocks.retention, async () => {
-    const run = await takeRetentionRun(database, options.everyHours);
+    const run = await acquireRetentionRun(database, options.everyHours);
     if (run === undefined) return;
     const error = await work(database, objects, run.id, options);
     if (options.signal.aborted) return;
@@ -93,7 +93,7 @@ async function work(
   try {
     await everyPage(signal, async (after: string | null) => {
       const olderThanSeconds = limits.orphanAgeSeconds;
-      return (await lookForOrphans(database, objects, { after, olderThanSeconds, remove: { runId } })).next;
+      return (await findOrphans(database, objects, { after, olderThanSeconds, remove: { runId } })).next;
     });
     return null;
   } catch {

@@ -13,7 +13,7 @@ import {
   Connection,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import { attemptActivityId } from '../domain/runs/session-look.ts';
+import { attemptActivityId } from '../domain/runs/reconcile-result.ts';
 import type { EndedAttempt, SessionChange } from '../domain/sessions/session-change.ts';
 import { quiet, tracing, WorkflowCalls, type WorkflowClientLog } from './calls.ts';
 import { sessionWorkflowId, wakeSignal, windowWorkflowId } from './contract.ts';

@@ -20,7 +20,7 @@ import {
 } from '@temporalio/workflow';
 import type { BuiltinActivities } from '../activities/run-builtin.ts';
 import type { SessionActivities } from '../activities/session-graph.ts';
-import { attemptActivityId, type DueRun, type OpenAttempt } from '../domain/runs/session-look.ts';
+import { attemptActivityId, type DueRun, type OpenAttempt } from '../domain/runs/reconcile-result.ts';
 import { activityNames, builtinQueueOf, type SessionRunInput, wakeSignal } from './contract.ts';
 
 const wake = defineSignal(wakeSignal);
@@ -96,7 +96,7 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
   }
 
   /** One timer for each run that waits: what operators see of its retry. */
-  function keepTimers(waiting: readonly DueRun[]): void {
+  function syncTimers(waiting: readonly DueRun[]): void {
     const wanted = new Map(waiting.map((due) => [timerKey(due), due]));
     for (const [key, scope] of timers) {
       if (wanted.has(key)) continue;
@@ -120,7 +120,7 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
   }
 
   /** Short runs are not awaited one by one: the next look tells of them. */
-  function lookLater(waitMs: number | null): void {
+  function reconcileLater(waitMs: number | null): void {
     if (waitMs === null || looking) return;
     looking = true;
     const look = () => {
@@ -147,8 +147,8 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
       waits.delete(id);
     }
     for (const attempt of advanced.start) startWait(attempt);
-    keepTimers(advanced.waiting ?? (advanced.due ? [advanced.due] : []));
-    lookLater(advanced.lookInMs);
+    syncTimers(advanced.waiting ?? (advanced.due ? [advanced.due] : []));
+    reconcileLater(advanced.lookInMs);
     if (advanced.failedNodes !== failedNodes) {
       failedNodes = advanced.failedNodes;
       upsertSearchAttributes({ FailedNodes: [failedNodes] });

@@ -18,7 +18,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { WindowActivities } from '../activities/window.ts';
-import type { WindowLook } from '../domain/sessions/shared-session.ts';
+import type { WindowState } from '../domain/sessions/shared-session.ts';
 import { activityNames, type SharedSessionWindowInput, wakeSignal } from './contract.ts';
 
 const wake = defineSignal(wakeSignal);
@@ -50,13 +50,13 @@ interface Timer {
 /** @returns how it ended, for whoever reads the history */
 export async function sharedSessionWindow(input: SharedSessionWindowInput): Promise<string> {
   let dirty = true;
-  let shown: WindowLook | undefined;
+  let shown: WindowState | undefined;
   let timer: Timer | undefined;
   setHandler(wake, () => {
     dirty = true;
   });
 
-  function keepTimer(look: WindowLook): void {
+  function syncTimer(look: WindowState): void {
     if (look.dueAt === null || timer?.dueAt === look.dueAt) return;
     timer?.scope.cancel();
     const own: Timer = { dueAt: look.dueAt, scope: new CancellationScope() };
@@ -82,14 +82,14 @@ export async function sharedSessionWindow(input: SharedSessionWindowInput): Prom
       dirty = true;
       continue;
     }
-    keepTimer(look);
+    syncTimer(look);
     if (workflowInfo().historyLength > maxHistoryEvents && !dirty) {
       await continueAsNew<typeof sharedSessionWindow>(input);
     }
   }
 }
 
-function isSame(left: WindowLook | undefined, right: WindowLook): boolean {
+function isSame(left: WindowState | undefined, right: WindowState): boolean {
   return (
     left !== undefined &&
     left.participants === right.participants &&
@@ -99,7 +99,7 @@ function isSame(left: WindowLook | undefined, right: WindowLook): boolean {
 }
 
 /** What operators see of it: no names, no reason. */
-function show(look: WindowLook): void {
+function show(look: WindowState): void {
   const { participants, window } = look;
   const close = closeText(look);
   upsertMemo({ participants, window, close });
@@ -108,17 +108,17 @@ function show(look: WindowLook): void {
   );
 }
 
-function closeText({ closesAt, dueAt }: WindowLook): string {
+function closeText({ closesAt, dueAt }: WindowState): string {
   if (closesAt === null) return 'not closed';
   return dueAt === null ? `closed at ${closesAt}` : `falls due at ${closesAt}`;
 }
 
-function waitSummary(look: WindowLook): string {
+function waitSummary(look: WindowState): string {
   return look.closesAt === null
     ? `waits for a close until ${look.dueAt}`
     : `the close falls due at ${look.dueAt}`;
 }
 
-function endSummary(look: WindowLook): string {
+function endSummary(look: WindowState): string {
   return look.closesAt === null ? 'the time after the window is over' : 'the close falls due';
 }

@@ -24,7 +24,7 @@ export class NoRoomError extends Error {
 
 /** Beginning of the names of work folders. */
 export const workFolderPrefix = 'sdp-run-';
-const lookEveryMs = 200;
+const checkEveryMs = 200;
 /** A folder that was not marked for so long belongs to a process that is gone: it counts no more. */
 const markedMs = 60_000;
 const keptMs = 3_600_000;
@@ -57,7 +57,7 @@ export async function withRoom<T>(
 
 async function watch(workDir: string, settings: RoomSettings, over: AbortController, done: AbortSignal) {
   while (!done.aborted && !over.signal.aborted) {
-    await delay(lookEveryMs, undefined, { signal: done }).catch(() => undefined);
+    await delay(checkEveryMs, undefined, { signal: done }).catch(() => undefined);
     // A look that fails is repeated; the folder may be on its way out.
     const fault = await look(workDir, settings).catch(() => undefined);
     if (fault !== undefined) over.abort(fault);

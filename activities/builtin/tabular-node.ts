@@ -23,7 +23,7 @@ import { writeOutput } from './write-output.ts';
 const memoryLimitBytes = 512 * 1024 ** 2;
 /** A description beyond this stands in the Parquet file alone. */
 const maxMetadataBytes = 64 * 1024;
-const maxFaultsTold = 5;
+const maxNamedFaults = 5;
 
 interface Progress {
   readonly runId: string;
@@ -116,7 +116,7 @@ async function convertInput(
         ? progress
         : {
             ...progress,
-            faults: [...progress.faults, `${shownName(input)}: ${error.message}`].slice(0, maxFaultsTold),
+            faults: [...progress.faults, `${shownName(input)}: ${error.message}`].slice(0, maxNamedFaults),
           };
     await passOver(run, services, input, next);
     return next;

@@ -21,8 +21,8 @@ import { presentQueued } from '../node-instances/present.ts';
 import { queuedSchema } from '../node-instances/schema.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
+import { commitUpload } from '../uploads/commit-upload.ts';
 import { readSaidOfBytes, receiveObject, type SaidOfBytes } from '../uploads/receive.ts';
-import { takeIn } from '../uploads/take-in.ts';
 import { ingestAdminRoutes } from './admin-routes.ts';
 import { ingestedSchema, ingestHeaders, ingestPath } from './schema.ts';
 import { givenSecret, isSecretOf } from './secret.ts';
@@ -76,7 +76,7 @@ const ingest = defineRoute({
       noteAuditActor(found.id);
       noteAudited(found.id);
       const key = request.headers['idempotency-key'];
-      if (key === undefined) return await takeFile(context, found);
+      if (key === undefined) return await receiveFile(context, found);
       const call: KeyedCall = {
         routeId: 'ingestFile',
         caller: `ingest:${found.id}:${givenSecret(headers['x-ingest-secret'], request.bearer) === null ? 'anonymous' : 'secret'}`,
@@ -88,7 +88,7 @@ const ingest = defineRoute({
         json: undefined,
         upload: body,
       };
-      return (await answerOnce(services.keys, call, () => takeFile(context, found))) as TakenFile;
+      return (await answerOnce(services.keys, call, () => receiveFile(context, found))) as ReceivedFile;
     } catch (error) {
       if (error instanceof Problem) throw error;
       throw new Problem('nodeOutputFailed', { cause: error });
@@ -96,7 +96,7 @@ const ingest = defineRoute({
   },
 });
 
-type TakenFile =
+type ReceivedFile =
   | { readonly status: 200 | 201; readonly body: z.input<typeof ingestedSchema> }
   | { readonly status: 202; readonly body: z.input<typeof queuedSchema> };
 type FileContext = Pick<
@@ -105,7 +105,7 @@ type FileContext = Pick<
 >;
 
 /** From the body to an output of a session, which may be one that the same file has made before. */
-async function takeFile(context: FileContext, found: Ingest): Promise<TakenFile> {
+async function receiveFile(context: FileContext, found: Ingest): Promise<ReceivedFile> {
   const { body, request, services, signal, note } = context;
   const { dataSource } = found;
   if (!coversContentType(found.ingestDataType, request.headers['content-type'])) {
@@ -124,7 +124,7 @@ async function takeFile(context: FileContext, found: Ingest): Promise<TakenFile>
   });
   const name = defaultSessionName(found.sessionTemplate.name, new Date());
   try {
-    const taken = await takeIn(services, dataSource, received, () =>
+    const taken = await commitUpload(services, dataSource, received, () =>
       feedIngest(services.database, found, received, name),
     );
     const { sessionId, nodeInstanceId } = 'output' in taken ? taken.output : taken;
@@ -150,7 +150,7 @@ async function announcedBefore(
     : await findIngested(database, found, digest, said.outputIdentifier ?? '');
 }
 
-function presentKnown(place: IngestedPlace): TakenFile {
+function presentKnown(place: IngestedPlace): ReceivedFile {
   const { sessionId, nodeInstanceId, outputId } = place;
   if (outputId === null) return { status: 202, body: presentQueued(place) };
   return { status: 200, body: { status: 'ok', sessionId, nodeInstanceId, nodeOutputId: outputId } };

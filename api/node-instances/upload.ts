@@ -14,8 +14,8 @@ import { queueUpload } from '../../store/outputs/queued-uploads.ts';
 import { findRepeat } from '../../store/outputs/repeats.ts';
 import { KeyedLimiter } from '../keyed-limiter.ts';
 import { defineRoute } from '../route.ts';
+import { type CommittedUpload, commitUpload } from '../uploads/commit-upload.ts';
 import { readSaidOfBytes, receiveObject } from '../uploads/receive.ts';
-import { type TakenIn, takeIn } from '../uploads/take-in.ts';
 import { presentOutput, presentQueued } from './present.ts';
 import { nodeInstanceParams, nodeOutputSchema, queuedSchema, uploadHeaders } from './schema.ts';
 
@@ -97,7 +97,7 @@ export const uploadOutput = defineRoute({
         signal,
       });
       const upload = { ...received, nodeInstanceId: params.nodeInstanceId };
-      const taken = await takeIn(services, dataSource, received, () =>
+      const taken = await commitUpload(services, dataSource, received, () =>
         publications.run(
           async () =>
             target.queuedIngestion
@@ -115,7 +115,7 @@ export const uploadOutput = defineRoute({
 });
 
 /** The reply to an upload that was taken in, or that had been before. */
-async function answer(database: Queryable, target: Target, taken: TakenIn) {
+async function answer(database: Queryable, target: Target, taken: CommittedUpload) {
   if (!('output' in taken)) return { status: 202 as const, body: presentQueued(taken) };
   const { outcome, output } = taken;
   const { dataSource } = target;

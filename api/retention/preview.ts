@@ -5,7 +5,7 @@ import {
   listExpiredOutputs,
   listExpiredSessions,
 } from '../../store/administration/retention.ts';
-import { lookForOrphans } from '../../store/objects/orphans.ts';
+import { findOrphans } from '../../store/objects/orphans.ts';
 import { countAbandonedObjects } from '../../store/objects/pending-objects.ts';
 import type { Services } from '../services.ts';
 
@@ -21,7 +21,7 @@ export async function previewRetention(
   let after: string | null = null;
   for (let pages = 0; withOrphans && pages < limits.retentionPagesListed; pages++) {
     const options = { after, olderThanSeconds: limits.orphanAgeSeconds, remove: null };
-    const page = await lookForOrphans(database, objects, options);
+    const page = await findOrphans(database, objects, options);
     orphans.count += page.orphans;
     orphans.bytes += page.bytes;
     after = page.next;

@@ -8,11 +8,11 @@ import type { Logger } from 'pino';
 import { limits } from '../../domain/limits.ts';
 import type { Database } from '../../store/connection/database.ts';
 import {
+  acquireCreatorsToAsk,
   type CreatorState,
-  giveBackCreatorsToAsk,
   noteCreators,
   readRuntimes,
-  takeCreatorsToAsk,
+  releaseCreatorsToAsk,
 } from '../../store/runners/runner-tokens.ts';
 import type { AuthClient } from '../identity/auth-client.ts';
 
@@ -48,12 +48,12 @@ export class TokenCreators {
 
   /** Asks about those whose time has come. Throws when there is no answer; the next round asks again. */
   async askDue(): Promise<void> {
-    const due = await takeCreatorsToAsk(this.#database, limits.runnerCreatorCheckSeconds - earlySeconds);
+    const due = await acquireCreatorsToAsk(this.#database, limits.runnerCreatorCheckSeconds - earlySeconds);
     if (due === undefined) return;
     try {
       await this.#askAndNote(due.userIds, due.askedAt);
     } catch (error) {
-      await giveBackCreatorsToAsk(this.#database, due.userIds);
+      await releaseCreatorsToAsk(this.#database, due.userIds);
       throw error;
     }
   }

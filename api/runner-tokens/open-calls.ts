@@ -1,12 +1,12 @@
 /** Calls under way with runner tokens, so that those of a token that ended do not outlive it (decisions 9). */
 import type { Problem } from '../../domain/errors.ts';
-import type { CallLife } from '../../http/call-life.ts';
+import type { RequestLifetime } from '../../http/request-lifetime.ts';
 
 export class OpenCalls {
-  readonly #lives = new Map<string, Set<CallLife>>();
+  readonly #lives = new Map<string, Set<RequestLifetime>>();
 
   /** Until the call is over. */
-  add(tokenId: string, life: CallLife): void {
+  add(tokenId: string, life: RequestLifetime): void {
     const own = this.#lives.get(tokenId) ?? new Set();
     this.#lives.set(tokenId, own);
     own.add(life);

@@ -19,9 +19,9 @@ import {
 } from '../../store/runners/runner-tokens.ts';
 import type { AuthClient } from '../identity/auth-client.ts';
 import { TokenCreators } from './creators.ts';
-import { giveBackEndedTasks } from './give-back.ts';
 import { OpenCalls } from './open-calls.ts';
 import { principalOf, type RunnerPrincipal } from './principal.ts';
+import { releaseEndedTasks } from './release-ended-tasks.ts';
 
 const roundEveryMs = 1_000;
 const freshMs = 2_000;
@@ -100,7 +100,7 @@ export class RunnerTokens {
 
   /** Gives back what tokens that ended still hold. What fails is left to the next round. */
   async giveBack(): Promise<void> {
-    const work = () => giveBackEndedTasks(this.#parts);
+    const work = () => releaseEndedTasks(this.#parts);
     await this.#attempt('tasks of ended runner tokens not given back', work);
   }
 

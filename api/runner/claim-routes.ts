@@ -10,9 +10,9 @@ import { defineRoute } from '../route.ts';
 import type { RunnerPrincipal } from '../runner-tokens/principal.ts';
 import type { Freshness } from '../runner-tokens/tokens.ts';
 import type { Services } from '../services.ts';
-import { claimTask, coverageFor, takeBack } from './claim.ts';
+import { claimTask, coverageFor, undoDelivery } from './claim.ts';
 import { runnerStory } from './examples.ts';
-import { claimsTell, holderOf, instanceIdForm, type RunnerCaller } from './identity.ts';
+import { auditedByClaims, holderOf, instanceIdForm, type RunnerCaller } from './identity.ts';
 import { presentClaim } from './present.ts';
 import { claimRequestSchema, claimSchema, whoamiSchema } from './schema.ts';
 
@@ -101,7 +101,7 @@ const claim = defineRoute({
     'token ends.',
   tags,
   access: access.runnerTasks,
-  audit: claimsTell,
+  audit: auditedByClaims,
   body: claimRequestSchema,
   responses: {
     200: { description: 'The task, held by this instance.', schema: claimSchema },
@@ -126,7 +126,7 @@ const claim = defineRoute({
       status: 200,
       body: presentClaim(task, services.settings.INCREMENTAL_MAX_INPUTS),
       async settled(delivered: boolean) {
-        if (!delivered) await takeBack(services, task.taskId);
+        if (!delivered) await undoDelivery(services, task.taskId);
       },
     };
   },

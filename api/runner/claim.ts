@@ -4,13 +4,13 @@ import { limits } from '../../domain/limits.ts';
 import { quoteRunnerName } from '../../domain/runners/manifest-fields.ts';
 import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import {
-  type Arrival,
   arrive,
-  arriveAndClaim,
   type ClaimedTask,
+  type ClaimTicket,
   claimNext,
+  registerAndClaim,
 } from '../../store/runs/claims.ts';
-import { giveUpHeldTask, undoClaim } from '../../store/runs/give-back.ts';
+import { releaseHeldTask, undoClaim } from '../../store/runs/release-claim.ts';
 import type { Freshness } from '../runner-tokens/tokens.ts';
 import type { Services } from '../services.ts';
 import type { RunnerCaller } from './identity.ts';
@@ -94,7 +94,7 @@ export async function claimTask(services: Services, request: ClaimRequest): Prom
   }
 }
 
-interface FirstTry extends Pick<Arrival, 'claimSeq' | 'drained'> {
+interface FirstTry extends Pick<ClaimTicket, 'claimSeq' | 'drained'> {
   readonly task: ClaimedTask | undefined;
 }
 
@@ -113,7 +113,7 @@ async function firstTry(services: Services, request: ClaimRequest): Promise<Firs
   }
   const arrival = await againWhenHeld(services, request, () => {
     const claim = { template, leaseSeconds: limits.leaseSeconds, isOpen: coverage.isOpen };
-    return signal.aborted ? undefined : arriveAndClaim(services.database, identity, claim);
+    return signal.aborted ? undefined : registerAndClaim(services.database, identity, claim);
   });
   if (arrival === undefined) return { claimSeq: 0, drained: false, task: undefined };
   if (!arrival.holdsTask) return arrival;
@@ -186,11 +186,11 @@ async function againWhenHeld<T>(
 /** A caller that hung up claims no more: what its instance holds it may have got since, by a claim that came later. */
 async function giveUp(services: Services, { identity, signal }: ClaimRequest): Promise<void> {
   if (signal.aborted) return;
-  await giveUpHeldTask(services.database, identity);
+  await releaseHeldTask(services.database, identity);
 }
 
 /** Takes a claim back that its caller never heard of. */
-export async function takeBack(services: Services, taskId: string): Promise<void> {
+export async function undoDelivery(services: Services, taskId: string): Promise<void> {
   services.runners.holders.ended(taskId);
   await undoClaim(services.database, taskId);
 }

@@ -15,13 +15,13 @@ export const instanceIdForm = new RegExp(`^[A-Za-z0-9._:-]{1,${limits.runnerInst
 const header = 'x-platform-runner-instance';
 
 /** For routes of the task protocol, which leave no entry in the audit. */
-export const claimsTell = { notHere: 'Claims, runs and outputs say who did what when.' } as const;
+export const auditedByClaims = { notHere: 'Claims, runs and outputs say who did what when.' } as const;
 
 /** What every route of a held task has in common; spread it into the route. */
 export const taskRoute = {
   tags: ['Runner'],
   access: access.runnerTasks,
-  audit: claimsTell,
+  audit: auditedByClaims,
   params: z.object({
     taskId: uuid().meta({ description: 'From the claim.', example: runnerStory.taskId }),
   }),

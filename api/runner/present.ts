@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { runOutlook } from '../../domain/runs/explain.ts';
+import { previewRun } from '../../domain/runs/explain.ts';
 import { heartbeatIntervalSeconds } from '../../domain/runs/lease-times.ts';
 import { visibleNodeState } from '../../domain/runs/node-state.ts';
 import { isJsonObject, type JsonObject } from '../../domain/text.ts';
@@ -98,7 +98,7 @@ export function presentDebugContext(
     parents: parents.map(({ nodeInstanceId, name }) => ({ nodeInstanceId, name })),
     incremental,
     nodeState: visibleNodeState(node.storedState, run?.state === 'held'),
-    ...runOutlook({
+    ...previewRun({
       ...node,
       silentParents: parents.filter((parent) => parent.newestPosition === 0).map(({ name }) => name),
     }),

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import type { CallIds } from '../../http/call-facts.ts';
+import type { CallIds } from '../../http/log-fields.ts';
 import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import { type EndRefusal, endTask, type TaskEnd } from '../../store/runs/end-task.ts';
 import { recordHeartbeat } from '../../store/runs/lease.ts';
@@ -29,7 +29,7 @@ import { writeProblem } from './write-problem.ts';
 
 const heartbeat = defineRoute({
   ...taskRoute,
-  id: 'beatTask',
+  id: 'heartbeatTask',
   method: 'PUT',
   path: '/api/v2/runner/tasks/{taskId}/heartbeat',
   traced: false,

@@ -21,13 +21,13 @@ import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import { type HeldTask, renewLease } from '../../store/runs/lease.ts';
 import {
   beginTaskUpload,
+  discardTaskUpload,
   findTaskUpload,
   forgetParts,
-  giveUpTaskUpload,
-  keepPart,
   listParts,
   type NewTaskUpload,
   nameTaskUpload,
+  savePart,
   type TaskUpload,
   type TaskUploadPart,
 } from '../../store/runs/task-uploads.ts';
@@ -88,7 +88,7 @@ export async function beginUpload(
     // The task ended in this moment, and the sweeper has come by already.
     await abortMultipart(place, storeUploadId);
   } catch (error) {
-    await giveUpTaskUpload(database, upload.handle).catch(() => undefined);
+    await discardTaskUpload(database, upload.handle).catch(() => undefined);
     throw storeProblem(error);
   }
   throw new Problem('taskNotFound');
@@ -134,7 +134,7 @@ export async function receivePart(services: Services, job: PartJob): Promise<Tas
     });
     storedBytes = stored.sizeBytes;
     const part = { ...stored, number: job.part };
-    if (await keepPart(database, identity, taskId, upload.handle, part)) return part;
+    if (await savePart(database, identity, taskId, upload.handle, part)) return part;
   } catch (error) {
     if (keeper.lost.aborted) throw new Problem('taskNotFound');
     if (!(error instanceof MultipartGone)) throw partProblem(error, job.signal);

@@ -3,7 +3,7 @@
  * it. Started by `reader.ts` with its settings as the one argument; ends when its parent does.
  */
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
-import { endOnUnforeseen, fatalLines } from '../../telemetry/unforeseen.ts';
+import { endOnUnexpected, fatalLines } from '../../telemetry/unexpected.ts';
 import type { ChildSettings, FromChild, ReadJob, ReadPoints, ToChild } from './protocol.ts';
 import { readSource } from './read-source.ts';
 
@@ -14,7 +14,7 @@ const running = new Map<number, { connection: DuckDBConnection; isCancelled: boo
 
 const underWay = new Set<Promise<void>>();
 // The API reads what was under way anew, with the process that takes this one's place.
-endOnUnforeseen(fatalLines('series'), () => Promise.all(underWay));
+endOnUnexpected(fatalLines('series'), () => Promise.all(underWay));
 
 const instance = await openDatabase();
 process.on('disconnect', () => process.exit(0));

@@ -3,9 +3,9 @@ import type { z } from 'zod';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type {
   AttemptSeen,
-  LookedAt,
   PublishedOutput,
-  SessionLook,
+  SessionSnapshot,
+  SnapshotPoint,
 } from '../../store/sessions/session-watch.ts';
 import { presentNode } from '../sessions/present.ts';
 import type { attemptEventSchema, outputEventSchema, windowEventSchema } from './schema.ts';
@@ -27,7 +27,7 @@ export class Known {
   #window = '';
 
   /** The events that lead from what was known to the look, which is known from now on. */
-  advance(look: SessionLook): SessionEvent[] {
+  advance(look: SessionSnapshot): SessionEvent[] {
     return [
       ...look.attempts.filter((attempt) => this.#isNewAttempt(attempt)).map(attemptEvent),
       ...look.outputs.map(outputEvent),
@@ -60,7 +60,7 @@ export class Known {
   }
 }
 
-const nodeEvents = (look: SessionLook) =>
+const nodeEvents = (look: SessionSnapshot) =>
   look.nodes.map((node) => ({ kind: 'node', data: presentNode(node) }) as const);
 
 const timeOrNull = (time: Date | null) => (time === null ? null : formatTimestamp(time));
@@ -76,7 +76,7 @@ function attemptEvent(attempt: AttemptSeen): SessionEvent {
   return { kind: 'attempt', data };
 }
 
-function windowEvent({ window }: SessionLook): Extract<SessionEvent, { kind: 'window' }> {
+function windowEvent({ window }: SessionSnapshot): Extract<SessionEvent, { kind: 'window' }> {
   return {
     kind: 'window',
     data: {
@@ -92,12 +92,12 @@ function windowEvent({ window }: SessionLook): Extract<SessionEvent, { kind: 'wi
 }
 
 /** `<milliseconds>-<position>`: stands for the same place at every API process. */
-const eventIdOf = ({ atMs, position }: LookedAt): string => `${atMs}-${position}`;
+const eventIdOf = ({ atMs, position }: SnapshotPoint): string => `${atMs}-${position}`;
 
 const eventIdForm = /^(\d{1,15})-(\d{1,15})$/;
 
 /** The place of a `Last-Event-ID`; undefined for what none of our events carries. */
-export function placeOf(eventId: string | undefined): LookedAt | undefined {
+export function placeOf(eventId: string | undefined): SnapshotPoint | undefined {
   const match = eventIdForm.exec(eventId ?? '');
   return match === null ? undefined : { atMs: Number(match[1]), position: Number(match[2]) };
 }
@@ -106,14 +106,14 @@ export function placeOf(eventId: string | undefined): LookedAt | undefined {
  * The events as they go out. The last of them alone carries the id: whoever loses the connection before it gets all of
  * them again.
  */
-export function writeEvents(events: readonly SessionEvent[], at: LookedAt): string {
+export function writeEvents(events: readonly SessionEvent[], at: SnapshotPoint): string {
   return events
     .map((event, index) => writeEvent(event, index === events.length - 1 ? at : undefined))
     .join('');
 }
 
 /** @param at the id of the event; without one it carries none */
-export function writeEvent({ kind, data }: SessionEvent, at: LookedAt | undefined): string {
+export function writeEvent({ kind, data }: SessionEvent, at: SnapshotPoint | undefined): string {
   const id = at === undefined ? '' : `id: ${eventIdOf(at)}\n`;
   return `event: ${kind}\ndata: ${JSON.stringify(data)}\n${id}\n`;
 }

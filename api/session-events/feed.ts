@@ -1,6 +1,10 @@
 /** One followed session in this process: looks at it when it changes, and tells all who follow it. */
 import type { Database } from '../../store/connection/database.ts';
-import { type LookedAt, lookAtSession, type SessionLook } from '../../store/sessions/session-watch.ts';
+import {
+  readSnapshot,
+  type SessionSnapshot,
+  type SnapshotPoint,
+} from '../../store/sessions/session-watch.ts';
 import { Known, writeEvents } from './events.ts';
 import { Follower } from './follower.ts';
 
@@ -12,8 +16,8 @@ export class SessionFeed {
   readonly #sessionId: string;
   readonly #followers = new Set<Follower>();
   readonly #known = new Known();
-  #last: SessionLook | undefined;
-  #isLooking = false;
+  #last: SessionSnapshot | undefined;
+  #isReading = false;
   #isDirty = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -37,7 +41,7 @@ export class SessionFeed {
 
   /** The first look. @returns whether there is such a session */
   async open(): Promise<boolean> {
-    this.#last = await lookAtSession(this.#database, this.#sessionId);
+    this.#last = await readSnapshot(this.#database, this.#sessionId);
     if (this.#last === undefined) return false;
     this.#known.advance(this.#last);
     return true;
@@ -49,8 +53,8 @@ export class SessionFeed {
    * @param onEnd runs when the follower's stream is closed, whether it was read or not
    * @returns undefined when the session is gone
    */
-  async join(since: LookedAt | undefined, onEnd: () => void): Promise<Follower | undefined> {
-    const look = (from?: LookedAt) => lookAtSession(this.#database, this.#sessionId, from);
+  async join(since: SnapshotPoint | undefined, onEnd: () => void): Promise<Follower | undefined> {
+    const look = (from?: SnapshotPoint) => readSnapshot(this.#database, this.#sessionId, from);
     const follower = new Follower(this.#sessionId, look, () => {
       this.#leave(follower);
       onEnd();
@@ -75,27 +79,27 @@ export class SessionFeed {
 
   /** Something changed, or may have: looks soon. */
   changed(): void {
-    if (this.#isLooking) this.#isDirty = true;
+    if (this.#isReading) this.#isDirty = true;
     else this.#timer ??= setTimeout(() => void this.#look(), gapMs);
   }
 
   async #look(): Promise<void> {
     this.#timer = undefined;
-    this.#isLooking = true;
+    this.#isReading = true;
     this.#isDirty = false;
     try {
-      const look = await lookAtSession(this.#database, this.#sessionId, this.#last?.at);
+      const look = await readSnapshot(this.#database, this.#sessionId, this.#last?.at);
       if (look === undefined) this.#deleted();
       else this.#tell(look);
     } catch {
       // The database does not answer; the next check follows in seconds.
     } finally {
-      this.#isLooking = false;
+      this.#isReading = false;
       if (this.#isDirty && this.#followers.size > 0) this.changed();
     }
   }
 
-  #tell(look: SessionLook): void {
+  #tell(look: SessionSnapshot): void {
     this.#last = look;
     if (look.hasMore) this.#isDirty = true;
     const events = this.#known.advance(look);

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../../store/connection/database.ts';
 import { Listener } from '../../store/connection/listener.ts';
 import {
-  type LookedAt,
+  type SnapshotPoint,
   sessionChangedChannel,
   wantedSequences,
   watchSessions,
@@ -54,7 +54,7 @@ export class SessionFeeds {
    */
   async follow(
     sessionId: string,
-    since: LookedAt | undefined,
+    since: SnapshotPoint | undefined,
     shutdown: AbortSignal,
   ): Promise<Follower | undefined> {
     const feed = await this.#feedOf(sessionId);

@@ -9,16 +9,16 @@
  */
 import { Readable } from 'node:stream';
 import { limits } from '../../domain/limits.ts';
-import type { LookedAt, SessionLook } from '../../store/sessions/session-watch.ts';
+import type { SessionSnapshot, SnapshotPoint } from '../../store/sessions/session-watch.ts';
 import { Known, type SessionEvent, writeEvent, writeEvents } from './events.ts';
 
 /** The session behind a place; undefined when it is gone. */
-export type LookFrom = (since: LookedAt) => Promise<SessionLook | undefined>;
+export type ReadSnapshotFrom = (since: SnapshotPoint) => Promise<SessionSnapshot | undefined>;
 
 /** Events as the feed tells them; `text` is made once for all followers. */
 interface Told {
   readonly events: readonly SessionEvent[];
-  readonly at: LookedAt;
+  readonly at: SnapshotPoint;
   readonly text: Buffer;
 }
 
@@ -28,11 +28,11 @@ const pieceCharacters = 64 * 1024;
 export class Follower {
   readonly stream: Readable;
   readonly #sessionId: string;
-  readonly #lookFrom: LookFrom;
+  readonly #readSnapshotFrom: ReadSnapshotFrom;
   readonly #texts: AsyncGenerator<string | Buffer | undefined, void>;
-  #first: SessionLook | undefined;
+  #first: SessionSnapshot | undefined;
   #told: Told[] = [];
-  #toldBytes = 0;
+  #bufferedBytes = 0;
   #isDeleted = false;
   /** The buffer overflowed: the pages hold what was dropped. */
   #hasDropped = false;
@@ -41,9 +41,9 @@ export class Follower {
   #hasNews = false;
   #isOver = false;
 
-  constructor(sessionId: string, lookFrom: LookFrom, onEnd: () => void) {
+  constructor(sessionId: string, readSnapshotFrom: ReadSnapshotFrom, onEnd: () => void) {
     this.#sessionId = sessionId;
-    this.#lookFrom = lookFrom;
+    this.#readSnapshotFrom = readSnapshotFrom;
     this.#texts = this.#write();
     this.stream = new Readable({
       highWaterMark: pieceCharacters,
@@ -62,15 +62,15 @@ export class Follower {
   }
 
   /** Begins with this look; what was told since the follower was made comes behind it. */
-  begin(look: SessionLook): void {
+  begin(look: SessionSnapshot): void {
     this.#first = look;
   }
 
-  tell(events: readonly SessionEvent[], at: LookedAt, text: Buffer): void {
+  tell(events: readonly SessionEvent[], at: SnapshotPoint, text: Buffer): void {
     if (this.#hasDropped) return;
     this.#told.push({ events, at, text });
-    this.#toldBytes += text.length;
-    if (this.#toldBytes > limits.sessionEventBufferBytes) this.#drop();
+    this.#bufferedBytes += text.length;
+    if (this.#bufferedBytes > limits.sessionEventBufferBytes) this.#drop();
     this.#wake();
   }
 
@@ -93,7 +93,7 @@ export class Follower {
 
   #drop(): void {
     this.#told = [];
-    this.#toldBytes = 0;
+    this.#bufferedBytes = 0;
     this.#hasDropped = true;
   }
 
@@ -145,14 +145,14 @@ export class Follower {
   }
 
   /** What the feed tells, until some of it was dropped or the session is gone. @returns how far that leads */
-  async *#live(from: LookedAt): AsyncGenerator<string | Buffer | undefined, LookedAt> {
+  async *#live(from: SnapshotPoint): AsyncGenerator<string | Buffer | undefined, SnapshotPoint> {
     let at = from;
     while (!this.#hasDropped) {
       const told = this.#told.shift();
       if (told === undefined && this.#isDeleted) return at;
       if (told === undefined) yield undefined;
       else {
-        this.#toldBytes -= told.text.length;
+        this.#bufferedBytes -= told.text.length;
         yield textBehind(told, at);
         at = { atMs: told.at.atMs, position: Math.max(at.position, told.at.position) };
       }
@@ -161,22 +161,22 @@ export class Follower {
   }
 
   /** The next page. It shows all that the feed has told by now. */
-  #page(at: LookedAt): Promise<SessionLook | undefined> {
+  #page(at: SnapshotPoint): Promise<SessionSnapshot | undefined> {
     this.#told = [];
-    this.#toldBytes = 0;
+    this.#bufferedBytes = 0;
     this.#hasDropped = false;
-    return this.#lookFrom(at);
+    return this.#readSnapshotFrom(at);
   }
 }
 
 /** Without the outputs that the caller got with a page. */
-function textBehind({ events, at, text }: Told, { position }: LookedAt): string | Buffer {
+function textBehind({ events, at, text }: Told, { position }: SnapshotPoint): string | Buffer {
   const isNew = (event: SessionEvent) => event.kind !== 'output' || event.position > position;
   if (at.position >= position && events.every(isNew)) return text;
   return writeEvents(events.filter(isNew), { ...at, position: Math.max(at.position, position) });
 }
 
-function* inPieces(events: readonly SessionEvent[], at: LookedAt): Generator<string> {
+function* inPieces(events: readonly SessionEvent[], at: SnapshotPoint): Generator<string> {
   let text = '';
   for (const [index, event] of events.entries()) {
     text += writeEvent(event, index === events.length - 1 ? at : undefined);

@@ -64,7 +64,7 @@ const join = defineRoute({
       const problem = joinRefusals[result.outcome];
       throw new Problem(problem, problem === 'sharedSessionBusy' ? { headers: retryAfter } : {});
     }
-    if (result.tellWindow) services.workflows.notify(windowTarget(result.tellWindow));
+    if (result.notifyWindow) services.workflows.notify(windowTarget(result.notifyWindow));
     const { session, nodes } = await loadSession(services.database, result.sessionId);
     return {
       status: result.outcome === 'created' ? 201 : 200,
@@ -107,8 +107,8 @@ const close = defineRoute({
       reason: body.reason ?? null,
       closeAt: body.closeAt ?? null,
     });
-    const { closed, tellWindow } = closedOrThrow(result);
-    if (tellWindow) services.workflows.notify(windowTarget(tellWindow));
+    const { closed, notifyWindow } = closedOrThrow(result);
+    if (notifyWindow) services.workflows.notify(windowTarget(notifyWindow));
     return {
       status: 200,
       body: {

@@ -5,7 +5,7 @@ import { ApiError } from '../../client/errors.ts';
 import { type AddCommand, type Cli, examples, uuid } from '../cli.ts';
 import { facts, table, time } from '../output.ts';
 
-const lookEveryMs = 1_000;
+const checkEveryMs = 1_000;
 
 interface Options {
   readonly dryRun?: boolean;
@@ -57,7 +57,7 @@ async function run(cli: Cli): Promise<void> {
     const { runs } = await platform.call('GET /api/v2/admin/retention');
     const ended = runs.find(({ id, endedAt }) => id === asked.id && endedAt !== null);
     if (ended === undefined) {
-      await delay(lookEveryMs);
+      await delay(checkEveryMs);
       continue;
     }
     cli.print(ended, () =>

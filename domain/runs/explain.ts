@@ -1,4 +1,4 @@
-/** Why a node is not running, or not running any more: for operators by `explainNode`, for authors of runners by `runOutlook`. */
+/** Why a node is not running, or not running any more: for operators by `explainNode`, for authors of runners by `previewRun`. */
 import type { VisibleNodeState } from './node-state.ts';
 import { type NodeFacts, type OpenRunState, type RunReason, runWanted } from './run-plan.ts';
 
@@ -205,7 +205,7 @@ function waitsForParents(trigger: 'all' | 'any', silent: number, parents: number
   return trigger === 'all' ? silent > 0 : silent === parents;
 }
 
-export interface OutlookFacts {
+export interface RunPreviewFacts {
   readonly isFrozen: boolean;
   /** The node's run that is not done; null when it has none. */
   readonly run: { readonly state: OpenRunState; readonly dueAt: string | null } | null;
@@ -214,7 +214,7 @@ export interface OutlookFacts {
   readonly silentParents: readonly string[];
 }
 
-export interface RunOutlook {
+export interface RunPreview {
   /** A runner that claims now would get a task of the node. */
   readonly wouldRun: boolean;
   /** A sentence. */
@@ -222,7 +222,7 @@ export interface RunOutlook {
 }
 
 /** Whether a claim would get a task of the node now: for the authors of runners, who see neither leases nor other runners. */
-export function runOutlook({ isFrozen, run, plan, silentParents }: OutlookFacts): RunOutlook {
+export function previewRun({ isFrozen, run, plan, silentParents }: RunPreviewFacts): RunPreview {
   if (plan.isInput) return no('Input nodes take uploads and get no tasks.');
   if (isFrozen) return no('The session is frozen.');
   switch (run?.state) {
@@ -246,7 +246,7 @@ const dueReasons: Readonly<Record<RunReason, string>> = {
   reprocess: 'It is to be processed again.',
 };
 
-function no(why: string): RunOutlook {
+function no(why: string): RunPreview {
   return { wouldRun: false, why };
 }
 

@@ -73,7 +73,7 @@ export function withoutPlatformKeys(metadata: JsonObject): JsonObject {
 }
 
 /** What one look at a window tells its workflow: nothing personal, it travels through the workflow's history. */
-export interface WindowLook {
+export interface WindowState {
   readonly participants: number;
   /** The window, `<start>/<end>`; null for a session that is not shared. */
   readonly window: string | null;

@@ -1,7 +1,7 @@
 /** A node's stored configuration against its template's schema, each time that a task is made (decisions 10). */
 import { type CheckBudget, configurationValidator } from './configuration-schema.ts';
 
-const faultsTold = 3;
+const namedFaults = 3;
 
 /**
  * What is wrong with a configuration, for the node's details; null when it is as its template wants it.
@@ -17,7 +17,7 @@ export function configurationFault(text: string, schema: unknown, budget: CheckB
   }
   const issues = configurationValidator(schema)(configuration, [], budget);
   if (issues.length === 0) return null;
-  const told = issues.slice(0, faultsTold).map(({ path, message }) => `${path}: ${message}`);
-  const more = issues.length > faultsTold ? ` (and ${issues.length - faultsTold} more)` : '';
+  const told = issues.slice(0, namedFaults).map(({ path, message }) => `${path}: ${message}`);
+  const more = issues.length > namedFaults ? ` (and ${issues.length - namedFaults} more)` : '';
   return `The node configuration does not match the schema of its node template. ${told.join(' ')}${more}`;
 }

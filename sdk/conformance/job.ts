@@ -75,7 +75,7 @@ export class Job {
   /** Waits until the runner has claimed it and heard so; ends the scenario when it does not. */
   async claimed(rule: 'never-claimed' | 'stopped-claiming' = 'never-claimed'): Promise<void> {
     const stage = this.#stage;
-    const isClaimed = () => this.claims.some(({ taskId }) => wasTold(stage, taskId));
+    const isClaimed = () => this.claims.some(({ taskId }) => wasNotified(stage, taskId));
     if (await stage.until(isClaimed)) return;
     const seconds = stage.under.patienceMs / 1_000;
     const claims = stage.journal.of('claim').length;
@@ -156,7 +156,7 @@ export interface Held {
 }
 
 /** Whether the answer of the claim that made this task reached the runner. */
-export function wasTold(stage: Pick<JobStage, 'journal'>, taskId: string): boolean {
+export function wasNotified(stage: Pick<JobStage, 'journal'>, taskId: string): boolean {
   return stage.journal
     .of('claim')
     .some(

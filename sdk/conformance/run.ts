@@ -82,15 +82,15 @@ export async function playAll(
   const rest = scenarios.filter((scenario) => scenario !== plain);
   const results: (Result | undefined)[] = rest.map(() => undefined);
   let next = 0;
-  let toldCount = 0;
+  let printedCount = 0;
   const work = async () => {
     for (let at = next++; at < rest.length; at = next++) {
       const scenario = rest[at];
       if (scenario === undefined) continue;
       results[at] = await resultFor(scenario, under, first.baseline);
-      for (let ready = results[toldCount]; ready !== undefined; ready = results[toldCount]) {
+      for (let ready = results[printedCount]; ready !== undefined; ready = results[printedCount]) {
         tell(ready);
-        toldCount += 1;
+        printedCount += 1;
       }
     }
   };

@@ -1,5 +1,5 @@
 /** What is judged in every scenario, whatever it plays: holding tasks, heartbeats, polling, refused calls. */
-import { wasTold } from './job.ts';
+import { wasNotified } from './job.ts';
 import type { RuleName } from './rules.ts';
 import { type Call, writingRoutes } from './server/journal.ts';
 import type { Claim } from './server/model.ts';
@@ -18,9 +18,9 @@ export function watch(stage: Stage): void {
       stage.found('identifier-missing', 'An output was written without X-Platform-Output-Identifier.');
   }
   for (const claim of stage.world.desk.claims.values()) {
-    if (!wasTold(stage, claim.taskId)) continue;
+    if (!wasNotified(stage, claim.taskId)) continue;
     judgeSilence(stage, claim);
-    judgeBeats(stage, claim);
+    judgeHeartbeats(stage, claim);
     judgeAfterLoss(stage, claim);
   }
   judgePolling(stage);
@@ -106,7 +106,7 @@ function judgeSilence(stage: Stage, claim: Claim): void {
 }
 
 /** More than five heartbeats within one interval, or more than three of them unanswered at a time. */
-function judgeBeats(stage: Stage, claim: Claim): void {
+function judgeHeartbeats(stage: Stage, claim: Claim): void {
   const beats = stage.journal.forTask(claim.taskId).filter(({ route }) => route === 'heartbeat');
   const plain = beats.filter(({ fault }) => fault === undefined || fault === 'answered late');
   for (const [at, beat] of plain.entries()) {
@@ -136,13 +136,14 @@ function judgeAfterLoss(stage: Stage, claim: Claim): void {
     ({ code, answeredAtMs }) => code === 'task_not_found' && answeredAtMs !== undefined,
   );
   if (told?.answeredAtMs === undefined || claim.instanceId !== told.instanceId) return;
-  const toldMs = told.answeredAtMs;
-  const isOpen = (call: Call) => call.route !== 'heartbeat' && call.atMs < toldMs && endOf(call) > toldMs;
+  const notifiedAtMs = told.answeredAtMs;
+  const isOpen = (call: Call) =>
+    call.route !== 'heartbeat' && call.atMs < notifiedAtMs && endOf(call) > notifiedAtMs;
   // A runner with one call at a time, besides its heartbeats, was told by its own call and knows at once.
   const graceMs =
     told.route === 'heartbeat' || calls.some((call) => call !== told && isOpen(call)) ? noticeMs : 0;
   for (const call of calls) {
-    const lateMs = call.atMs - toldMs;
+    const lateMs = call.atMs - notifiedAtMs;
     if (lateMs <= graceMs) continue;
     const saw = `${call.method} ${call.route} came ${Math.round(lateMs)} ms after ${told.route} was answered with 404.`;
     if (writingRoutes.includes(call.route)) stage.found('wrote-after-loss', saw);

@@ -15,5 +15,5 @@ export async function listAudit(
   limit: number,
 ): Promise<AuditEntry[]> {
   const { text, values } = auditPageStatement('audit_entry', filter, after, limit);
-  return database.queryAnew<AuditEntry & Record<string, unknown>>(text, values);
+  return database.queryUnprepared<AuditEntry & Record<string, unknown>>(text, values);
 }

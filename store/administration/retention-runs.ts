@@ -45,7 +45,7 @@ export async function requestRetentionRun(
 }
 
 /** The open run, marked started. @param everyHours makes one when the last was asked for so long ago; 0: never */
-export async function takeRetentionRun(
+export async function acquireRetentionRun(
   database: Queryable,
   everyHours: number,
 ): Promise<RetentionRun | undefined> {

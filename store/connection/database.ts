@@ -75,7 +75,7 @@ export class Database implements Reader, EntityReader {
     return result.rows as R[];
   }
 
-  async queryAnew<R = Row>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
+  async queryUnprepared<R = Row>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
     const result = await this.pool.query(new Statement(statement, parameters, false));
     return result.rows as R[];
   }

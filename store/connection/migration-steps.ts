@@ -8,14 +8,14 @@ import type pg from 'pg';
 import { isConflict } from '../../domain/network/database-fault.ts';
 
 const pauseMs = { least: 100, most: 700 } as const;
-const giveUpAfterMs = 300_000;
+const conflictLimitMs = 300_000;
 
 /**
  * A transaction of a migration. Whoever waits for a lock on a whole table holds up all who come after, so it waits for a
  * moment, lets everybody pass, and tries again, for five minutes.
  */
 export async function inTransaction<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
-  const giveUpAt = Date.now() + giveUpAfterMs;
+  const deadlineMs = Date.now() + conflictLimitMs;
   for (;;) {
     try {
       await client.query('begin; set local lock_timeout = 300');
@@ -25,7 +25,7 @@ export async function inTransaction<T>(client: pg.Client, work: () => Promise<T>
     } catch (error) {
       // The first error is the one to tell.
       await client.query('rollback').catch(() => undefined);
-      if (!isConflict(error) || Date.now() > giveUpAt) throw error;
+      if (!isConflict(error) || Date.now() > deadlineMs) throw error;
       await delay(pauseMs.least + Math.random() * (pauseMs.most - pauseMs.least));
     }
   }

@@ -16,7 +16,7 @@ export interface Reader extends Queryable {
    * Runs a statement whose text depends on what is asked for, or whose best plan depends on the values: it is planned
    * for these values and not kept.
    */
-  queryAnew<R = Row>(statement: string, parameters?: readonly unknown[]): Promise<R[]>;
+  queryUnprepared<R = Row>(statement: string, parameters?: readonly unknown[]): Promise<R[]>;
 }
 
 /** What entities are read through: the database itself, or a transaction. */

@@ -49,7 +49,7 @@ export class ReportReader implements Reader, EntityReader {
     return (await this.#pool.query(new Statement(statement, parameters))).rows as R[];
   }
 
-  async queryAnew<R = Row>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
+  async queryUnprepared<R = Row>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
     return (await this.#pool.query(new Statement(statement, parameters, false))).rows as R[];
   }
 

@@ -94,7 +94,7 @@ export async function idsOfDimensions(
   filter: CatalogFilter,
   { order, offset, limit }: Page,
 ): Promise<readonly number[]> {
-  const rows = await database.queryAnew<{ id: number }>(
+  const rows = await database.queryUnprepared<{ id: number }>(
     `select d.id ${from} where ${condition} order by ${orders[order]} limit $7 offset $8`,
     [...valuesOf(filter), limit, offset],
   );
@@ -109,7 +109,7 @@ export async function pageOfDimensions(
 ): Promise<{ readonly ids: readonly number[]; readonly totalCount: number }> {
   const [ids, [total]] = await Promise.all([
     idsOfDimensions(database, filter, page),
-    database.queryAnew<{ count: number }>(
+    database.queryUnprepared<{ count: number }>(
       `select count(*) as count from dimension d join session s on s.id = d.session_id where ${condition}`,
       valuesOf(filter),
     ),

@@ -7,7 +7,7 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-const lookEveryMs = 4;
+const checkEveryMs = 4;
 const collectAtBytes = 8 * 1024 * 1024;
 
 type Collect = (options: { type: 'minor' }) => void;
@@ -22,7 +22,7 @@ export function whileBytesFlow(): () => void {
   if (timer === undefined) {
     collect ??= exposeCollector();
     smallestBytes = getHeapStatistics().external_memory;
-    timer = setInterval(look, lookEveryMs).unref();
+    timer = setInterval(look, checkEveryMs).unref();
   }
   let isOpen = true;
   return () => {

@@ -54,13 +54,13 @@ export function openClient(access: S3Access, reach: Reach): S3Client {
   return client;
 }
 
-type LookedUp = (
+type Resolved = (
   error: NodeJS.ErrnoException | null,
   address: string | LookupAddress[],
   family?: number,
 ) => void;
 
-type Lookup = (host: string, options: LookupOptions, done: LookedUp) => void;
+type Lookup = (host: string, options: LookupOptions, done: Resolved) => void;
 
 /**
  * Looks up the address of a store's host. A name that leads to where a client may not connect is as good as unknown, at

@@ -33,7 +33,7 @@ export interface OrphanPage {
  * @param after `next` of the page before
  * @throws ObjectStoreError
  */
-export async function lookForOrphans(
+export async function findOrphans(
   database: Database,
   stores: ObjectStores,
   options: {

@@ -9,7 +9,7 @@ import { failpoint } from '../connection/failpoint.ts';
 import { type DataSourceRow, findDataSource } from './data-sources.ts';
 import type { ObjectStores } from './object-stores.ts';
 
-const beatEveryMs = 10_000;
+const heartbeatEveryMs = 10_000;
 const sweepBatch = 100;
 const deletionRetrySeconds = 300;
 
@@ -25,7 +25,7 @@ export class PendingObjectGone extends Error {
  * Ends the pending state of an object, in the transaction that makes something refer to it.
  * @throws PendingObjectGone
  */
-export async function takePendingObject(tx: Tx, objectKey: string): Promise<void> {
+export async function removePendingObject(tx: Tx, objectKey: string): Promise<void> {
   const rows = await tx.query('delete from pending_object where object_key = $1 returning object_key', [
     objectKey,
   ]);
@@ -60,7 +60,7 @@ export class PendingObjects {
   async begin(objectKey: string, dataSourceId: number, nodeInstanceId?: number): Promise<void> {
     await unaudited(() => this.#writeRow(objectKey, dataSourceId, nodeInstanceId));
     this.#active.add(objectKey);
-    this.#timer ??= setInterval(() => unaudited(() => void this.#beat()), beatEveryMs).unref();
+    this.#timer ??= setInterval(() => unaudited(() => void this.#beat()), heartbeatEveryMs).unref();
   }
 
   async #writeRow(objectKey: string, dataSourceId: number, nodeInstanceId?: number): Promise<void> {

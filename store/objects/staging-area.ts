@@ -72,10 +72,10 @@ export class StagingArea {
   }
 
   /** A memory block for a part, where there is one to be had at once. */
-  takeMemory(part: Growing): Buffer | undefined {
+  acquireMemory(part: Growing): Buffer | undefined {
     this.#growing.add(part);
     if (this.#freeMemory.length + this.#unmadeMemory === 0) return undefined;
-    return this.#waiters.length === 0 && this.#mayTake(part) ? this.#memory() : undefined;
+    return this.#waiters.length === 0 && this.#mayAcquire(part) ? this.#memory() : undefined;
   }
 
   /**
@@ -135,7 +135,7 @@ export class StagingArea {
     return this.#freeMemory.length + this.#unmadeMemory + places;
   }
 
-  #mayTake(part: Growing): boolean {
+  #mayAcquire(part: Growing): boolean {
     const free = this.#freeBlocks;
     if (free === 0) return false;
     if (part === this.#favoured) return true;
@@ -160,7 +160,8 @@ export class StagingArea {
   }
 
   async #acquire(part: Growing, untilMs: number): Promise<Piece> {
-    if ((this.#waiters.length === 0 || part === this.#favoured) && this.#mayTake(part)) return this.#take();
+    if ((this.#waiters.length === 0 || part === this.#favoured) && this.#mayAcquire(part))
+      return this.#take();
     const all = this.#maxPlaces + limits.stagingMemoryBytes / blockBytes;
     if (part.missingBlocks > all) throw new StagingFull();
     part.signal.throwIfAborted();
@@ -183,7 +184,7 @@ export class StagingArea {
   #serve(): void {
     for (;;) {
       const next = this.#waiters.find(({ part }) => part === this.#favoured) ?? this.#waiters[0];
-      if (next === undefined || !this.#mayTake(next.part)) return;
+      if (next === undefined || !this.#mayAcquire(next.part)) return;
       next.grant(this.#take());
     }
   }

@@ -69,7 +69,7 @@ export class StagedPart implements Growing {
       return;
     }
     if (full !== undefined) this.#pieces.push(full);
-    const block = this.#area.takeMemory(this);
+    const block = this.#area.acquireMemory(this);
     this.#isNextOfArea = block !== undefined;
     // One block past the area is of the part itself: it is what the file is written from.
     this.#next = block ?? Buffer.allocUnsafeSlow(blockBytes);

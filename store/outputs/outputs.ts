@@ -150,7 +150,7 @@ export async function lockOutput(
  */
 export async function replaceOutput(tx: Tx, old: NodeOutputRow, output: NewOutput): Promise<NodeOutputRow> {
   if (old.position === null) await queueObjectDeletion(tx, old.dataSourceId, old.objectKey);
-  else await keepVersion(tx, old.id, output.position);
+  else await saveVersion(tx, old.id, output.position);
   const [row] = await tx.query<NodeOutputRow>(
     `update node_output o
         set run_id = null, configuration = n.configuration, position = $2, object_offset = $3, metadata = $4,
@@ -169,7 +169,7 @@ export async function replaceOutput(tx: Tx, old: NodeOutputRow, output: NewOutpu
   return row!;
 }
 
-async function keepVersion(tx: Tx, outputId: number, supersededAtPosition: number): Promise<void> {
+async function saveVersion(tx: Tx, outputId: number, supersededAtPosition: number): Promise<void> {
   await tx.query(
     `insert into node_output_superseded
             (output_id, superseded_at_position, session_id, node_instance_id, position, run_id, object_offset, metadata,

@@ -14,13 +14,13 @@ export interface PublishedOutput {
 /**
  * Makes an upload the newest output of its node: a new one, or new bytes for the one that has its identifier (same id,
  * new position). The same upload again changes nothing. The node's counters follow by {@link markPublished}.
- * @param takeObject makes the upload's object one that is referred to; not called for a repeat
+ * @param claimObject makes the upload's object one that is referred to; not called for a repeat
  */
 export async function publishOutput(
   tx: Tx,
   session: LockedSession,
   upload: Omit<NewOutput, 'sessionId' | 'position' | 'createdAt'>,
-  takeObject: () => Promise<void>,
+  claimObject: () => Promise<void>,
 ): Promise<PublishedOutput> {
   const { nodeInstanceId, outputIdentifier } = upload;
   const before =
@@ -35,7 +35,7 @@ export async function publishOutput(
   };
   const [output] = await Promise.all([
     before === undefined ? insertOutput(tx, values) : replaceOutput(tx, before, values),
-    takeObject(),
+    claimObject(),
   ]);
   return { outcome: before === undefined ? 'created' : 'replaced', output };
 }

@@ -2,7 +2,7 @@
 import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { once } from '../connection/idempotency.ts';
-import { takePendingObject } from '../objects/pending-objects.ts';
+import { removePendingObject } from '../objects/pending-objects.ts';
 import {
   type Change,
   changed,
@@ -63,7 +63,7 @@ export async function publishUploadWithin(
   upload: UploadedObject,
 ): Promise<Change<Extract<PublishResult, { output: unknown }>>> {
   const { outcome, output } = await publishOutput(tx, session, upload, () =>
-    takePendingObject(tx, upload.objectKey),
+    removePendingObject(tx, upload.objectKey),
   );
   if (outcome === 'repeated') return unchanged({ outcome, output });
   await Promise.all([markPublished(tx, output), planSession(tx, session, upload.nodeInstanceId)]);

@@ -9,7 +9,7 @@ import { noteAuditedSession } from '../administration/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { once } from '../connection/idempotency.ts';
-import { takePendingObject } from '../objects/pending-objects.ts';
+import { removePendingObject } from '../objects/pending-objects.ts';
 import { changed, changeSession, type LockedSession, unchanged } from '../runs/change-session.ts';
 import { planSession } from '../runs/plan-session.ts';
 import {
@@ -88,7 +88,7 @@ export async function queueUploadWithin(tx: Tx, upload: UploadedObject): Promise
   if (!target) return { outcome: 'node-missing' };
   if (target.frozen) return { outcome: 'frozen' };
   noteAuditedSession(target.sessionId);
-  await takePendingObject(tx, upload.objectKey);
+  await removePendingObject(tx, upload.objectKey);
   const [row] = await tx.query<{ id: number }>(
     `insert into queued_upload
             (project_id, session_id, node_instance_id, output_identifier, metadata, traceparent, ${objectColumns})
@@ -111,7 +111,7 @@ export async function queueUploadWithin(tx: Tx, upload: UploadedObject): Promise
  * Whether somebody must be told of a queued upload. Asked after its commit: while an older one waits, whoever drains that
  * one looks again afterwards.
  */
-export async function mustTellOfQueued(
+export async function mustNotifyQueue(
   database: Queryable,
   queued: { readonly projectId: number; readonly id: number },
 ): Promise<boolean> {
@@ -184,7 +184,7 @@ export async function publishQueued(
       const bundle = places.get(id)?.objectKey;
       if (bundle !== undefined) usedBundles.add(bundle);
     }
-    for (const bundle of usedBundles) if (pendingBundles.has(bundle)) await takePendingObject(tx, bundle);
+    for (const bundle of usedBundles) if (pendingBundles.has(bundle)) await removePendingObject(tx, bundle);
     const heldBack = rows.length < ids.length ? await countQueued(tx, ids) : 0;
     const drained = { published: rows.length, heldBack, usedBundles };
     return published.length > 0 ? changed(drained) : unchanged(drained);
@@ -254,7 +254,7 @@ async function publishRows(
  * Projects whose oldest queued upload has waited for so long that nobody seems to drain them. Each is taken at most once
  * in `againSeconds`.
  */
-export async function takeForgottenQueues(
+export async function acquireForgottenQueues(
   database: Queryable,
   waits: { readonly waitedSeconds: number; readonly againSeconds: number },
   limit: number,

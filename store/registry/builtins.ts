@@ -25,7 +25,7 @@ export interface Shipped {
  * Registers what is shipped. Called at every start, by any number of processes at once: node templates follow the
  * running version, the session template is made when it is missing and then belongs to the operator.
  */
-export async function ensureShipped(database: Database, shipped: Shipped): Promise<void> {
+export async function seedBuiltins(database: Database, shipped: Shipped): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.query('select pg_advisory_xact_lock($1)', [advisoryLocks.shipped]);
     await tx.query('insert into data_source (name) values ($1) on conflict (name) do nothing', [

@@ -32,14 +32,14 @@ export async function listDeployable(database: Queryable): Promise<DeployableRun
 }
 
 /** Processes that some host keeps. */
-export async function listKept(database: Queryable): Promise<ProcessKey[]> {
+export async function listProcesses(database: Queryable): Promise<ProcessKey[]> {
   return database.query<ProcessKey>(
     `select runner_type, number from deployed_runner where held_until >= clock_timestamp()`,
   );
 }
 
 /** Takes a process that nobody keeps; what it called with under another host is ended. False: somebody keeps it. */
-export async function takeProcess(
+export async function acquireProcess(
   database: Database,
   hostId: string,
   { runnerType, entrypoint, version, number }: DeployableRunner & ProcessKey,
@@ -67,7 +67,7 @@ export async function takeProcess(
  * Tells how the processes of a host are, keeps them for it, and lets what they call with live on.
  * @returns those that it still keeps
  */
-export async function keepProcesses(
+export async function saveProcesses(
   database: Queryable,
   hostId: string,
   standings: readonly ProcessStanding[],

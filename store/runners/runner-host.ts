@@ -11,17 +11,17 @@ import type {
 import type { Database } from '../connection/database.ts';
 import type { SecretBox } from '../objects/secrets.ts';
 import {
+  acquireProcess,
   describeHeld,
   findToken,
   giveToken,
   isTokenGood,
-  keepProcesses,
   listDeployable,
-  listKept,
+  listProcesses,
   loseTasks,
   releaseProcess,
   removeAbandoned,
-  takeProcess,
+  saveProcesses,
 } from './deployed-runners.ts';
 import { newTokenValue } from './runner-token-value.ts';
 
@@ -29,7 +29,7 @@ import { newTokenValue } from './runner-token-value.ts';
 export async function reconcileHost(database: Database, report: HostReport): Promise<HostPlan> {
   const { hostId, processes, processesPerType, silentSeconds } = report;
   // First, and not in one transaction with the rest: the lease must be renewed in time.
-  await keepProcesses(database, hostId, processes);
+  await saveProcesses(database, hostId, processes);
   const { acquired, isFull } = await acquireFree(database, report);
   await removeAbandoned(database, processesPerType);
   return {
@@ -43,14 +43,14 @@ async function acquireFree(
   { hostId, processes, processesPerType, room }: HostReport,
 ): Promise<{ readonly acquired: ProcessKey[]; readonly isFull: boolean }> {
   const wanted = await listDeployable(database);
-  const held = new Set([...(await listKept(database)), ...processes].map(keyOf));
+  const held = new Set([...(await listProcesses(database)), ...processes].map(keyOf));
   const numbers = Array.from({ length: processesPerType }, (_, index) => index + 1);
   const free = numbers
     .flatMap((number) => wanted.map((runner) => ({ ...runner, number })))
     .filter((plan) => !held.has(keyOf(plan)));
   const acquired: ProcessKey[] = [];
   for (const plan of free.slice(0, Math.min(room, limits.deployedChangesPerCall))) {
-    if (await takeProcess(database, hostId, plan)) acquired.push(plan);
+    if (await acquireProcess(database, hostId, plan)) acquired.push(plan);
   }
   return { acquired, isFull: free.length > room };
 }

@@ -171,7 +171,7 @@ export async function createRunnerToken(
  * Takes creators of living tokens whom nobody has asked about for so long, so that of several processes one asks.
  * @returns their ids, with the database's clock before the question
  */
-export async function takeCreatorsToAsk(
+export async function acquireCreatorsToAsk(
   database: Queryable,
   afterSeconds: number,
 ): Promise<{ readonly userIds: string[]; readonly askedAt: Date } | undefined> {
@@ -192,7 +192,7 @@ export async function takeCreatorsToAsk(
 }
 
 /** After a question without an answer: whoever looks next asks again. */
-export async function giveBackCreatorsToAsk(database: Queryable, userIds: readonly string[]): Promise<void> {
+export async function releaseCreatorsToAsk(database: Queryable, userIds: readonly string[]): Promise<void> {
   await database.query(
     'update runner_token_creator set asked_at = checked_at where user_id = any ($1::uuid[])',
     [userIds],

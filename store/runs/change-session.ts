@@ -24,10 +24,10 @@ export interface LockedSession extends HeldSession {
   /** The `createdAt` of all that this transaction publishes: never before that of an earlier publication. */
   readonly publishedAt: Date;
   /** Milliseconds since 1970 of the last queued run's rank. */
-  fairRankMs: number;
+  queueTimeMs: number;
   readonly isClean: boolean;
   /** The session's workflow reconciles it by itself within a second or two. */
-  readonly looksSoon: boolean;
+  readonly reconcilesSoon: boolean;
   /** Set when a run of a built-in node was queued, which the workflow is to start at once. */
   builtinQueued: boolean;
 }
@@ -126,9 +126,9 @@ function lockStatement(sessionId: string): string {
            s.frozen_at is not null as frozen, s.newest_position,
            date_trunc('milliseconds', greatest(clock_timestamp(), coalesce(s.newest_output_at, ${newestOutputAt})))
              as published_at,
-           case when s.fair_rank = '-infinity' then 0 else extract(epoch from s.fair_rank)::float8 * 1000 end as fair_rank_ms,
+           case when s.fair_rank = '-infinity' then 0 else extract(epoch from s.fair_rank)::float8 * 1000 end as queue_time_ms,
            s.wanted_seq = s.advanced_seq as is_clean,
-           coalesce(s.next_look_at > clock_timestamp(), false) as looks_soon, false as builtin_queued,
+           coalesce(s.next_look_at > clock_timestamp(), false) as reconciles_soon, false as builtin_queued,
            extract(epoch from clock_timestamp())::float8 * 1000 as now_ms
       from session s join session_template t on t.id = s.session_template_id
      where s.id = ${sessionId}
@@ -182,12 +182,12 @@ function saveSession(
   void tx.ahead(saveStatement, [
     session.sessionId,
     session.newestPosition,
-    session.fairRankMs,
+    session.queueTimeMs,
     answer?.taskId ?? null,
     answer ? JSON.stringify(answer.reply) : null,
     session.publishedAt,
   ]);
-  const wake = session.isClean && (session.builtinQueued || !session.looksSoon);
+  const wake = session.isClean && (session.builtinQueued || !session.reconcilesSoon);
   tx.announce({ session: labelOf(session), wake, isUrgent: session.builtinQueued, ended });
 }
 
@@ -195,7 +195,7 @@ function saveSession(
 function saveCounters(tx: Tx, session: LockedSession): void {
   void tx.ahead('update session set fair_rank = to_timestamp($2::float8 / 1000) where id = $1', [
     session.sessionId,
-    session.fairRankMs,
+    session.queueTimeMs,
   ]);
 }
 

@@ -45,7 +45,7 @@ export interface ClaimedTask {
 }
 
 /** What a claim meets on arrival. */
-export interface Arrival {
+export interface ClaimTicket {
   /** Newer than that of every earlier claim of the instance. */
   readonly claimSeq: number;
   /** The instance still holds a task, which it gives up by claiming again. */
@@ -72,8 +72,8 @@ export async function arrive(
   database: Queryable,
   identity: RunnerIdentity,
   templates: readonly string[] | null = null,
-): Promise<Arrival> {
-  const [row] = await database.query<Arrival>(`${announce('$3::text[]')}, ${holdsTask} as holds_task`, [
+): Promise<ClaimTicket> {
+  const [row] = await database.query<ClaimTicket>(`${announce('$3::text[]')}, ${holdsTask} as holds_task`, [
     identity.holder,
     identity.instanceId,
     templates,
@@ -171,7 +171,7 @@ const claimById = claimStatement(`
   select r.id from node_run r where ${isClaimable} and r.id = $6::uuid and r.attempt = $7
    for update skip locked`);
 
-const arriveAndClaimStatement = `
+const registerAndClaimStatement = `
   ${claimSteps(
     `select r.id from node_run r
       where ${isClaimable} and r.template_name = $5 and not ${holdsTask}
@@ -186,14 +186,14 @@ const arriveAndClaimStatement = `
  * @param request `isOpen`: the claim asks for all that it may have, which is this template just now
  * Throws a unique violation when an older claim of the instance wins in this moment.
  */
-export async function arriveAndClaim(
+export async function registerAndClaim(
   database: Queryable,
   identity: RunnerIdentity,
   request: { template: string; leaseSeconds: number; isOpen?: boolean },
-): Promise<Arrival & { readonly task: ClaimedTask | undefined }> {
+): Promise<ClaimTicket & { readonly task: ClaimedTask | undefined }> {
   const [row] = await database.query<
-    Arrival & { readonly [Name in keyof ClaimedTask]: ClaimedTask[Name] | null }
-  >(arriveAndClaimStatement, [
+    ClaimTicket & { readonly [Name in keyof ClaimedTask]: ClaimedTask[Name] | null }
+  >(registerAndClaimStatement, [
     identity.holder,
     identity.instanceId,
     newId(),

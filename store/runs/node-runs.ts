@@ -127,8 +127,8 @@ export async function listNodeRuns(
   page: { readonly number: number; readonly size: number },
 ): Promise<{ readonly rows: readonly NodeRunRow[]; readonly totalCount: number }> {
   const [rows, [counted]] = await Promise.all([
-    database.queryAnew<Row>(...pageStatement(filter, page)),
-    database.queryAnew<{ count: number }>(...countStatement(filter)),
+    database.queryUnprepared<Row>(...pageStatement(filter, page)),
+    database.queryUnprepared<{ count: number }>(...countStatement(filter)),
   ]);
   return { rows: rows.map(nodeRunOf), totalCount: counted?.count ?? 0 };
 }

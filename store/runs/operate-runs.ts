@@ -12,7 +12,7 @@ import { type Change, changed, changeSession, type LockedSession, unchanged } fr
 import { checkConfigurations } from './configuration-check.ts';
 import { boundCancelledLease } from './lease.ts';
 import { findNodeRun, isNewestOfNode, lockOperatedRun, type NodeRunRow } from './node-runs.ts';
-import { planSession, takeRank } from './plan-session.ts';
+import { nextQueueTime, planSession } from './plan-session.ts';
 import { notifyReady, queued, queuedColumns } from './queue.ts';
 import { fixUpperBound, writeDone } from './write-run-outcome.ts';
 
@@ -100,7 +100,7 @@ async function queueAgain(tx: Tx, session: LockedSession, runIds: readonly strin
   if (runIds.length === 0) return;
   const runs = await tx.query<{ runnerType: string }>(queueAgainStatement, [
     runIds,
-    runIds.map(() => takeRank(session)),
+    runIds.map(() => nextQueueTime(session)),
   ]);
   session.builtinQueued ||= runs.some(({ runnerType }) => runnerType === 'system');
 }

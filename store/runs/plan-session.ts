@@ -15,7 +15,7 @@ import { notifyReady, queuedColumns } from './queue.ts';
 import { fixUpperBound, writeDone } from './write-run-outcome.ts';
 
 /** The distance, in milliseconds, between the ranks of two runs of one session: what a session with many runs gives way. */
-export const fairStepMs = 50;
+export const fairShareMs = 50;
 
 interface NodeRow extends NodeFacts {
   readonly id: number;
@@ -85,7 +85,7 @@ export async function planSession(
   const wanted: WantedRun[] = [];
   for (const node of nodes) {
     const reason = runWanted(node);
-    if (reason) wanted.push({ runId: newId(), node, reason, rankMs: takeRank(session) });
+    if (reason) wanted.push({ runId: newId(), node, reason, rankMs: nextQueueTime(session) });
   }
   if (wanted.length === 0) return [];
   void tx.ahead(queueRuns, [
@@ -131,7 +131,7 @@ async function failMisconfigured(tx: Tx, wanted: readonly WantedRun[]): Promise<
 }
 
 /** The next fair rank of the session, milliseconds since 1970. */
-export function takeRank(session: LockedSession): number {
-  session.fairRankMs = Math.max(session.nowMs, session.fairRankMs + fairStepMs);
-  return session.fairRankMs;
+export function nextQueueTime(session: LockedSession): number {
+  session.queueTimeMs = Math.max(session.nowMs, session.queueTimeMs + fairShareMs);
+  return session.queueTimeMs;
 }

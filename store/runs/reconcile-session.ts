@@ -1,13 +1,13 @@
 /** What the session's workflow asks of the database: plan everything, say what is open, due and has ended. */
 
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
-import { type NodeFacts, runWanted } from '../../domain/runs/run-plan.ts';
 import {
-  type Advanced,
   attemptActivityId,
   type DueRun,
   type OpenAttempt,
-} from '../../domain/runs/session-look.ts';
+  type ReconcileResult,
+} from '../../domain/runs/reconcile-result.ts';
+import { type NodeFacts, runWanted } from '../../domain/runs/run-plan.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { changeSession, planned, unchanged } from './change-session.ts';
@@ -15,7 +15,7 @@ import { nodeFacts, planSession } from './plan-session.ts';
 import { notifyReady, queued, queuedColumns } from './queue.ts';
 
 /** At most this many ends are told in one look; the rest follows at the next. */
-const maxEndedTold = 200;
+const maxNamedEnds = 200;
 /**
  * Attempts of outside runners, and of built-in nodes, that a session's workflow awaits at once. All open ones may be
  * claimed; those beyond are awaited as others end. More would fill the server's buffer of a hundred events while a
@@ -38,12 +38,12 @@ const awaitQueuedAfterMs = 10_000;
  * either, however long it has been there: its runs are over soon, and each would cost the workflow an activity and tasks.
  */
 const movesForMs = 2_000;
-const lookAgainMs = 1_000;
+const reconcileAgainMs = 1_000;
 /** A look that comes later than this after its time is not relied upon. */
-const lookSlackSeconds = 1;
+const reconcileSlackSeconds = 1;
 
 /** Looks in one go while facts keep landing; after these the workflow asks again. */
-const maxLooks = 4;
+const maxPasses = 4;
 
 /**
  * One look at a session: queues retries that are due, plans every node, marks the session advanced and says what is
@@ -53,17 +53,17 @@ const maxLooks = 4;
  * without a lock, and takes the session's lock only when it finds something. The session is marked as far as the
  * snapshot saw; a fact that landed meanwhile relied on this look (the session was not clean), so it is taken again.
  */
-export async function advanceSession(
+export async function reconcileSession(
   database: Database,
   sessionId: string,
   awaited: readonly string[] = [],
-): Promise<Advanced | undefined> {
-  const ended: EndedTold[] = [];
+): Promise<ReconcileResult | undefined> {
+  const ended: NamedEnd[] = [];
   for (let looks = 1; ; looks++) {
-    let look = await readLook(database, sessionId);
+    let look = await readSessionState(database, sessionId);
     if (look && needsPlan(look)) {
       await planUnderLock(database, sessionId);
-      look = await readLook(database, sessionId);
+      look = await readSessionState(database, sessionId);
     }
     if (!look) return undefined;
     const changes = present(look, awaited);
@@ -71,11 +71,11 @@ export async function advanceSession(
     ended.push(...marked.ended);
     await failpoint('session-advanced');
     const again = marked.wantedSeq !== look.wantedSeq;
-    if (!again || looks === maxLooks) return { ...changes, ended, again };
+    if (!again || looks === maxPasses) return { ...changes, ended, again };
   }
 }
 
-type EndedTold = Advanced['ended'][number];
+type NamedEnd = ReconcileResult['ended'][number];
 
 interface OpenRun extends OpenAttempt {
   readonly waiting: boolean;
@@ -100,7 +100,7 @@ interface Look {
   readonly runs: readonly OpenRun[];
 }
 
-const lookStatement = `
+const sessionStateStatement = `
   select s.wanted_seq as "wantedSeq", s.frozen_at is not null as frozen,
          (select count(*) from node_instance f where f.session_id = s.id and f.state = ${nodeStateCodes.Failed}) as "failedNodes",
          (select extract(epoch from clock_timestamp() - max(e.last_processed))::float8 * 1000 from node_instance e
@@ -128,8 +128,8 @@ const lookStatement = `
               order by r.due_at nulls first, r.state = 'held' desc, r.fair_rank) o), '[]') as runs
     from session s where s.id = $1`;
 
-async function readLook(database: Database, sessionId: string): Promise<Look | undefined> {
-  const [look] = await database.query<Look>(lookStatement, [sessionId]);
+async function readSessionState(database: Database, sessionId: string): Promise<Look | undefined> {
+  const [look] = await database.query<Look>(sessionStateStatement, [sessionId]);
   return look;
 }
 
@@ -168,9 +168,9 @@ async function markAdvanced(
   database: Database,
   sessionId: string,
   seq: number,
-  { start, lookInMs }: Pick<Advanced, 'start' | 'lookInMs'>,
-): Promise<{ wantedSeq: number; ended: readonly EndedTold[] }> {
-  const [row] = await database.query<{ wantedSeq: number; ended: EndedTold[] }>(
+  { start, lookInMs }: Pick<ReconcileResult, 'start' | 'lookInMs'>,
+): Promise<{ wantedSeq: number; ended: readonly NamedEnd[] }> {
+  const [row] = await database.query<{ wantedSeq: number; ended: NamedEnd[] }>(
     `with marked as (
        update session
           set advanced_seq = greatest(advanced_seq, $2),
@@ -186,7 +186,7 @@ async function markAdvanced(
          from marked
         where (a.run_id, a.number) in (
           select run_id, number from node_attempt
-           where session_id = $1 and ended_at is not null and not reported limit ${maxEndedTold})
+           where session_id = $1 and ended_at is not null and not reported limit ${maxNamedEnds})
        returning a.run_id, a.number, a.outcome, a.ended_at
      )
      select (select wanted_seq from marked) as "wantedSeq",
@@ -200,13 +200,13 @@ async function markAdvanced(
       seq,
       start.map((attempt) => attempt.runId),
       start.map((attempt) => attempt.attempt),
-      lookInMs === null ? null : lookInMs / 1_000 + lookSlackSeconds,
+      lookInMs === null ? null : lookInMs / 1_000 + reconcileSlackSeconds,
     ],
   );
   return { wantedSeq: row?.wantedSeq ?? seq, ended: row?.ended ?? [] };
 }
 
-function present(look: Look, awaited: readonly string[]): Omit<Advanced, 'ended' | 'again'> {
+function present(look: Look, awaited: readonly string[]): Omit<ReconcileResult, 'ended' | 'again'> {
   const waiting = look.runs.filter((run) => run.waiting && !run.heldBack).slice(0, maxTimers);
   return {
     // A released run keeps its attempt, and so its wait, while it is held back.
@@ -226,7 +226,7 @@ function awaitedChanges(
   open: readonly OpenRun[],
   sinceEndMs: number | null,
   awaited: ReadonlySet<string>,
-): Pick<Advanced, 'start' | 'drop' | 'lookInMs'> {
+): Pick<ReconcileResult, 'start' | 'drop' | 'lookInMs'> {
   const openIds = new Set(open.map((run) => attemptActivityId(run.runId, run.attempt)));
   const movedBeforeMs = Math.min(
     sinceEndMs ?? Number.POSITIVE_INFINITY,
@@ -247,7 +247,7 @@ function awaitedChanges(
     start,
     drop: [...awaited].filter((id) => !openIds.has(id)),
     lookInMs: open.some((run) => isYoung(run) && !awaited.has(attemptActivityId(run.runId, run.attempt)))
-      ? lookAgainMs
+      ? reconcileAgainMs
       : null,
   };
 }

@@ -121,7 +121,7 @@ export interface TaskUploadPart extends SentPart {
 }
 
 /** Keeps a part that the store has, in place of an earlier one; false when the task or the upload is over. */
-export async function keepPart(
+export async function savePart(
   database: Queryable,
   identity: RunnerIdentity,
   taskId: string,
@@ -190,7 +190,7 @@ export async function abandonTaskUpload(
 }
 
 /** Gives an upload up that the store lost or never made. */
-export async function giveUpTaskUpload(database: Queryable, handle: string): Promise<void> {
+export async function discardTaskUpload(database: Queryable, handle: string): Promise<void> {
   await database.query(`update task_upload set state = 'over' where handle = $1 and state = 'open'`, [
     handle,
   ]);

@@ -61,7 +61,10 @@ export async function readPage<Row>(
   database: Database,
   statement: Statement,
 ): Promise<{ rows: Row[]; total: number | undefined }> {
-  const found = await database.queryAnew<Row & { total: number | null }>(statement.text, statement.values);
+  const found = await database.queryUnprepared<Row & { total: number | null }>(
+    statement.text,
+    statement.values,
+  );
   const rows = found.map(({ total: _, ...row }) => row as unknown as Row);
   return { rows, total: found[0]?.total ?? undefined };
 }
@@ -72,7 +75,7 @@ export async function countMatches(
   where: string,
   parameters: Parameters,
 ): Promise<number> {
-  const [row] = await database.queryAnew<{ count: number }>(
+  const [row] = await database.queryUnprepared<{ count: number }>(
     `select count(*) as count from session_card c where ${where}`,
     parameters.values,
   );

@@ -32,7 +32,7 @@ export type CloseResult =
       readonly outcome: 'closed';
       readonly closed: ClosedSession;
       /** The session whose window workflow has to be told, if any. */
-      readonly tellWindow: SessionLabel | undefined;
+      readonly notifyWindow: SessionLabel | undefined;
     }
   | { readonly outcome: 'missing' | 'not-a-participant' | 'time-out-of-range' };
 
@@ -64,13 +64,13 @@ async function closeHeld(tx: Tx, held: HeldSession, request: CloseRequest): Prom
   if (!request.mayCloseAny && !mayClose(session, request.person)) return { outcome: 'not-a-participant' };
   if (closedAt !== null && closedBy !== null) {
     const closed = { closedAt, closedBy, participantCount: closedParticipants ?? 0 };
-    return { outcome: 'closed', closed, tellWindow: undefined };
+    return { outcome: 'closed', closed, notifyWindow: undefined };
   }
   if (request.closeAt !== null && !isCloseTime(request.closeAt, session.startsAt, held.nowMs)) {
     return { outcome: 'time-out-of-range' };
   }
   const { closed, isWindowWaiting } = await writeClose(tx, request, session.participants);
-  return { outcome: 'closed', closed, tellWindow: isWindowWaiting ? labelOf(held) : undefined };
+  return { outcome: 'closed', closed, notifyWindow: isWindowWaiting ? labelOf(held) : undefined };
 }
 
 async function readClosing(tx: Tx, { sessionId, person }: CloseRequest): Promise<ClosingSession | undefined> {

@@ -7,7 +7,7 @@ import { type NodeProgress, sessionProgress } from './progress.ts';
 export const sessionChangedChannel = 'session_changed';
 
 /** Where a follower of a session stands. */
-export interface LookedAt {
+export interface SnapshotPoint {
   /** The database's clock at the look, milliseconds since 1970. */
   readonly atMs: number;
   /** The newest position that was told of. */
@@ -47,8 +47,8 @@ interface WindowSeen {
 }
 
 /** One look at a session: all nodes as they stand, and what was published and tried since. */
-export interface SessionLook {
-  readonly at: LookedAt;
+export interface SessionSnapshot {
+  readonly at: SnapshotPoint;
   readonly nodes: readonly NodeProgress[];
   readonly outputs: readonly PublishedOutput[];
   readonly attempts: readonly AttemptSeen[];
@@ -59,7 +59,7 @@ export interface SessionLook {
   readonly hasMore: boolean;
 }
 
-const outputsOfOneLook = 500;
+const outputsPerSnapshot = 500;
 const runsOfOneNode = 20;
 /** Commits become visible a little later than their clock says. */
 const overlapSeconds = 5;
@@ -87,11 +87,11 @@ export async function watchSessions(
  * @param since undefined: from now on, without what was published and tried before
  * @returns undefined when there is no such session
  */
-export async function lookAtSession(
+export async function readSnapshot(
   database: Database,
   sessionId: string,
-  since?: LookedAt,
-): Promise<SessionLook | undefined> {
+  since?: SnapshotPoint,
+): Promise<SessionSnapshot | undefined> {
   const [head] = await database.query<
     WindowSeen & { readonly atMs: number; readonly newestPosition: number; readonly wantedSeq: number }
   >(headStatement, [sessionId]);
@@ -106,7 +106,7 @@ export async function lookAtSession(
     database.query<AttemptSeen>(attemptsStatement, [sessionId, new Date(from.atMs)]),
   ]);
   if (nodes === undefined) return undefined;
-  const hasMore = outputs.length === outputsOfOneLook;
+  const hasMore = outputs.length === outputsPerSnapshot;
   const position = hasMore ? outputs.at(-1)!.position : newestPosition;
   return { at: { atMs, position }, nodes, outputs, attempts, window, wantedSeq, hasMore };
 }
@@ -138,7 +138,7 @@ const outputsStatement = `
          o.created_at
     from node_instance n join node_output o on o.node_instance_id = n.id
    where n.session_id = $1 and n.newest_position > $2 and o.position > $2 and o.position <= $3
-   order by o.position limit ${outputsOfOneLook}`;
+   order by o.position limit ${outputsPerSnapshot}`;
 
 /**
  * Of each node the open run and the newest of those that began since; of their attempts the newest. A session may have

@@ -1,6 +1,6 @@
 /** What the window workflows of shared sessions ask of the database. */
 
-import type { WindowEnd, WindowLook } from '../../domain/sessions/shared-session.ts';
+import type { WindowEnd, WindowState } from '../../domain/sessions/shared-session.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { Database } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
@@ -16,7 +16,10 @@ interface WindowRow {
 }
 
 /** One look at a session's window; from now on its changes are told anew. Undefined when the session is gone. */
-export async function lookAtWindow(database: Database, sessionId: string): Promise<WindowLook | undefined> {
+export async function readWindowState(
+  database: Database,
+  sessionId: string,
+): Promise<WindowState | undefined> {
   const [row] = await database.query<WindowRow>(
     `update session s set window_wanted_at = null, window_checked_at = clock_timestamp() where s.id = $1
      returning s.machine_group is not null as is_shared, s.window_start_at as start_at, s.window_end_at as end_at,

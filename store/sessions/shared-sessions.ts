@@ -29,7 +29,7 @@ export type JoinResult =
       readonly outcome: 'created' | 'joined';
       readonly sessionId: string;
       /** The session whose window workflow has to be told, if any. */
-      readonly tellWindow: SessionLabel | undefined;
+      readonly notifyWindow: SessionLabel | undefined;
     }
   | { readonly outcome: 'frozen' | 'busy' | 'project-missing' | 'template-missing' };
 
@@ -70,8 +70,8 @@ async function joinOrOpenWithin(tx: Tx, request: JoinRequest): Promise<JoinResul
   if (match.frozen) return { outcome: 'frozen' };
   const { sessionId, projectId, templateName, isNews } = match;
   noteAuditedSession(sessionId);
-  const tellWindow = isNews ? { sessionId, projectId, templateName } : undefined;
-  return { outcome: 'joined', sessionId, tellWindow };
+  const notifyWindow = isNews ? { sessionId, projectId, templateName } : undefined;
+  return { outcome: 'joined', sessionId, notifyWindow };
 }
 
 interface Match extends SessionLabel {
@@ -162,7 +162,7 @@ async function open(tx: Tx, request: JoinRequest, window: TimeWindow): Promise<J
   return {
     outcome: 'created',
     sessionId: created.sessionId,
-    tellWindow: {
+    notifyWindow: {
       sessionId: created.sessionId,
       projectId: key.projectId,
       templateName: template?.name ?? '',

@@ -28,7 +28,7 @@ export interface SessionChanges {
 export type SessionUpdate = 'saved' | 'missing' | 'invalid';
 
 /** Uploads of a process that died are not waited for longer than this. */
-const uploadBeatSeconds = 60;
+const uploadHeartbeatSeconds = 60;
 const overlapCode = '23P01';
 
 /** Thrown so that everything rolls back. */
@@ -102,7 +102,7 @@ async function replaceNodes(tx: Tx, sessionId: string, templateId: number): Prom
                      where n.session_id = $1)
          or exists (select 1 from pending_object p join node_instance n on n.id = p.node_instance_id
                      where n.session_id = $1
-                       and p.beat_at > clock_timestamp() - make_interval(secs => ${uploadBeatSeconds})) as is_busy`,
+                       and p.beat_at > clock_timestamp() - make_interval(secs => ${uploadHeartbeatSeconds})) as is_busy`,
     [sessionId],
   );
   if (busy?.isBusy) throw new InvalidChange();

@@ -10,11 +10,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Database, type Queryable, type Tx } from '../../store/connection/database.ts';
-import { arriveAndClaim, claimNext } from '../../store/runs/claims.ts';
-import { cpuSeconds, tellCpu } from './cpu.ts';
+import { claimNext, registerAndClaim } from '../../store/runs/claims.ts';
+import { cpuSeconds, printCpu } from './cpu.ts';
 import { report } from './figures.ts';
 import { importTemplate, Runner, register, runnerTokenClient } from './outside-runner.ts';
-import { type BenchClient, startBenchPlatform, tell, tellMachine } from './platform.ts';
+import { type BenchClient, printMachine, startBenchPlatform, tell } from './platform.ts';
 import { queueRuns } from './queued-runs.ts';
 
 const runs = Number(process.env.QUEUED_RUNS ?? 100_000);
@@ -26,7 +26,7 @@ const template = 'queued-node';
 /** Ends a transaction of which the plan was shown. */
 class Shown extends Error {}
 
-tellMachine();
+printMachine();
 const platform = await startBenchPlatform();
 const database = await Database.open({
   databaseUrl: platform.stack.environment.DATABASE_URL ?? '',
@@ -42,19 +42,19 @@ try {
   const tokenClient = await runnerTokenClient(platform, template);
   // Warms up: PostgreSQL plans a statement anew for its first five uses on each connection.
   const first = await work(tokenClient, 1_000);
-  await tellWork('runner token', tokenClient);
-  await tellWork('account token', client);
-  await tellWork('runner token, 100 ms of work at each task', tokenClient, {
+  await printWork('runner token', tokenClient);
+  await printWork('account token', client);
+  await printWork('runner token, 100 ms of work at each task', tokenClient, {
     workMs: 100,
     count: claims / 2,
   });
   await database.transaction(async (tx) => {
     await tx.query('set transaction isolation level repeatable read');
     await tx.query('select count(*) from node_run');
-    await tellWork('runner token, a snapshot is kept open', tokenClient, { snapshot: tx });
+    await printWork('runner token, a snapshot is kept open', tokenClient, { snapshot: tx });
   });
-  tellFairness(first.sessionIds);
-  await tellPlans();
+  printFairness(first.sessionIds);
+  await printPlans();
   tokenClient.close();
 } finally {
   await database.close();
@@ -69,7 +69,7 @@ interface Work {
 }
 
 /** @param snapshot a transaction that must not be ended for being idle meanwhile */
-async function tellWork(
+async function printWork(
   kind: string,
   client: BenchClient,
   { snapshot, workMs = 0, count = claims }: { snapshot?: Tx; workMs?: number; count?: number } = {},
@@ -86,7 +86,7 @@ async function tellWork(
   console.log(
     `    ${(claimMs.length / seconds).toFixed(0)} claims and completions a second, ${runners} runners`,
   );
-  tellCpu(platform, before, claimMs.length);
+  printCpu(platform, before, claimMs.length);
 }
 
 async function work(client: BenchClient, count: number, workMs = 0): Promise<Work> {
@@ -113,7 +113,7 @@ async function work(client: BenchClient, count: number, workMs = 0): Promise<Wor
   return { claimMs, completeMs, sessionIds };
 }
 
-function tellFairness(sessionIds: readonly string[]): void {
+function printFairness(sessionIds: readonly string[]): void {
   for (const count of [100, 1_000]) {
     const firsts = sessionIds.slice(0, count);
     const bySession = new Map<string, number>();
@@ -125,10 +125,10 @@ function tellFairness(sessionIds: readonly string[]): void {
 }
 
 /** The statements as the platform sends them, run in a transaction that is rolled back. */
-async function tellPlans(): Promise<void> {
+async function printPlans(): Promise<void> {
   const identity = { holder: 'user:bench', instanceId: randomUUID() };
   const kinds: Record<string, (on: Queryable) => Promise<unknown>> = {
-    'a claim for one template': (on) => arriveAndClaim(on, identity, { template, leaseSeconds: 30 }),
+    'a claim for one template': (on) => registerAndClaim(on, identity, { template, leaseSeconds: 30 }),
     'a claim that waits': (on) =>
       claimNext(on, identity, { claimSeq: 1, templates: [template], leaseSeconds: 30 }),
   };

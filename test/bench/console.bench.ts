@@ -16,7 +16,7 @@ import { buildConsole, findChromium, startBrowser } from '../web/browser.ts';
 import { signInAs } from '../web/sign-in.ts';
 import { report } from './figures.ts';
 import { register, upload } from './outside-runner.ts';
-import { type BenchPlatform, startBenchPlatform, tell, tellMachine } from './platform.ts';
+import { type BenchPlatform, printMachine, startBenchPlatform, tell } from './platform.ts';
 import { createSession, dashboardOf, shippedTemplate, type Template } from './sessions.ts';
 
 const { values } = parseArgs({
@@ -179,7 +179,7 @@ async function prepare(platform: BenchPlatform): Promise<{ sessionPage: string; 
 
 const program = findChromium();
 if (program === null) throw new Error('There is no Chromium on this machine; CHROMIUM may name one.');
-tellMachine();
+printMachine();
 await buildConsole();
 const html = barePage();
 const bare = createServer((_request, response) => {

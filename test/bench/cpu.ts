@@ -18,7 +18,7 @@ export function cpuSeconds(platform: BenchPlatform): Record<string, number> {
 }
 
 /** What was used since `before`, in milliseconds for each of `count` operations. */
-export function tellCpu(platform: BenchPlatform, before: Record<string, number>, count: number): void {
+export function printCpu(platform: BenchPlatform, before: Record<string, number>, count: number): void {
   const after = cpuSeconds(platform);
   const each = Object.entries(after).map(
     ([part, seconds]) => `${part} ${(((seconds - (before[part] ?? 0)) * 1_000) / count).toFixed(2)}`,

@@ -3,7 +3,7 @@
  *
  * A csv of 1,000,000 rows and 10 channels: from the first byte sent to the first series of its dashboard.
  */
-import { type BenchPlatform, startBenchPlatform, tell, tellMachine } from './platform.ts';
+import { type BenchPlatform, printMachine, startBenchPlatform, tell } from './platform.ts';
 import { createSession, dashboardOf, shippedTemplate } from './sessions.ts';
 
 const rows = 1_000_000;
@@ -44,7 +44,7 @@ async function uploadToSeries({ client }: BenchPlatform, body: Buffer): Promise<
   return performance.now() - started;
 }
 
-tellMachine();
+printMachine();
 const body = recording();
 const platform = await startBenchPlatform();
 try {

@@ -13,11 +13,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Database } from '../../store/connection/database.ts';
-import { cpuSeconds, tellCpu } from './cpu.ts';
+import { cpuSeconds, printCpu } from './cpu.ts';
 import { report } from './figures.ts';
 import { memoryMebibytes } from './memory.ts';
 import { importTemplate, register, upload } from './outside-runner.ts';
-import { startBenchPlatform, tell, tellMachine } from './platform.ts';
+import { printMachine, startBenchPlatform, tell } from './platform.ts';
 import { createSession } from './sessions.ts';
 
 const { values } = parseArgs({
@@ -102,7 +102,7 @@ async function rehearse(crowd: Crowd, happen: (round: number) => [string, () => 
   return { lastMs, middleMs };
 }
 
-tellMachine();
+printMachine();
 const platform = await startBenchPlatform();
 const databaseUrl = platform.stack.environment.DATABASE_URL ?? '';
 const database = await Database.open({ databaseUrl, poolSize: 2 });
@@ -155,7 +155,7 @@ try {
   });
   tell(`commit -> last of ${listeners}`, frozen.lastMs, { aim, floor });
   tell(`commit -> half of ${listeners}`, frozen.middleMs);
-  tellCpu(platform, before, rounds + 3);
+  printCpu(platform, before, rounds + 3);
   await database.query('update session set frozen_at = null where id = $1', [session.id]);
   await delay(500);
   const uploads = await rehearse(crowd, () => ['event: output', () => upload(client, session.inputId)]);

@@ -10,9 +10,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Database } from '../../store/connection/database.ts';
-import { cpuSeconds, tellCpu } from './cpu.ts';
+import { cpuSeconds, printCpu } from './cpu.ts';
 import { quantile, report } from './figures.ts';
-import { BenchClient, startBenchPlatform, tell, tellMachine } from './platform.ts';
+import { BenchClient, printMachine, startBenchPlatform, tell } from './platform.ts';
 import { shippedTemplate } from './sessions.ts';
 
 const connections = 32;
@@ -27,7 +27,7 @@ interface Kind {
   readonly tookMs: number[];
 }
 
-tellMachine();
+printMachine();
 const platform = await startBenchPlatform();
 const database = await Database.open({ databaseUrl: platform.stack.environment.DATABASE_URL ?? '' });
 const koa = spawn(process.execPath, [fileURLToPath(new URL('./hello.ts', import.meta.url))], {
@@ -47,11 +47,11 @@ try {
       kind.tookMs.push(...tookMs);
       if (round === rounds - 1 && kind.isPlatform) {
         console.log(kind.name);
-        tellCpu(platform, before, requests);
+        printCpu(platform, before, requests);
       }
     }
   }
-  tellKinds(kinds);
+  printKinds(kinds);
 } finally {
   koa.kill('SIGTERM');
   koaClient.close();
@@ -98,7 +98,7 @@ async function measure(
   return { perSecond: (tookMs.length * 1_000) / (performance.now() - startedAt), tookMs };
 }
 
-function tellKinds(kinds: readonly Kind[]): void {
+function printKinds(kinds: readonly Kind[]): void {
   const rate = ({ perSecond }: Kind) => quantile(perSecond, 0.5);
   const hello = kinds[0]!;
   for (const kind of kinds) {

@@ -9,7 +9,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { importTemplate, Runner, register, upload } from './outside-runner.ts';
-import { type BenchPlatform, startBenchPlatform, tell, tellMachine } from './platform.ts';
+import { type BenchPlatform, printMachine, startBenchPlatform, tell } from './platform.ts';
 import { createSession } from './sessions.ts';
 
 const leaseSeconds = Number(process.env.LEASE_SECONDS ?? 30);
@@ -23,7 +23,7 @@ interface Holder {
   killedAtMs: number;
 }
 
-tellMachine();
+printMachine();
 const platform = await startBenchPlatform();
 const holders: Holder[] = [];
 try {

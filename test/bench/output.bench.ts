@@ -12,7 +12,7 @@ import { s3Client } from '../support/bucket.ts';
 import { quantile, report } from './figures.ts';
 import { forgetPeak, memoryMebibytes } from './memory.ts';
 import { importTemplate, register, upload } from './outside-runner.ts';
-import { startBenchPlatform, tellMachine } from './platform.ts';
+import { printMachine, startBenchPlatform } from './platform.ts';
 import { createSession } from './sessions.ts';
 
 const mebibytes = Number(process.env.OUTPUT_MEBIBYTES ?? 5_120);
@@ -25,7 +25,7 @@ interface Told {
   readonly peakMebibytes: number;
 }
 
-tellMachine();
+printMachine();
 const platform = await startBenchPlatform();
 const { client, stack } = platform;
 const s3 = s3Client(stack.environment);

@@ -10,7 +10,7 @@ import { Database } from '../../store/connection/database.ts';
 import { report } from './figures.ts';
 import { forgetPeak, memoryMebibytes } from './memory.ts';
 import { importTemplate } from './outside-runner.ts';
-import { startBenchPlatform, tell, tellMachine } from './platform.ts';
+import { printMachine, startBenchPlatform, tell } from './platform.ts';
 import { createSession } from './sessions.ts';
 
 const { values } = parseArgs({
@@ -45,7 +45,7 @@ async function publishMany(databaseUrl: string, nodeId: number): Promise<void> {
 
 const platform = await startBenchPlatform();
 try {
-  tellMachine();
+  printMachine();
   const template = await importTemplate(platform.client, 'outputs', 0, 0);
   const { id, inputId } = await createSession(platform.client, template, 'input');
   await publishMany(platform.stack.environment.DATABASE_URL ?? '', inputId);

@@ -203,7 +203,7 @@ export function tell(
   );
 }
 
-export function tellMachine(): void {
+export function printMachine(): void {
   const [cpu] = cpus();
   const load = loadavg().map((value) => value.toFixed(1));
   console.log(

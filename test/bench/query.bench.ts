@@ -10,7 +10,7 @@ import { Database } from '../../store/connection/database.ts';
 import { listStatement } from '../../store/search/session-list.ts';
 import type { Statement } from '../../store/search/session-page.ts';
 import { queryStatement } from '../../store/search/session-query.ts';
-import { type BenchPlatform, startBenchPlatform, tell, tellMachine } from './platform.ts';
+import { type BenchPlatform, printMachine, startBenchPlatform, tell } from './platform.ts';
 
 const { values } = parseArgs({
   options: {
@@ -215,7 +215,7 @@ async function straight(database: Database, kind: Kind, count: number): Promise<
   for (let round = 0; round < count; round += 1) {
     const { text, values: bound } = kind.statement(round);
     const started = performance.now();
-    await database.queryAnew(text, bound);
+    await database.queryUnprepared(text, bound);
     times.push(performance.now() - started);
   }
   return times;
@@ -228,7 +228,7 @@ interface Answered {
 
 async function explain(database: Database, kind: Kind): Promise<void> {
   const { text, values: bound } = kind.statement(7);
-  const lines = await database.queryAnew<{ 'QUERY PLAN': string }>(
+  const lines = await database.queryUnprepared<{ 'QUERY PLAN': string }>(
     `explain (analyze, costs off, buffers off) ${text}`,
     bound,
   );
@@ -237,7 +237,7 @@ async function explain(database: Database, kind: Kind): Promise<void> {
 }
 
 if (import.meta.main) {
-  tellMachine();
+  printMachine();
   const platform = await startBenchPlatform();
   const database = await Database.open({
     databaseUrl: platform.stack.environment.DATABASE_URL ?? '',

@@ -1,7 +1,7 @@
 /** A long queue, written straight into the database: nobody waits for a hundred thousand uploads. */
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import type { Database } from '../../store/connection/database.ts';
-import { fairStepMs } from '../../store/runs/plan-session.ts';
+import { fairShareMs } from '../../store/runs/plan-session.ts';
 
 export interface QueueSize {
   readonly sessions: number;
@@ -58,7 +58,7 @@ export async function queueRuns(database: Database, size: QueueSize): Promise<nu
               s.uploaded_at + n.ordinal * make_interval(secs => $1)
          from seeded s join node_instance n on n.session_id = s.id join node_template t on t.id = n.node_template_id
         where n.parent_ids <> '{}' order by random()`,
-      [fairStepMs / 1_000],
+      [fairShareMs / 1_000],
     );
     await tx.query(`update session s set fair_rank = (select max(fair_rank) from node_run r where r.session_id = s.id)
       from seeded where seeded.id = s.id`);

@@ -9,10 +9,10 @@
 import { request } from 'node:http';
 import { parseArgs } from 'node:util';
 import { Database } from '../../store/connection/database.ts';
-import { cpuSeconds, tellCpu } from './cpu.ts';
+import { cpuSeconds, printCpu } from './cpu.ts';
 import { report } from './figures.ts';
 import { forgetPeak, memoryMebibytes } from './memory.ts';
-import { type BenchPlatform, startBenchPlatform, tell, tellMachine } from './platform.ts';
+import { type BenchPlatform, printMachine, startBenchPlatform, tell } from './platform.ts';
 
 const { values } = parseArgs({
   options: { rows: { type: 'string', default: '100000' }, rounds: { type: 'string', default: '5' } },
@@ -106,7 +106,7 @@ function download({ port, token }: BenchPlatform, format: string): Promise<Downl
 /** The same rows without the platform. */
 async function straight(database: Database): Promise<number> {
   const startedAt = performance.now();
-  const read = await database.queryAnew(
+  const read = await database.queryUnprepared(
     `select s.name, p.title, i.scenario_name, i.from_at, i.to_at, i.to_at - i.from_at as duration, u.identifier,
             s.created_at
        from dimension d join session s on s.id = d.session_id join project p on p.id = s.project_id
@@ -117,7 +117,7 @@ async function straight(database: Database): Promise<number> {
   return performance.now() - startedAt;
 }
 
-tellMachine();
+printMachine();
 const platform = await startBenchPlatform();
 const database = await Database.open({
   databaseUrl: platform.stack.environment.DATABASE_URL ?? '',
@@ -159,7 +159,7 @@ try {
       values: peaks,
       aim: { of: 'worst', most: 200 },
     });
-    tellCpu(platform, before, rounds);
+    printCpu(platform, before, rounds);
     const size = (told[0]!.bytes / 1024 ** 2).toFixed(1);
     console.log(`    ${size} MiB; API memory at the most ${Math.max(...peaks)} MiB`);
   }

@@ -6,10 +6,10 @@
  * - node runs a second through graphs with 8 runners over 20 sessions
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { cpuSeconds, tellCpu } from './cpu.ts';
+import { cpuSeconds, printCpu } from './cpu.ts';
 import { report } from './figures.ts';
 import { importTemplate, Runner, register, runnerTokenClient, upload } from './outside-runner.ts';
-import { type BenchClient, type BenchPlatform, startBenchPlatform, tell, tellMachine } from './platform.ts';
+import { type BenchClient, type BenchPlatform, printMachine, startBenchPlatform, tell } from './platform.ts';
 import { createSession, type Template } from './sessions.ts';
 
 const chainLength = 60;
@@ -91,7 +91,7 @@ async function claimRate(platform: BenchPlatform): Promise<void> {
       `claim + complete, ${String(runners).padStart(2)} runners, ${done} runs`.padEnd(58),
       `${(done / seconds).toFixed(0)} a second`,
     );
-    tellCpu(platform, before, done);
+    printCpu(platform, before, done);
     await delay(3_000);
   }
 }
@@ -113,7 +113,7 @@ async function throughput(platform: BenchPlatform): Promise<void> {
     'node runs through graphs, 8 runners, 20 sessions'.padEnd(58),
     `${(total / seconds).toFixed(0)} a second`,
   );
-  tellCpu(platform, before, total);
+  printCpu(platform, before, total);
 }
 
 async function throughGraphs(
@@ -149,7 +149,7 @@ async function throughGraphs(
 const benches = { latency, claimRate, throughput };
 
 if (import.meta.main) {
-  tellMachine();
+  printMachine();
   const platform = await startBenchPlatform();
   try {
     for (const [name, bench] of Object.entries(benches)) {

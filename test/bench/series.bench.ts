@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { report } from './figures.ts';
-import { type BenchPlatform, startBenchPlatform, tell, tellMachine } from './platform.ts';
+import { type BenchPlatform, printMachine, startBenchPlatform, tell } from './platform.ts';
 import { createSession, type Dashboard, dashboardOf, shippedTemplate } from './sessions.ts';
 
 const { values } = parseArgs({
@@ -150,7 +150,7 @@ async function straight(connection: DuckDBConnection, path: string, kind: Kind):
   return performance.now() - startedAt;
 }
 
-tellMachine();
+printMachine();
 const folder = await mkdtemp(join(tmpdir(), 'sdp-bench-'));
 const path = join(folder, 'recording.parquet');
 const duckdb = await DuckDBInstance.create(':memory:', { threads: '2', memory_limit: '1GiB' });

@@ -7,9 +7,9 @@
  *
  * `npm run bench:shared -- <rounds>`; default 200 by offline tokens and a tenth of them by access token.
  */
-import { cpuSeconds, tellCpu } from './cpu.ts';
+import { cpuSeconds, printCpu } from './cpu.ts';
 import { quantile } from './figures.ts';
-import { BenchClient, type BenchPlatform, startBenchPlatform, tell, tellMachine } from './platform.ts';
+import { BenchClient, type BenchPlatform, printMachine, startBenchPlatform, tell } from './platform.ts';
 
 const machines = 100;
 const rounds = Number(process.argv[2] ?? 200);
@@ -21,7 +21,7 @@ interface Joined {
 
 const platform = await startBenchPlatform();
 try {
-  tellMachine();
+  printMachine();
   const { client } = platform;
   const project = await client.expect<{ id: number }>(201, 'POST', '/projects', { Title: 'Exercises' });
   const templates = await client.expect<{ id: number }[]>(200, 'GET', '/session_templates');
@@ -64,7 +64,7 @@ async function measure(
   }
   tell(`${kind}: slowest of ${machines} joins at once`, slowest);
   tell(`${kind}: median of ${machines} joins at once`, median);
-  tellCpu(on, before, count * machines);
+  printCpu(on, before, count * machines);
   console.log(
     `    worst ${quantile(slowest, 1).toFixed(0)} ms; in ${count} rounds ${wrong.sessions} with a second session, ` +
       `${wrong.participants} without some participant, ${wrong.answers} answers other than 200 and 201`,

@@ -21,7 +21,7 @@ export interface Defects {
   readonly forgetsHasMore?: boolean;
   readonly diesAtSigterm?: boolean;
   readonly pollsBusily?: boolean;
-  readonly beatsAllTheTime?: boolean;
+  readonly heartbeatsAllTheTime?: boolean;
   readonly namesOutputsByTask?: boolean;
   readonly goesOnAfter401?: boolean;
   readonly hammersAfter401?: boolean;
@@ -138,7 +138,7 @@ export class ReferenceRunner {
 
   async #beat(task: Task, over: AbortController, done: AbortSignal): Promise<void> {
     while (!done.aborted) {
-      const pauseMs = this.#defects.beatsAllTheTime ? 50 : task.heartbeatIntervalSeconds * 900;
+      const pauseMs = this.#defects.heartbeatsAllTheTime ? 50 : task.heartbeatIntervalSeconds * 900;
       await delay(pauseMs, undefined, { signal: done }).catch(() => undefined);
       if (done.aborted) return;
       try {

@@ -50,7 +50,7 @@ test.concurrent.for(broken)('%s is caught in %s as %s', async ([file, scenario, 
 /** What is not wrong and costs both sides more than it should. */
 const wasteful: readonly (readonly [file: string, scenario: string, rule: string])[] = [
   ['polls-busily', 'no-work', 'busy-polling'],
-  ['beats-all-the-time', 'heartbeat', 'heartbeats-too-frequent'],
+  ['heartbeats-all-the-time', 'heartbeat', 'heartbeats-too-frequent'],
 ];
 test.concurrent.for(wasteful)('%s is warned of in %s as %s, not failed', async ([file, scenario, rule]) => {
   const [result] = await play(nodeRunner(`broken/${file}.ts`), [scenario]);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { type OutlookFacts, runOutlook } from '../../domain/runs/explain.ts';
+import { previewRun, type RunPreviewFacts } from '../../domain/runs/explain.ts';
 
-const idle: OutlookFacts = {
+const idle: RunPreviewFacts = {
   isFrozen: false,
   run: null,
   plan: {
@@ -17,7 +17,7 @@ const idle: OutlookFacts = {
 const dueAt = '2026-01-01T00:00:00.000Z';
 const silent = { ...idle.plan, parentPositions: [0, 5] };
 
-test.each<[string, Partial<OutlookFacts>, boolean, string]>([
+test.each<[string, Partial<RunPreviewFacts>, boolean, string]>([
   ['nothing new', {}, false, 'Nothing is new since its last run.'],
   ['new inputs', { plan: { ...idle.plan, consumedPosition: 4 } }, true, 'There are new inputs.'],
   [
@@ -56,5 +56,5 @@ test.each<[string, Partial<OutlookFacts>, boolean, string]>([
     'Input nodes take uploads and get no tasks.',
   ],
 ])('%s', (_case, facts, wouldRun, why) => {
-  expect(runOutlook({ ...idle, ...facts })).toEqual({ wouldRun, why });
+  expect(previewRun({ ...idle, ...facts })).toEqual({ wouldRun, why });
 });

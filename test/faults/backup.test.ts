@@ -22,7 +22,7 @@ import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import { removeData, type Stack, startStack } from '../../local/stack.ts';
 import { Database } from '../../store/connection/database.ts';
-import { lookForOrphans } from '../../store/objects/orphans.ts';
+import { findOrphans } from '../../store/objects/orphans.ts';
 import { RecordingClient } from '../activities/recording-session.ts';
 import { startTestApi } from '../support/api.ts';
 import { makeBucket, s3Client } from '../support/bucket.ts';
@@ -193,7 +193,7 @@ test('nothing that was acknowledged before the end of the backup is lost, and wh
     bucket.destroy();
     // Objects of uploads after the backup: nothing refers to them, and retention can find them.
     const { objects } = restoredApi.composed.services;
-    const orphans = await lookForOrphans(restoredDatabase, objects, {
+    const orphans = await findOrphans(restoredDatabase, objects, {
       after: null,
       olderThanSeconds: -60,
       remove: null,

@@ -14,7 +14,7 @@ export interface FailpointWorld extends FaultWorld {
   readonly url: string;
 }
 
-const giveUpMs = 150_000;
+const limitMs = 150_000;
 
 type CallOptions = Parameters<typeof ask>[3] & { readonly bytes?: string };
 
@@ -25,7 +25,7 @@ async function answered(
   path: string,
   { bytes, ...options }: CallOptions = {},
 ): Promise<Answer> {
-  const until = Date.now() + giveUpMs;
+  const until = Date.now() + limitMs;
   for (;;) {
     const once =
       bytes === undefined
@@ -76,7 +76,7 @@ export async function queuedUploads(world: FailpointWorld): Promise<void> {
   await eventually(
     'the queue is drained',
     async () => (await publishedOf(world.database, nodeId)).length === names.length,
-    giveUpMs,
+    limitMs,
   );
   const published = await publishedOf(world.database, nodeId);
   expect(published.map(({ identifier }) => identifier).sort()).toEqual(names.toSorted());
@@ -125,7 +125,7 @@ export async function keyedSession(world: FailpointWorld): Promise<void> {
       const answer = await answered(world, 'POST', '/session', { json, headers });
       return answer.status === 201 && answer;
     },
-    giveUpMs,
+    limitMs,
   );
   const sessions = await world.database.query<{ id: string }>(
     'select id from session where project_id = $1',
@@ -171,7 +171,7 @@ async function finishTask(world: FailpointWorld, template: string, inputId: numb
       const answer = await answered(world, 'POST', '/api/v2/runner/tasks/claim', { json });
       return answer.status === 200 && (answer.body as HeldTask);
     },
-    giveUpMs,
+    limitMs,
   );
   const base = `/api/v2/runner/tasks/${held.taskId}`;
   const good = async (method: string, path: string, options: CallOptions) => {
@@ -230,7 +230,7 @@ export async function exercise(world: FailpointWorld): Promise<void> {
       );
       return row?.endedAt;
     },
-    giveUpMs,
+    limitMs,
   );
 }
 
@@ -253,6 +253,6 @@ export async function deletion(world: FailpointWorld, sweep: () => Promise<void>
       await sweep();
       return (await database.query('select 1 from object_deletion')).length === 0;
     },
-    giveUpMs,
+    limitMs,
   );
 }

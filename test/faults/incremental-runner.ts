@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Database } from '../../store/connection/database.ts';
 import { endOverdueClaims } from '../../store/runs/expire-leases.ts';
-import { advanceSession } from '../../store/runs/reconcile-session.ts';
+import { reconcileSession } from '../../store/runs/reconcile-session.ts';
 import { type Answer, ask } from '../support/api.ts';
 import type { Graph } from '../support/graph.ts';
 import { type End, Ends, ends, type Fault } from './incremental-faults.ts';
@@ -61,7 +61,7 @@ async function timePasses({ database, graph, model }: Stage): Promise<void> {
     `update node_run set due_at = clock_timestamp() where session_id = $1 and state = 'waiting'`,
     [graph.sessionId],
   );
-  await advanceSession(database, graph.sessionId);
+  await reconcileSession(database, graph.sessionId);
 }
 
 class FaultyRunner {

@@ -1,5 +1,5 @@
 import type { Database } from '../../store/connection/database.ts';
-import { advanceSession } from '../../store/runs/reconcile-session.ts';
+import { reconcileSession } from '../../store/runs/reconcile-session.ts';
 
 /** Retries that wait for their time are due: as if that time had passed, and the session's workflow had looked. */
 export async function retriesNow(database: Database): Promise<void> {
@@ -7,5 +7,5 @@ export async function retriesNow(database: Database): Promise<void> {
     `update node_run set due_at = clock_timestamp() where state = 'waiting' returning session_id`,
   );
   for (const sessionId of new Set(late.map((run) => run.sessionId)))
-    await advanceSession(database, sessionId);
+    await reconcileSession(database, sessionId);
 }

@@ -183,17 +183,17 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
         userId: '018f0000-0000-7000-8000-000000000001',
       });
     const opened = await join('first');
-    if (opened.outcome !== 'created' || !opened.tellWindow) throw new Error(opened.outcome);
-    const { sessionId, tellWindow } = opened;
+    if (opened.outcome !== 'created' || !opened.notifyWindow) throw new Error(opened.outcome);
+    const { sessionId, notifyWindow } = opened;
     const looked = () =>
       eventually('a look', async () => {
         const sql = 'select 1 from session where id = $1 and window_wanted_at is null';
         return (await database.query(sql, [sessionId])).length > 0;
       });
-    await workflows.wake(windowTarget(tellWindow));
+    await workflows.wake(windowTarget(notifyWindow));
     await looked();
     await join('second');
-    await workflows.wake(windowTarget(tellWindow));
+    await workflows.wake(windowTarget(notifyWindow));
     await looked();
     await closeSession(database, {
       sessionId,
@@ -202,7 +202,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       reason: null,
       closeAt: new Date(Date.now() + 1_500),
     });
-    await workflows.wake(windowTarget(tellWindow));
+    await workflows.wake(windowTarget(notifyWindow));
     return { sessionId, workflowId: windowWorkflowId(sessionId) };
   },
 

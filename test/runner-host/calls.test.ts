@@ -6,7 +6,7 @@ import type { HeldProcess } from '../../domain/runners/runner-host.ts';
 import { ask, startTestApi, tokenOf } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { tcpGate } from '../support/tcp-gate.ts';
-import { hostStage, lives, tellingModule } from './support.ts';
+import { hostStage, lives, reportingModule } from './support.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 const [working, many, away, refused, called] = await Promise.all([
@@ -36,7 +36,7 @@ function remotePorts(pid: number): Set<number> {
 describe.concurrent('a host', () => {
   test('works with no address of database or Temporal and no key but its own, and is connected to the API alone', async () => {
     const host = await working.startHost();
-    working.write('telling.mjs', tellingModule);
+    working.write('telling.mjs', reportingModule);
     await working.publish('telling', { entrypoint: 'telling.mjs' });
     await working.work(await working.sessionOf('telling'), 'first');
     const names = readFileSync(`/proc/${host.pid}/environ`, 'utf8')
@@ -80,7 +80,7 @@ describe.concurrent('a host', () => {
     const stage = away;
     const gate = await tcpGate(stage.api.url);
     const host = await stage.startHost({ SDK_RUNNERS_URL: gate.url, SDK_RUNNERS_GRACE_SECONDS: '0' });
-    stage.write('telling.mjs', tellingModule);
+    stage.write('telling.mjs', reportingModule);
     await stage.publish('telling', { entrypoint: 'telling.mjs' });
     const session = await stage.sessionOf('telling');
     const { pid } = await stage.work(session, 'before');

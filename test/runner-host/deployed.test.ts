@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { hostStage, lives, tellingModule } from './support.ts';
+import { hostStage, lives, reportingModule } from './support.ts';
 
 // Many processes are started, on machines that may do much else.
 vi.setConfig({ testTimeout: 120_000 });
@@ -73,7 +73,7 @@ export default async (task) => {
 
 describe.concurrent('a deployed runner', () => {
   test('works from the manifest on, known by its own token, with nothing in its environment but three variables', async () => {
-    write('telling.mjs', tellingModule);
+    write('telling.mjs', reportingModule);
     const published = await publish('telling', { entrypoint: 'telling.mjs' });
     expect([published.status, published.body.warnings]).toEqual([200, []]);
     const told = await work(await sessionOf('telling'), 'first');
@@ -126,7 +126,7 @@ describe.concurrent('a deployed runner', () => {
   test('that is killed is started again, and does what was left', async () => {
     write(
       'dying.mjs',
-      tellingModule.replace(
+      reportingModule.replace(
         'const text',
         `if (task.attempt === 1 && task.nodeName === 'child') process.kill(process.pid, 'SIGKILL');
          const text`,
@@ -146,7 +146,7 @@ describe.concurrent('a deployed runner', () => {
   });
 
   test('that is retired is stopped, and its token ended', async () => {
-    write('retiring.mjs', tellingModule);
+    write('retiring.mjs', reportingModule);
     await publish('retiring', { entrypoint: 'retiring.mjs' });
     const { pid } = await work(await sessionOf('retiring'), 'one');
     const { tokenId } = await untilRuns('retiring');
@@ -162,8 +162,8 @@ describe.concurrent('a deployed runner', () => {
   });
 
   test('gives way to the entrypoint of a newer version', async () => {
-    write('old.mjs', tellingModule);
-    write('new.mjs', tellingModule);
+    write('old.mjs', reportingModule);
+    write('new.mjs', reportingModule);
     await publish('replaced', { entrypoint: 'old.mjs' });
     const session = await sessionOf('replaced');
     const old = await work(session, 'one');
@@ -176,7 +176,7 @@ describe.concurrent('a deployed runner', () => {
 
   test('whose token is revoked goes on with a new one', async () => {
     // Also what `defineRunner` takes may be exported as it is.
-    write('revoked.mjs', tellingModule.replace('defineRunner({\n', '({\n'));
+    write('revoked.mjs', reportingModule.replace('defineRunner({\n', '({\n'));
     await publish('revoked', { entrypoint: 'revoked.mjs' });
     const session = await sessionOf('revoked');
     await work(session, 'one');
@@ -200,7 +200,7 @@ describe.concurrent('a deployed runner', () => {
   test('that needs more memory than it may have is ended and started again', async () => {
     write(
       'greedy.mjs',
-      tellingModule.replace(
+      reportingModule.replace(
         'const text',
         `const kept = [];
          while (task.attempt === 1) kept.push(Array.from({ length: 100_000 }, Math.random));
@@ -216,7 +216,7 @@ describe.concurrent('a deployed runner', () => {
   test('that writes without end does not fill the log', async () => {
     write(
       'loud.mjs',
-      `${tellingModule}\nfor (let n = 0; n < 20_000; n += 1) console.log('noise', n, 'hrt_');\n`,
+      `${reportingModule}\nfor (let n = 0; n < 20_000; n += 1) console.log('noise', n, 'hrt_');\n`,
     );
     await publish('loud', { entrypoint: 'loud.mjs' });
     await work(await sessionOf('loud'), 'one');

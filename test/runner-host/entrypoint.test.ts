@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { hostStage, tellingModule } from './support.ts';
+import { hostStage, reportingModule } from './support.ts';
 
 // Many processes are started, on machines that may do much else.
 vi.setConfig({ testTimeout: 120_000 });
@@ -42,7 +42,7 @@ describe.concurrent('an entrypoint', () => {
     write('mended.mjs', 'import "./nowhere.mjs";');
     await publish('mended', { entrypoint: 'mended.mjs' });
     await eventually('it is down', async () => (await process1('mended'))?.state === 'waiting');
-    write('mended.mjs', tellingModule);
+    write('mended.mjs', reportingModule);
     await work(await sessionOf('mended'), 'one');
     expect(await untilRuns('mended')).toMatchObject({ message: '' });
   });
@@ -56,14 +56,14 @@ describe.concurrent('an entrypoint', () => {
     await eventually('that is told', async () =>
       (await process1('late'))?.message.includes('late.mjs is not in the folder'),
     );
-    write('late.mjs', tellingModule);
+    write('late.mjs', reportingModule);
     await work(await sessionOf('late'), 'one');
   });
 
   test('that leads out of the folder is refused', async () => {
     const outside = join(stage.folder, '../outside');
     mkdirSync(outside, { recursive: true });
-    writeFileSync(join(outside, 'evil.mjs'), tellingModule);
+    writeFileSync(join(outside, 'evil.mjs'), reportingModule);
     symlinkSync(join(outside, 'evil.mjs'), join(stage.folder, 'linked.mjs'));
     symlinkSync(outside, join(stage.folder, 'folder'));
     const escapes = [
@@ -93,7 +93,7 @@ describe.concurrent('an entrypoint', () => {
   test('that comes to lead out of the folder later is not started', async () => {
     const outside = join(stage.folder, '../later');
     mkdirSync(outside, { recursive: true });
-    writeFileSync(join(outside, 'evil.mjs'), tellingModule);
+    writeFileSync(join(outside, 'evil.mjs'), reportingModule);
     expect((await publish('later', { entrypoint: 'later.mjs' })).status).toBe(200);
     symlinkSync(join(outside, 'evil.mjs'), join(stage.folder, 'later.mjs'));
     await eventually('that is told', async () => (await process1('later'))?.message.includes('leads out of'));

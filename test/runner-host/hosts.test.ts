@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { startLeaseLoop } from '../../worker/lease-loop.ts';
 import { eventually } from '../support/eventually.ts';
 import type { TestProcess } from '../support/processes.ts';
-import { type HostStage, hostStage, lives, tellingModule } from './support.ts';
+import { type HostStage, hostStage, lives, reportingModule } from './support.ts';
 
 // Fifteen seconds of silence are waited for, on machines that may do much else.
 vi.setConfig({ testTimeout: 120_000 });
@@ -64,7 +64,7 @@ describe.concurrent('of two hosts', () => {
   test('one keeps a runner; when it is killed its process ends, and the other takes over', async () => {
     const stage = killed;
     const hosts = await Promise.all([stage.startHost(), stage.startHost()]);
-    stage.write('telling.mjs', tellingModule);
+    stage.write('telling.mjs', reportingModule);
     const names = ['one', 'two'];
     for (const name of names) await stage.publish(name, { entrypoint: 'telling.mjs' });
     const session = await stage.sessionOf('two');
@@ -83,7 +83,7 @@ describe.concurrent('of two hosts', () => {
   test('the one that stands still loses its runner to the other, and leaves it alone when it goes on', async () => {
     const stage = still;
     const hosts = await Promise.all([stage.startHost(), stage.startHost()]);
-    stage.write('telling.mjs', tellingModule);
+    stage.write('telling.mjs', reportingModule);
     await stage.publish('one', { entrypoint: 'telling.mjs' });
     const session = await stage.sessionOf('one');
     await stage.work(session, 'before');
@@ -111,12 +111,12 @@ describe.concurrent('a host that is stopped', () => {
     });
     stage.write(
       'waiting.mjs',
-      tellingModule.replace('const text', 'await new Promise(() => {}); const text'),
+      reportingModule.replace('const text', 'await new Promise(() => {}); const text'),
     );
     stage.write(
       'deaf.mjs',
       `import { spawn } from 'node:child_process';
-       ${tellingModule.replace(
+       ${reportingModule.replace(
          'const text',
          `console.error('child', spawn('/bin/sleep', ['600'], { stdio: 'ignore' }).pid);
           ${block}; const text`,
@@ -158,7 +158,7 @@ describe.concurrent('a host that is stopped', () => {
 });
 
 describe.concurrent('a runner that computes without end', () => {
-  const endless = tellingModule.replace('const text', `if (task.attempt === 1) ${block}; const text`);
+  const endless = reportingModule.replace('const text', `if (task.attempt === 1) ${block}; const text`);
   let host: Promise<TestProcess> | undefined;
   const start = () => {
     host ??= hanging.startHost({ SDK_RUNNERS_HANG_SECONDS: '10' });

@@ -62,7 +62,7 @@ export interface HostStage {
 }
 
 /** A module with a runner that says who it is and what it was given. */
-export const tellingModule = `
+export const reportingModule = `
 import { defineRunner } from '@simulation-data-platform/runner';
 export default defineRunner({
   templates: [],

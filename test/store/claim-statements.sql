@@ -1,4 +1,4 @@
--- A claim that arrives for one template (arriveAndClaim).
+-- A claim that arrives for one template (registerAndClaim).
 with pick as materialized (select r.id from node_run r
   where r.state = 'queued' and not r.frozen and r.template_name = $5 and not
   exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 and c.ended_at is null)

@@ -1,7 +1,7 @@
 /** The statements of a claim as the database gets them: composed of parts, they can be read as a whole in the snapshot. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Database, type Queryable } from '../../store/connection/database.ts';
-import { arriveAndClaim, claimNext, claimRun } from '../../store/runs/claims.ts';
+import { claimNext, claimRun, registerAndClaim } from '../../store/runs/claims.ts';
 import { outsideTemplate } from '../support/graph.ts';
 import { testEnvironment } from '../support/stack.ts';
 
@@ -43,7 +43,7 @@ function readable(statement: string): string {
 test('the statements of a claim are those of the snapshot', async () => {
   const template = 'shown';
   const leaseSeconds = 30;
-  const arriving = await statementOf((on) => arriveAndClaim(on, identity, { template, leaseSeconds }));
+  const arriving = await statementOf((on) => registerAndClaim(on, identity, { template, leaseSeconds }));
   const next = await statementOf((on) =>
     claimNext(on, identity, { claimSeq: 1, templates: [template], leaseSeconds }),
   );
@@ -51,7 +51,7 @@ test('the statements of a claim are those of the snapshot', async () => {
     claimRun(on, identity, { runId: '01890a5d-ac96-774b-bcce-b302099a8057', attempt: 1, leaseSeconds }),
   );
   const shown = [
-    '-- A claim that arrives for one template (arriveAndClaim).',
+    '-- A claim that arrives for one template (registerAndClaim).',
     readable(arriving),
     '-- A claim that has arrived (claimNext).',
     readable(next),

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Database } from '../../store/connection/database.ts';
 import { publishManifest } from '../../store/registry/node-templates.ts';
 import {
+  acquireProcess,
   giveToken,
   isTokenGood,
-  keepProcesses,
   listDeployable,
-  listKept,
+  listProcesses,
   releaseProcess,
   removeAbandoned,
-  takeProcess,
+  saveProcesses,
 } from '../../store/runners/deployed-runners.ts';
 import { testEnvironment } from '../support/stack.ts';
 
@@ -60,18 +60,18 @@ test('only what is published with runtime sdk and an entrypoint, and is not reti
 test('of many hosts at the same moment one takes a process', async () => {
   const plan = await deployable('raced');
   const hosts = Array.from({ length: 12 }, () => randomUUID());
-  const taken = await Promise.all(hosts.map((host) => takeProcess(database, host, plan)));
+  const taken = await Promise.all(hosts.map((host) => acquireProcess(database, host, plan)));
   expect(taken.filter(Boolean)).toHaveLength(1);
-  const keep = (host: string) => keepProcesses(database, host, [{ ...plan, ...running }]);
+  const keep = (host: string) => saveProcesses(database, host, [{ ...plan, ...running }]);
   const kept = await Promise.all(hosts.map(keep));
   expect(kept.map((keys) => keys.length === 1)).toEqual(taken);
-  expect(await listKept(database)).toContainEqual({ runnerType: 'raced', number: 1 });
+  expect(await listProcesses(database)).toContainEqual({ runnerType: 'raced', number: 1 });
 });
 
 test('what a process calls with lives on as long as its host tells of it, and ends when another takes over', async () => {
   const plan = await deployable('renewed');
   const [first, second] = [randomUUID(), randomUUID()];
-  await takeProcess(database, first, plan);
+  await acquireProcess(database, first, plan);
   const token = (await giveToken(database, first, plan, value()))!;
   expect(await giveToken(database, second, plan, value())).toBeUndefined();
   const remaining = async () => {
@@ -86,13 +86,13 @@ test('what a process calls with lives on as long as its host tells of it, and en
     `update runner_token set expires_at = clock_timestamp() + interval '20 minutes' where id = $1`,
     [token],
   );
-  await keepProcesses(database, first, [{ ...plan, ...running }]);
+  await saveProcesses(database, first, [{ ...plan, ...running }]);
   expect(await remaining()).toBeGreaterThan(59);
-  expect(await takeProcess(database, second, plan)).toBe(false);
+  expect(await acquireProcess(database, second, plan)).toBe(false);
   await silence('renewed');
-  expect(await takeProcess(database, second, plan)).toBe(true);
+  expect(await acquireProcess(database, second, plan)).toBe(true);
   expect(await isTokenGood(database, token)).toBe(false);
-  expect(await keepProcesses(database, first, [{ ...plan, ...running }])).toEqual([]);
+  expect(await saveProcesses(database, first, [{ ...plan, ...running }])).toEqual([]);
   expect(await giveToken(database, first, plan, value())).toBeUndefined();
   const next = (await giveToken(database, second, plan, value()))!;
   await releaseProcess(database, first, plan);
@@ -104,23 +104,23 @@ test('what a process calls with lives on as long as its host tells of it, and en
 test('a host that was silent goes on with what nobody has taken meanwhile', async () => {
   const plan = await deployable('patient');
   const host = randomUUID();
-  await takeProcess(database, host, plan);
+  await acquireProcess(database, host, plan);
   await silence('patient');
-  expect(await keepProcesses(database, host, [{ ...plan, ...running }])).toHaveLength(1);
-  expect(await takeProcess(database, randomUUID(), plan)).toBe(false);
+  expect(await saveProcesses(database, host, [{ ...plan, ...running }])).toHaveLength(1);
+  expect(await acquireProcess(database, randomUUID(), plan)).toBe(false);
 });
 
 test('what a silent host left of a retired runner is removed, with what it called with', async () => {
   const plan = await deployable('left');
   const host = randomUUID();
-  await takeProcess(database, host, plan);
+  await acquireProcess(database, host, plan);
   const token = (await giveToken(database, host, plan, value()))!;
   await publish('left', [{ name: 'left-other', runtime: 'external' }], '1.1.0');
-  expect(await takeProcess(database, randomUUID(), { ...plan, number: 2 })).toBe(false);
+  expect(await acquireProcess(database, randomUUID(), { ...plan, number: 2 })).toBe(false);
   await removeAbandoned(database, 1);
   expect(await isTokenGood(database, token)).toBe(true);
   await silence('left');
   await removeAbandoned(database, 1);
   expect(await isTokenGood(database, token)).toBe(false);
-  expect(await keepProcesses(database, host, [{ ...plan, ...running }])).toEqual([]);
+  expect(await saveProcesses(database, host, [{ ...plan, ...running }])).toEqual([]);
 });

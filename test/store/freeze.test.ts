@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Database } from '../../store/connection/database.ts';
 import { publishUpload } from '../../store/outputs/publish.ts';
 import type { RunnerIdentity } from '../../store/runners/holder.ts';
-import { arrive, arriveAndClaim, type ClaimedTask, claimNext, claimRun } from '../../store/runs/claims.ts';
+import { arrive, type ClaimedTask, claimNext, claimRun, registerAndClaim } from '../../store/runs/claims.ts';
 import { endTask } from '../../store/runs/end-task.ts';
 import { checkQueue, queueListener } from '../../store/runs/queue.ts';
-import { advanceSession } from '../../store/runs/reconcile-session.ts';
+import { reconcileSession } from '../../store/runs/reconcile-session.ts';
 import { acquireForgottenSessions } from '../../store/sessions/forgotten-sessions.ts';
 import { freezeSession, isRunFrozen, unfreezeSession } from '../../store/sessions/freeze-session.ts';
 import {
@@ -61,7 +61,7 @@ test('no way of claiming takes a task of a frozen session, and every way takes i
       const { claimSeq } = await arrive(database, runner);
       return claimNext(database, runner, { claimSeq, templates: ['none', template], leaseSeconds });
     },
-    async (template) => (await arriveAndClaim(database, runner, { template, leaseSeconds })).task,
+    async (template) => (await registerAndClaim(database, runner, { template, leaseSeconds })).task,
     async (_, graph) => {
       const { id, attempt } = await runOf(graph, 'n1');
       return claimRun(database, runner, { runId: id, attempt, leaseSeconds });
@@ -144,7 +144,7 @@ test('a task that is given back or fails in a frozen session stays unclaimed unt
     await database.query(`update node_run set due_at = now() where session_id = $1 and due_at is not null`, [
       graph.sessionId,
     ]);
-    const look = await advanceSession(database, graph.sessionId);
+    const look = await reconcileSession(database, graph.sessionId);
     expect(look?.due).toBeNull();
     expect(await claim(database, runner, template)).toBeUndefined();
     await unfreezeSession(database, graph.sessionId);
@@ -157,9 +157,9 @@ test('built-in nodes of a frozen session are not started', async () => {
   const graph = await makeGraph(database, chain(1, `freeze-${templates}`));
   await upload(database, graph, 'input');
   await freezeSession(database, graph.sessionId);
-  expect((await advanceSession(database, graph.sessionId))?.start).toEqual([]);
+  expect((await reconcileSession(database, graph.sessionId))?.start).toEqual([]);
   await unfreezeSession(database, graph.sessionId);
-  expect((await advanceSession(database, graph.sessionId))?.start).toMatchObject([
+  expect((await reconcileSession(database, graph.sessionId))?.start).toMatchObject([
     { nodeName: 'n1', builtin: true },
   ]);
 });
@@ -224,9 +224,9 @@ test('frozen sessions do not crowd out others at the healer', async () => {
   for (let count = 0; count < 3; count++) {
     const graph = await makeGraph(database, chain(1, `freeze-${templates}`));
     await upload(database, graph, 'input');
-    await advanceSession(database, graph.sessionId);
+    await reconcileSession(database, graph.sessionId);
     if (count < 2) await freezeSession(database, graph.sessionId);
-    await advanceSession(database, graph.sessionId);
+    await reconcileSession(database, graph.sessionId);
     await database.query(`update node_run set fair_rank = now() - interval '1 hour' where session_id = $1`, [
       graph.sessionId,
     ]);

@@ -116,13 +116,13 @@ test('nothing refers again to an object that a sweep has found unreferred and is
     source.id,
     old.objectKey,
   ]);
-  let hasLooked = false;
+  let hasChecked = false;
   // Between the look and the deletion: every way in which rows come to refer to objects.
   const between: Queryable = {
     async query(statement, parameters) {
       const rows = await database.query(statement, parameters);
       if (statement.includes('is_referred')) {
-        hasLooked = true;
+        hasChecked = true;
         await requestReprocess(database, nodeId);
         await expect(publishUpload(database, old)).rejects.toThrow(PendingObjectGone);
       }
@@ -132,7 +132,7 @@ test('nothing refers again to an object that a sweep has found unreferred and is
   expect(await sweepAbandonedObjects(between, stores, { olderThanSeconds: 3_600 })).toMatchObject({
     deleted: 1,
   });
-  expect(hasLooked).toBe(true);
+  expect(hasChecked).toBe(true);
   const rows = await database.query<{ objectKey: string }>(
     'select object_key from node_output where node_instance_id = $1',
     [nodeId],

@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { limits } from '../../domain/limits.ts';
 import type { ClaimedTask } from '../../store/runs/claims.ts';
 import { endOverdueClaims } from '../../store/runs/expire-leases.ts';
-import { giveUpHeldTask } from '../../store/runs/give-back.ts';
 import { renewLease } from '../../store/runs/lease.ts';
 import { findNodeRun } from '../../store/runs/node-runs.ts';
 import { cancelRun, retryRun } from '../../store/runs/operate-runs.ts';
-import { advanceSession } from '../../store/runs/reconcile-session.ts';
+import { reconcileSession } from '../../store/runs/reconcile-session.ts';
+import { releaseHeldTask } from '../../store/runs/release-claim.ts';
 import { chain, changesBy, type Graph, makeGraph, upload } from '../support/graph.ts';
 import { broken, type OperateWorld, unlucky } from './operate-world.ts';
 
@@ -35,7 +35,7 @@ export function cancelTests(world: OperateWorld): void {
       );
       expect(changes).toMatchObject([{ ended: [{ runId: run!.id, attempt: 1, outcome: 'cancelled' }] }]);
       expect(await tryTake(template)).toBeUndefined();
-      await advanceSession(database, graph.sessionId);
+      await reconcileSession(database, graph.sessionId);
       expect(await runsOf(graph)).toHaveLength(1);
       expect(await cancelRun(database, run!.id)).toMatchObject({ outcome: 'unchanged' });
       await retryRun(database, run!.id);
@@ -58,14 +58,14 @@ export function cancelTests(world: OperateWorld): void {
       });
       const staged = 'select 1 from node_output where node_instance_id = $1';
       expect(await database.query(staged, [graph.nodes.n1])).toEqual([]);
-      expect(await advanceSession(database, graph.sessionId)).toMatchObject({ due: null });
+      expect(await reconcileSession(database, graph.sessionId)).toMatchObject({ due: null });
     });
 
     test.each<[string, (task: ClaimedTask, graph: Graph) => Promise<unknown>]>([
       ['completes', (task, graph) => finishTask(graph, task)],
       ['fails', (task) => end(task, unlucky)],
       ['gives it back', (task) => end(task, { kind: 'release' })],
-      ['claims something else', (task) => giveUpHeldTask(database, holderOf(task))],
+      ['claims something else', (task) => releaseHeldTask(database, holderOf(task))],
       ['is never heard of again', (task) => loseLease(task)],
     ])('a held run asks its holder; when it %s, the run has ended as cancelled', async (_how, act) => {
       const { template, graph } = await setUp({ maxAttempts: 5 });
@@ -160,7 +160,7 @@ export function cancelTests(world: OperateWorld): void {
         const [run] = await runsOf(graph);
         const [task, cancelled] = await Promise.all([tryTake(template), cancelRun(database, run!.id)]);
         expect(cancelled.outcome).toBe(task ? 'requested' : 'ended');
-        if (task) await giveUpHeldTask(database, holderOf(task));
+        if (task) await releaseHeldTask(database, holderOf(task));
       }
     });
   });

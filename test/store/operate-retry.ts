@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import { sweepSupersededOutputs } from '../../store/outputs/versions.ts';
-import { giveUpHeldTask } from '../../store/runs/give-back.ts';
 import { renewLease } from '../../store/runs/lease.ts';
 import { findNodeRun } from '../../store/runs/node-runs.ts';
 import { retryFailedRuns, retryRun } from '../../store/runs/operate-runs.ts';
-import { advanceSession } from '../../store/runs/reconcile-session.ts';
+import { reconcileSession } from '../../store/runs/reconcile-session.ts';
+import { releaseHeldTask } from '../../store/runs/release-claim.ts';
 import { requestReprocess } from '../../store/runs/reprocess.ts';
 import { writeWatermark } from '../../store/runs/watermark.ts';
 import { freezeSession, unfreezeSession } from '../../store/sessions/freeze-session.ts';
@@ -57,7 +57,7 @@ export function retryTests(world: OperateWorld): void {
       const failed = await end(third, unlucky);
       // Full delay of a first failure: the jitter is 0.
       expect(failed).toMatchObject({ reply: { willRetry: true } });
-      expect((await advanceSession(database, graph.sessionId))?.due?.dueInMs).toBeLessThanOrEqual(5_000);
+      expect((await reconcileSession(database, graph.sessionId))?.due?.dueInMs).toBeLessThanOrEqual(5_000);
       await goOn(graph, runId);
       expect(await finishTask(graph, await take(template))).toMatchObject({ kind: 'ended' });
       expect(await findNodeRun(database, runId)).toMatchObject({
@@ -140,7 +140,7 @@ export function retryTests(world: OperateWorld): void {
       const lose = async () => {
         const task = await take(template);
         await renewLease(database, holderOf(task), task.taskId);
-        await giveUpHeldTask(database, holderOf(task));
+        await releaseHeldTask(database, holderOf(task));
         return task;
       };
       const { runId } = await lose();

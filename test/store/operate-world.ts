@@ -5,7 +5,7 @@ import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import type { ClaimedTask } from '../../store/runs/claims.ts';
 import { endTask, type TaskEnd } from '../../store/runs/end-task.ts';
 import { renewLease } from '../../store/runs/lease.ts';
-import { advanceSession } from '../../store/runs/reconcile-session.ts';
+import { reconcileSession } from '../../store/runs/reconcile-session.ts';
 import { type InputMode, listInputs } from '../../store/runs/task-inputs.ts';
 import {
   chain,
@@ -74,7 +74,7 @@ export function operateWorld(database: Database) {
   /** The time has come for which the run waits. */
   async function goOn(graph: Graph, runId: string) {
     await database.query(`update node_run set due_at = clock_timestamp() where id = $1`, [runId]);
-    await advanceSession(database, graph.sessionId);
+    await reconcileSession(database, graph.sessionId);
   }
 
   return {

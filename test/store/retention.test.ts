@@ -4,12 +4,12 @@ import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-s
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deleteExpiredSession, listExpiredSessions } from '../../store/administration/retention.ts';
-import { requestRetentionRun, takeRetentionRun } from '../../store/administration/retention-runs.ts';
+import { acquireRetentionRun, requestRetentionRun } from '../../store/administration/retention-runs.ts';
 import type { Database } from '../../store/connection/database.ts';
 import { newId } from '../../store/connection/ids.ts';
 import { ensurePlatformDataSource, findDataSourceByName } from '../../store/objects/data-sources.ts';
 import { newOutputKey } from '../../store/objects/object-store.ts';
-import { lookForOrphans } from '../../store/objects/orphans.ts';
+import { findOrphans } from '../../store/objects/orphans.ts';
 import { sweepAbandonedObjects } from '../../store/objects/pending-objects.ts';
 import { publishUpload } from '../../store/outputs/publish.ts';
 import { requestReprocess } from '../../store/runs/reprocess.ts';
@@ -309,16 +309,14 @@ test('objects that no row tells of go, unless they are young, on their way, or n
   await api.composed.services.pending.begin(onItsWay, graph.dataSourceId);
   const { objects } = api.composed.services;
   const look = (olderThanSeconds: number) =>
-    lookForOrphans(database, objects, { after: null, olderThanSeconds, remove: null });
+    findOrphans(database, objects, { after: null, olderThanSeconds, remove: null });
   expect(await look(86_400)).toEqual({ orphans: 0, bytes: 0, next: null });
   expect((await ask200(`${retention}?orphans=true`)).orphans).toEqual({ count: 0, bytes: 0 });
   // The clock of the store may be a little ahead.
   expect(await look(-60)).toEqual({ orphans: 1, bytes: 4, next: null });
   const { run } = await requestRetentionRun(database, null);
   const remove = { runId: run.id };
-  expect(
-    await lookForOrphans(database, objects, { after: null, olderThanSeconds: -60, remove }),
-  ).toMatchObject({
+  expect(await findOrphans(database, objects, { after: null, olderThanSeconds: -60, remove })).toMatchObject({
     orphans: 1,
   });
   expect(await look(-60)).toMatchObject({ orphans: 0 });
@@ -337,16 +335,16 @@ test('a run is asked for once, made by the clock once a day, and taken up again 
   expect([one.status, other.status].sort()).toEqual([200, 202]);
   expect(other.body.id).toBe(one.body.id);
   // A worker takes it and dies.
-  const taken = await takeRetentionRun(database, 0);
+  const taken = await acquireRetentionRun(database, 0);
   expect(taken?.id).toBe(one.body.id);
   const graph = await newSession(1);
   await age(graph);
   await retainOnce(database, api.composed.services.objects, log, options);
   expect(await exists(graph)).toBe(false);
-  expect(await takeRetentionRun(database, 0)).toBeUndefined();
-  expect(await takeRetentionRun(database, 24)).toBeUndefined();
+  expect(await acquireRetentionRun(database, 0)).toBeUndefined();
+  expect(await acquireRetentionRun(database, 24)).toBeUndefined();
   await database.query(`update retention_run set requested_at = requested_at - interval '25 hours'`);
-  const daily = await takeRetentionRun(database, 24);
+  const daily = await acquireRetentionRun(database, 24);
   expect(daily).toMatchObject({ requestedBy: null, sessions: 0 });
   await database.query(`update retention_run set ended_at = now() where ended_at is null`);
   expect(await listExpiredSessions(database, randomUUID(), 10)).toEqual([]);

@@ -9,7 +9,7 @@ import { endTask, type TaskEnd } from '../../store/runs/end-task.ts';
 import { endOverdueClaims } from '../../store/runs/expire-leases.ts';
 import { renewLease } from '../../store/runs/lease.ts';
 import { findNodeRun } from '../../store/runs/node-runs.ts';
-import { advanceSession } from '../../store/runs/reconcile-session.ts';
+import { reconcileSession } from '../../store/runs/reconcile-session.ts';
 import { requestReprocess } from '../../store/runs/reprocess.ts';
 import { listInputs } from '../../store/runs/task-inputs.ts';
 import { writeWatermark } from '../../store/runs/watermark.ts';
@@ -67,14 +67,14 @@ async function overdue(task: ClaimedTask, column: 'lease_until' | 'timeout_at', 
 }
 
 async function waitOf(graph: Graph): Promise<number | undefined> {
-  return (await advanceSession(database, graph.sessionId))?.due?.dueInMs;
+  return (await reconcileSession(database, graph.sessionId))?.due?.dueInMs;
 }
 
 async function timePasses(graph: Graph) {
   await database.query(`update node_run set due_at = clock_timestamp() where session_id = $1`, [
     graph.sessionId,
   ]);
-  await advanceSession(database, graph.sessionId);
+  await reconcileSession(database, graph.sessionId);
 }
 
 async function detailsOf(graph: Graph): Promise<string> {
@@ -194,7 +194,7 @@ describe('a suspended node', () => {
   test('stays so, whoever looks, until a reprocess', async () => {
     const { template, graph } = await setUp();
     await end(await take(template), { ...completed, outcome: 'suspended', statusDetails: 'Waits for laps.' });
-    await advanceSession(database, graph.sessionId);
+    await reconcileSession(database, graph.sessionId);
     expect(await stateOf(database, graph, 'n1')).toBe(nodeStateCodes.Suspended);
     expect(await detailsOf(graph)).toBe('Waits for laps.');
     await requestReprocess(database, graph.nodes.n1!);

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { arrive, claimNext } from '../../store/runs/claims.ts';
 import { endTask } from '../../store/runs/end-task.ts';
 import { endOverdueClaims } from '../../store/runs/expire-leases.ts';
-import { giveUpHeldTask, undoClaim } from '../../store/runs/give-back.ts';
 import { recordHeartbeat, renewLease } from '../../store/runs/lease.ts';
+import { releaseHeldTask, undoClaim } from '../../store/runs/release-claim.ts';
 import { chain, changesBy, claim, finish, makeGraph, upload, writeOne } from '../support/graph.ts';
 import { completed, type RunWorld } from './run-world.ts';
 
@@ -70,11 +70,11 @@ export function claimTests({ database, runner, ownTemplate, expireLease }: RunWo
       const graph = await makeGraph(database, chain(1, template));
       await upload(database, graph, 'input');
       await claim(database, runner('a'), template);
-      await giveUpHeldTask(database, runner('a'));
+      await releaseHeldTask(database, runner('a'));
       const again = (await claim(database, runner('a'), template))!;
       expect(again.attempt).toBe(1);
       await renewLease(database, runner('a'), again.taskId);
-      const [change] = await changesBy(database, () => giveUpHeldTask(database, runner('a')));
+      const [change] = await changesBy(database, () => releaseHeldTask(database, runner('a')));
       expect(change?.ended).toMatchObject([{ attempt: 1, outcome: 'lost' }]);
       expect(await claim(database, runner('b'), template)).toMatchObject({ attempt: 2 });
     });

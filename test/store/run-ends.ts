@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import { endTask } from '../../store/runs/end-task.ts';
 import { endOverdueClaims } from '../../store/runs/expire-leases.ts';
-import { advanceSession } from '../../store/runs/reconcile-session.ts';
+import { reconcileSession } from '../../store/runs/reconcile-session.ts';
 import { chain, claim, makeGraph, stateOf, upload, writeOne } from '../support/graph.ts';
 import { completed, type RunWorld } from './run-world.ts';
 
@@ -19,12 +19,12 @@ export function endTests({ database, runner, ownTemplate, expireLease }: RunWorl
         reply: { nodeState: 'Pending', willRetry: true },
       });
       expect(await claim(database, runner('a'), template)).toBeUndefined();
-      expect((await advanceSession(database, graph.sessionId))?.due).toMatchObject({
+      expect((await reconcileSession(database, graph.sessionId))?.due).toMatchObject({
         nodeName: 'n1',
         attempt: 2,
       });
       await database.query(`update node_run set due_at = clock_timestamp() where id = $1`, [task.runId]);
-      const look = await advanceSession(database, graph.sessionId);
+      const look = await reconcileSession(database, graph.sessionId);
       expect(look).toMatchObject({ due: null, lookInMs: 1_000 });
       expect(await claim(database, runner('a'), template)).toMatchObject({ attempt: 2, upperPosition: 1 });
     });
@@ -83,7 +83,7 @@ export function endTests({ database, runner, ownTemplate, expireLease }: RunWorl
         await endTask(database, runner('a'), task.taskId, { kind: 'release' }, 'r', 0);
       }
       expect(await claim(database, runner('a'), template)).toBeUndefined();
-      expect((await advanceSession(database, graph.sessionId))?.due).toMatchObject({ attempt: 1 });
+      expect((await reconcileSession(database, graph.sessionId))?.due).toMatchObject({ attempt: 1 });
     });
 
     test('no-output succeeds without triggering children; suspended stays until new input', async () => {

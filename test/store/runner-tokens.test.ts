@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Database } from '../../store/connection/database.ts';
 import {
+  acquireCreatorsToAsk,
   createRunnerToken,
   listTasksOfEndedTokens,
   noteCreators,
   settleEndedTokens,
   sweepRunnerTokens,
-  takeCreatorsToAsk,
 } from '../../store/runners/runner-tokens.ts';
-import { giveBackTask } from '../../store/runs/give-back.ts';
+import { requeueTask } from '../../store/runs/release-claim.ts';
 import { chain, claim, makeGraph, upload } from '../support/graph.ts';
 import { testEnvironment } from '../support/stack.ts';
 
@@ -69,8 +69,8 @@ test('a token that ended is looked at until no claim of it can be left, and remo
     (await database.query<{ id: string }>('select id from runner_token where settled')).map(({ id }) => id);
   expect(await settled()).toEqual([old]);
   expect(await listTasksOfEndedTokens(database, 10)).toEqual([task!.taskId]);
-  expect(await giveBackTask(database, task!.taskId)).toBe(true);
-  expect(await giveBackTask(database, task!.taskId)).toBe(false);
+  expect(await requeueTask(database, task!.taskId)).toBe(true);
+  expect(await requeueTask(database, task!.taskId)).toBe(false);
   await settleEndedTokens(database);
   expect((await settled()).sort()).toEqual([busy, old].sort());
   expect(await sweepRunnerTokens(database)).toBe(1);
@@ -84,7 +84,7 @@ test('of several who set out to ask about a creator at the same moment one does'
     `update runner_token_creator set asked_at = clock_timestamp() - interval '13.5 s' where user_id = $1`,
     [creator.userId],
   );
-  const taken = await Promise.all(Array.from({ length: 6 }, () => takeCreatorsToAsk(database, 13)));
+  const taken = await Promise.all(Array.from({ length: 6 }, () => acquireCreatorsToAsk(database, 13)));
   expect(taken.filter((one) => one?.userIds.includes(creator.userId))).toHaveLength(1);
 });
 
@@ -95,7 +95,7 @@ test('nobody asks about creators whose tokens have all ended', async () => {
   await database.query(`update runner_token_creator set asked_at = '-infinity' where user_id = $1`, [
     creator.userId,
   ]);
-  expect((await takeCreatorsToAsk(database, 13))?.userIds ?? []).not.toContain(creator.userId);
+  expect((await acquireCreatorsToAsk(database, 13))?.userIds ?? []).not.toContain(creator.userId);
 });
 
 test('answers about many creators, written at once by several in any order, neither wait in a circle nor get lost', async () => {

@@ -3,7 +3,7 @@ import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import { Database } from '../../store/connection/database.ts';
 import { endTask } from '../../store/runs/end-task.ts';
 import { renewLease } from '../../store/runs/lease.ts';
-import { advanceSession } from '../../store/runs/reconcile-session.ts';
+import { reconcileSession } from '../../store/runs/reconcile-session.ts';
 import { listInputs } from '../../store/runs/task-inputs.ts';
 import { writeWatermark } from '../../store/runs/watermark.ts';
 import {
@@ -87,8 +87,8 @@ describe('a fact takes the next step in its own transaction', () => {
     const template = await ownTemplate();
     const graph = await makeGraph(database, chain(3, template));
     await upload(database, graph, 'input');
-    const first = await advanceSession(database, graph.sessionId);
-    const second = await advanceSession(database, graph.sessionId);
+    const first = await reconcileSession(database, graph.sessionId);
+    const second = await reconcileSession(database, graph.sessionId);
     expect(first).toMatchObject({ start: [], lookInMs: 1_000 });
     expect(second).toEqual(first);
   });
@@ -102,7 +102,7 @@ describe('what the workflow waits for', () => {
     const task = (await claim(database, runner('a'), template))!;
     const age = `update node_attempt set started_at = started_at - interval '2 seconds' where run_id = $1`;
     await database.query(age, [task.runId]);
-    expect(await advanceSession(database, graph.sessionId)).toMatchObject({
+    expect(await reconcileSession(database, graph.sessionId)).toMatchObject({
       start: [{ runId: task.runId, attempt: 1, nodeName: 'n1' }],
       lookInMs: null,
     });
@@ -114,11 +114,11 @@ describe('what the workflow waits for', () => {
     const template = await ownTemplate();
     const graph = await makeGraph(database, chain(2, template));
     await upload(database, graph, 'input');
-    await advanceSession(database, graph.sessionId);
+    await reconcileSession(database, graph.sessionId);
     const task = (await claim(database, runner('a'), template))!;
     const changes = await changesBy(database, () => finish(database, runner('a'), graph, task));
     expect(changes).toMatchObject([{ wake: false, ended: [{ awaited: false }] }]);
-    expect(await advanceSession(database, graph.sessionId)).toMatchObject({
+    expect(await reconcileSession(database, graph.sessionId)).toMatchObject({
       ended: [{ nodeName: 'n1', attempt: 1, outcome: 'completed' }],
     });
   });
@@ -134,12 +134,12 @@ describe('what the workflow waits for', () => {
         [graph.sessionId, seconds],
       );
     await age('available_at', 'node_attempt', 11);
-    const started = async () => (await advanceSession(database, graph.sessionId))!.start.length;
+    const started = async () => (await reconcileSession(database, graph.sessionId))!.start.length;
     expect(await started()).toBe(4);
     const task = (await claim(database, runner('a'), template))!;
-    expect(await advanceSession(database, graph.sessionId)).toMatchObject({ start: [], lookInMs: 1_000 });
+    expect(await reconcileSession(database, graph.sessionId)).toMatchObject({ start: [], lookInMs: 1_000 });
     await finish(database, runner('a'), graph, task);
-    expect(await advanceSession(database, graph.sessionId)).toMatchObject({ start: [], lookInMs: 1_000 });
+    expect(await reconcileSession(database, graph.sessionId)).toMatchObject({ start: [], lookInMs: 1_000 });
     await age('last_processed', 'node_instance', 3);
     expect(await started()).toBe(3);
   });
@@ -149,8 +149,8 @@ describe('what the workflow waits for', () => {
     await outsideTemplate(database, builtin, { runnerType: 'system' });
     const graph = await makeGraph(database, chain(2, builtin));
     await upload(database, graph, 'input');
-    await advanceSession(database, graph.sessionId);
-    expect((await advanceSession(database, graph.sessionId))?.start).toMatchObject([{ builtin: true }]);
+    await reconcileSession(database, graph.sessionId);
+    expect((await reconcileSession(database, graph.sessionId))?.start).toMatchObject([{ builtin: true }]);
   });
 });
 

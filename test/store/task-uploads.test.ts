@@ -13,8 +13,8 @@ import {
   beginTaskUpload,
   findTaskUpload,
   finishTaskUpload,
-  keepPart,
   nameTaskUpload,
+  savePart,
 } from '../../store/runs/task-uploads.ts';
 import { chain, claim, makeGraph, upload } from '../support/graph.ts';
 import { testEnvironment } from '../support/stack.ts';
@@ -55,14 +55,14 @@ describe('between a look at the task and a write', () => {
     const { identity, taskId, newUpload } = await held();
     const { handle, ...rest } = newUpload();
     await beginTaskUpload(database, identity, taskId, { handle, ...rest }, 60);
-    await keepPart(database, identity, taskId, handle, part);
+    await savePart(database, identity, taskId, handle, part);
     await database.query(`update node_claim set lease_until = now() - interval '1 ms' where task_id = $1`, [
       taskId,
     ]);
     const before = await allRows(database);
     const object = { sizeBytes: 1, etag: 'x' };
     expect(await beginTaskUpload(database, identity, taskId, newUpload(), 60)).toBe(undefined);
-    expect(await keepPart(database, identity, taskId, handle, part)).toBe(false);
+    expect(await savePart(database, identity, taskId, handle, part)).toBe(false);
     expect(await abandonTaskUpload(database, identity, taskId, handle)).toBe(false);
     expect(await finishTaskUpload(database, identity, taskId, handle, object, undefined)).toEqual({
       kind: 'refused',
@@ -76,7 +76,7 @@ describe('between a look at the task and a write', () => {
     const { handle, ...rest } = newUpload();
     await beginTaskUpload(database, identity, taskId, { handle, ...rest }, 60);
     expect(await abandonTaskUpload(database, identity, taskId, handle)).toBe(true);
-    expect(await keepPart(database, identity, taskId, handle, part)).toBe(false);
+    expect(await savePart(database, identity, taskId, handle, part)).toBe(false);
     expect(await nameTaskUpload(database, handle, 'late')).toBe(false);
     const object = { sizeBytes: 1, etag: 'x' };
     expect(await finishTaskUpload(database, identity, taskId, handle, object, undefined)).toEqual({

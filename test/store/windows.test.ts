@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Database } from '../../store/connection/database.ts';
-import { endWindow, lookAtWindow } from '../../store/sessions/session-windows.ts';
+import { endWindow, readWindowState } from '../../store/sessions/session-windows.ts';
 import { joinOrOpen } from '../../store/sessions/shared-sessions.ts';
 import { eventually } from '../support/eventually.ts';
 import { chain, makeGraph } from '../support/graph.ts';
@@ -39,10 +39,10 @@ async function openOne(name: string) {
 
 test('a look that had to wait for a join counts who joined', async () => {
   const sessionId = await openOne('Waiting look');
-  let look: ReturnType<typeof lookAtWindow> | undefined;
+  let look: ReturnType<typeof readWindowState> | undefined;
   await database.transaction(async (tx) => {
     await tx.query('select 1 from session where id = $1 for no key update', [sessionId]);
-    look = lookAtWindow(database, sessionId);
+    look = readWindowState(database, sessionId);
     await eventually('the look waits', async () => {
       const rows = await database.query(
         `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
@@ -63,5 +63,5 @@ test('nothing ends before its time, and a session that is gone has no window', a
   expect(await endWindow(database, sessionId)).toBe('not-due');
   await database.query('delete from session where id = $1', [sessionId]);
   expect(await endWindow(database, sessionId)).toBe('not-due');
-  expect(await lookAtWindow(database, sessionId)).toBeUndefined();
+  expect(await readWindowState(database, sessionId)).toBeUndefined();
 });

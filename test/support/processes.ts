@@ -10,7 +10,7 @@ import { eventually } from './eventually.ts';
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const keptLogCharacters = 200_000;
-const toldLogCharacters = 5_000;
+const printedLogCharacters = 5_000;
 const readyLimitMs = 100_000;
 
 interface ProcessOptions {
@@ -197,7 +197,7 @@ class Child implements TestProcess {
       () => (this.#end === undefined ? sign() : 'ended'),
       readyLimitMs,
     ).catch((error: Error) => {
-      throw new Error(`${error.message}:\n${this.#log.slice(-toldLogCharacters)}`, { cause: error });
+      throw new Error(`${error.message}:\n${this.#log.slice(-printedLogCharacters)}`, { cause: error });
     });
     if (seen === 'ended') throw new Error(`${this.#name} ended (${this.#end}):\n${this.#log}`);
     return seen as Exclude<T, undefined | null | false>;

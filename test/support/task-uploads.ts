@@ -68,7 +68,7 @@ export async function allRows(database: Database): Promise<string> {
       .map(async ({ name }) => ({
         name,
         // A name of our own catalogue, no caller's text.
-        rows: await database.queryAnew(`select t::text as row from "${name}" t order by 1`),
+        rows: await database.queryUnprepared(`select t::text as row from "${name}" t order by 1`),
       })),
   );
   return JSON.stringify(rows, null, 1);

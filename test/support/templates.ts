@@ -1,11 +1,11 @@
 /** Shipped templates and small files of our own, for tests of routes. */
 import { builtinNodes, shippedTemplate } from '../../activities/builtin/nodes.ts';
 import type { Database } from '../../store/connection/database.ts';
-import { ensureShipped } from '../../store/registry/builtins.ts';
+import { seedBuiltins } from '../../store/registry/builtins.ts';
 
 /** What the platform's start does before it serves. */
 export async function ship(database: Database): Promise<void> {
-  await ensureShipped(database, { nodes: builtinNodes, template: shippedTemplate });
+  await seedBuiltins(database, { nodes: builtinNodes, template: shippedTemplate });
 }
 
 export const inputNode = (Name: string) => ({

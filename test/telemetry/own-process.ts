@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Database, Tx } from '../../store/connection/database.ts';
 import { endTask } from '../../store/runs/end-task.ts';
-import { giveUpHeldTask } from '../../store/runs/give-back.ts';
 import { renewLease } from '../../store/runs/lease.ts';
+import { releaseHeldTask } from '../../store/runs/release-claim.ts';
 import { readPlatform, watchPlatform } from '../../telemetry/platform-gauges.ts';
 import { registry, scrape } from '../../telemetry/registry.ts';
 import { formatTraceparent, parseTraceparent } from '../../telemetry/trace-parent.ts';
@@ -20,7 +20,7 @@ export function ownProcessTests(database: Database): void {
       const identity = { holder: 'telemetry', instanceId: 'one' };
       const first = (await claim(database, identity, name))!;
       await renewLease(database, identity, first.taskId);
-      await giveUpHeldTask(database, identity);
+      await releaseHeldTask(database, identity);
       const second = (await claim(database, identity, name))!;
       const end = { kind: 'fail', category: 'validation', reason: 'no' } as const;
       for (const digest of ['same', 'same']) await endTask(database, identity, second.taskId, end, digest, 0);

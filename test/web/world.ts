@@ -72,7 +72,7 @@ export async function makeWorld(stage: RunnerStage, workflows: TestWorkflows): P
   const [shared] = await Promise.all([
     makeShared(stage, project.id, templateId),
     makeFailed(stage, failedId, failedInput.id),
-    administer(call, templateId, project.id, failedInput.name).then(() => tellOfProcesses(stage)),
+    administer(call, templateId, project.id, failedInput.name).then(() => recordProcesses(stage)),
   ]);
   return { projectId: project.id, templateId, failedId, ...shared };
 }
@@ -181,7 +181,7 @@ async function administer(
 }
 
 /** As a host tells of the processes that it keeps: two that are well and not, one that was not heard of for long. */
-async function tellOfProcesses({ database }: RunnerStage): Promise<void> {
+async function recordProcesses({ database }: RunnerStage): Promise<void> {
   await database.query(
     `insert into deployed_runner (runner_type, number, host_id, held_until, entrypoint, version, state, message, starts)
      select 'lap-reports', p.number, $1, clock_timestamp() + p.held::interval, 'lap-reports.ts', '1', p.state, p.message, p.starts

@@ -1,14 +1,14 @@
 import type { IconName } from './ui/icon.tsx';
 
 /** How a node's state looks and reads. Colour never stands alone: each has its own word and sign as well. */
-export interface StateLook {
+export interface StateStyle {
   /** Ends the class name `state-…` and the colour variables of `tokens.css`. */
   tone: 'idle' | 'waiting' | 'working' | 'done' | 'failed' | 'paused';
   label: string;
   icon: IconName;
 }
 
-const looks: Record<string, StateLook> = {
+const looks: Record<string, StateStyle> = {
   NeverBegan: { tone: 'idle', label: 'Never began', icon: 'circle' },
   Pending: { tone: 'waiting', label: 'Pending', icon: 'clock' },
   Processing: { tone: 'working', label: 'Processing', icon: 'spinner' },
@@ -27,7 +27,7 @@ export const stateOrder = [
   'NeverBegan',
 ] as const;
 
-export function stateLook(state: string): StateLook {
+export function stateStyle(state: string): StateStyle {
   return looks[state] ?? { tone: 'idle', label: 'Unknown', icon: 'circle' };
 }
 

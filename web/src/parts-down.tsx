@@ -4,7 +4,7 @@ import { platform } from './http.ts';
 import { useAbilities } from './role.ts';
 import { Notice } from './ui/notice.tsx';
 
-const lookEveryMs = 60_000;
+const checkEveryMs = 60_000;
 
 /** What people notice while a part of the platform does not answer. */
 const meanings: Record<string, string> = {
@@ -35,7 +35,7 @@ export function PartsDown() {
         .catch(() => undefined);
     };
     look();
-    const timer = window.setInterval(look, lookEveryMs);
+    const timer = window.setInterval(look, checkEveryMs);
     return () => {
       window.clearInterval(timer);
       controller.abort();

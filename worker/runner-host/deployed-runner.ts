@@ -19,7 +19,7 @@ const longestWaitMs = 60_000;
 /** A process that took tasks for so long and then died is started again at once. */
 const steadyMs = 60_000;
 /** How soon a module is looked for again that is not there. */
-const lookAgainMs = 5_000;
+const reconcileAgainMs = 5_000;
 
 export interface HostParts {
   readonly hostId: string;
@@ -82,7 +82,7 @@ export class DeployedRunner {
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      let waitMs = lookAgainMs;
+      let waitMs = reconcileAgainMs;
       try {
         waitMs = await this.#turn();
       } catch (error) {
@@ -102,7 +102,7 @@ export class DeployedRunner {
     if (found.place !== 'there') return this.#missing(found.place);
     const token = await this.#tokenForStart();
     // The next round of the host finds out who keeps it.
-    if (token === undefined) return lookAgainMs;
+    if (token === undefined) return reconcileAgainMs;
     if (this.#stopping.signal.aborted) return 0;
     this.#starts += 1;
     this.#note('starting', '');
@@ -124,7 +124,7 @@ export class DeployedRunner {
     const message = `${this.plan.entrypoint} ${why} the folder of deployed runners.`;
     if (this.#message !== message) this.#log.warn(message);
     this.#note('waiting', message);
-    return lookAgainMs;
+    return reconcileAgainMs;
   }
 
   async #perform(path: string, token: string) {

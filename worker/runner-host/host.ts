@@ -72,7 +72,7 @@ export class RunnerHost {
       const plan = await this.#report(some, isLast);
       seen.push(...this.#follow(some, plan));
       if (!isLast) continue;
-      this.#tellFull(plan.isFull && !this.#isStopping);
+      this.#warnOfFullHost(plan.isFull && !this.#isStopping);
       // What has ended since it was reported may be in the reply too, and is not begun anew.
       const known = new Set(reported.map(([key]) => key));
       for (const held of plan.processes) if (!known.has(keyOf(held))) this.#begin(held);
@@ -116,7 +116,7 @@ export class RunnerHost {
     void runner.ended.then(() => this.#runners.delete(key));
   }
 
-  #tellFull(isFull: boolean): void {
+  #warnOfFullHost(isFull: boolean): void {
     if (isFull && !this.#isFull) {
       const processes = this.#parts.settings.SDK_RUNNERS_MAX_PROCESSES;
       this.#parts.log.warn(

@@ -6,8 +6,8 @@ import { redacted } from '../../domain/redact.ts';
 import { type Environment, readSettings, SettingsError } from '../../settings/read.ts';
 import { telemetrySettings } from '../../telemetry/settings.ts';
 import { startTelemetry } from '../../telemetry/start.ts';
-import { endOnUnforeseen } from '../../telemetry/unforeseen.ts';
-import { keepFresh } from '../ready-file.ts';
+import { endOnUnexpected } from '../../telemetry/unexpected.ts';
+import { touchRegularly } from '../ready-file.ts';
 import { ApiCalls } from './api-calls.ts';
 import { RunnerHost } from './host.ts';
 import { runnerHostSettings } from './settings.ts';
@@ -62,9 +62,9 @@ export async function startRunnerHost(environment: Environment): Promise<Running
 if (import.meta.main) {
   try {
     const running = await startRunnerHost(process.env);
-    endOnUnforeseen(running.log, running.stop, running.stopSeconds);
+    endOnUnexpected(running.log, running.stop, running.stopSeconds);
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void running.stop());
-    if (process.env.READY_FILE) keepFresh(process.env.READY_FILE);
+    if (process.env.READY_FILE) touchRegularly(process.env.READY_FILE);
   } catch (error) {
     const lines = error instanceof SettingsError ? error.lines : [String(error)];
     for (const line of lines) process.stderr.write(`${line}\n`);

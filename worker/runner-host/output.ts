@@ -10,7 +10,7 @@ const lineCharacters = 2_000;
 const linesPerWindow = 300;
 const windowMs = 10_000;
 /** How long is gathered what was left out. */
-const tellMs = 2_000;
+const logEveryMs = 2_000;
 
 const levels = ['debug', 'info', 'warn', 'error'] as const;
 
@@ -52,7 +52,7 @@ export class RunnerOutput {
     });
     stream.on('end', () => {
       if (!isTooLong) this.#write(begun, name);
-      this.#tellLeftOut();
+      this.#logLeftOut();
     });
   }
 
@@ -67,10 +67,10 @@ export class RunnerOutput {
 
   #leaveOut(characters: number): void {
     this.#leftOutCharacters += characters;
-    this.#telling ??= setTimeout(() => this.#tellLeftOut(), tellMs).unref();
+    this.#telling ??= setTimeout(() => this.#logLeftOut(), logEveryMs).unref();
   }
 
-  #tellLeftOut(): void {
+  #logLeftOut(): void {
     clearTimeout(this.#telling);
     this.#telling = undefined;
     if (this.#leftOutCharacters === 0) return;

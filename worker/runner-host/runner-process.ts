@@ -54,7 +54,7 @@ export class RunnerProcess {
     this.#graceMs = plan.graceSeconds * 1_000;
     this.#onReady = onReady;
     const confinement = confine(plan);
-    if (process.getuid?.() === 0 && confinement.user === undefined) tellShared(log);
+    if (process.getuid?.() === 0 && confinement.user === undefined) warnOfSharedUser(log);
     const options = [`--max-old-space-size=${plan.memoryMb}`, ...confinement.flags];
     const args = [...options, program, plan.path, plan.instanceId, String(plan.graceSeconds)];
     const child = spawn(process.execPath, args, {
@@ -147,7 +147,7 @@ export class RunnerProcess {
   }
 }
 
-function tellShared(log: Logger): void {
+function warnOfSharedUser(log: Logger): void {
   log.warn('others may not read the programs of a deployed runner, so it runs as the user of its host');
 }
 

@@ -86,9 +86,13 @@ const heartbeatErrors: Scenario = {
 };
 
 /** Waits until a heartbeat brought the runner what it has to know; ends the scenario when none comes. */
-async function told(stage: Stage, { claim, release }: Held, isTold: (call: Call) => boolean): Promise<Call> {
+async function told(
+  stage: Stage,
+  { claim, release }: Held,
+  isNotified: (call: Call) => boolean,
+): Promise<Call> {
   const find = () =>
-    stage.journal.forTask(claim.taskId).find((call) => call.answeredAtMs !== undefined && isTold(call));
+    stage.journal.forTask(claim.taskId).find((call) => call.answeredAtMs !== undefined && isNotified(call));
   if (!(await stage.until(() => find() !== undefined, stage.leaseMs))) {
     stage.found(
       'heartbeat-missing',
@@ -117,7 +121,7 @@ const leaseLost: Scenario = {
   title: 'the lease has ended: a heartbeat in the middle of the work is answered with 404',
   async play(stage) {
     const { job, held } = await hold(stage);
-    stage.world.takeAway(held.claim);
+    stage.world.revokeLease(held.claim);
     await told(stage, held, ({ code }) => code === 'task_not_found');
     await stage.offer().completed('stopped-claiming');
     // What goes on in another thread shows a moment later.
@@ -138,7 +142,7 @@ const leaseLostAtWrite: Scenario = {
         told: 'the lease had ended just before',
         act: (call) => {
           const claim = job.claims.find(({ taskId }) => taskId === call.taskId);
-          if (claim !== undefined) stage.world.takeAway(claim);
+          if (claim !== undefined) stage.world.revokeLease(claim);
         },
       },
     });
@@ -213,15 +217,15 @@ const tokenRevoked: Scenario = {
 };
 
 function judgeRevoked(stage: Stage, held: Held, call: Call): void {
-  const toldMs = call.answeredAtMs ?? 0;
+  const notifiedAtMs = call.answeredAtMs ?? 0;
   const write = callsAfter(stage, held, call).find(({ route }) => writingRoutes.includes(route));
   if (write !== undefined)
     stage.found(
       'went-on-after-401',
-      `${write.method} ${write.route} came ${((write.atMs - toldMs) / 1_000).toFixed(1)} s after the token was refused.`,
+      `${write.method} ${write.route} came ${((write.atMs - notifiedAtMs) / 1_000).toFixed(1)} s after the token was refused.`,
     );
   if (stage.runner.exit !== undefined) return;
-  const later = stage.journal.calls.filter(({ atMs }) => atMs > toldMs + noticeMs).length;
+  const later = stage.journal.calls.filter(({ atMs }) => atMs > notifiedAtMs + noticeMs).length;
   if (later > 3)
     stage.found('calls-after-401', `${later} more calls came within 3 s with the token that was refused.`);
 }

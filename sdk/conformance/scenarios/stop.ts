@@ -15,10 +15,10 @@ const stopWorking: Scenario = {
     const holding = job.held();
     stage.start();
     const { claim, release } = await holding;
-    const toldMs = terminate(stage);
+    const notifiedAtMs = terminate(stage);
     await delay(heldAfterSignalMs);
     release();
-    await stopped(stage, toldMs);
+    await stopped(stage, notifiedAtMs);
     stage.heartbeatsJudgedUntilMs = stage.runner.exit?.atMs ?? Number.POSITIVE_INFINITY;
     if (claim.end?.reply === undefined && !stage.has('does-not-stop'))
       stage.found(
@@ -47,12 +47,12 @@ function terminate(stage: Stage): number {
   return performance.now();
 }
 
-async function stopped(stage: Stage, toldMs: number): Promise<void> {
+async function stopped(stage: Stage, notifiedAtMs: number): Promise<void> {
   const { graceMs } = stage.under;
   const isEnded = await stage.until(() => stage.runner.exit !== undefined, graceMs);
   if (!isEnded)
     stage.found('does-not-stop', `The runner was still there ${graceMs / 1_000} s after SIGTERM.`);
-  const claims = stage.journal.of('claim').filter(({ atMs }) => atMs > toldMs + onItsWayMs);
+  const claims = stage.journal.of('claim').filter(({ atMs }) => atMs > notifiedAtMs + onItsWayMs);
   if (claims.length > 0) stage.found('claimed-after-stop', `${claims.length} claims came after SIGTERM.`);
 }
 

@@ -3,7 +3,7 @@
  * It tells its listeners of every change, so that nobody has to poll it.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { Desk } from './desk.ts';
+import { Desk } from './lease-table.ts';
 import { limits } from './limits.ts';
 import type { Claim, Input, Node, Run, RunOutcome, Template, WorldLimits } from './model.ts';
 import { Refusal } from './refusal.ts';
@@ -182,7 +182,7 @@ export class World {
   }
 
   /** Ends a claim as if its lease had run out and another runner had done the work meanwhile. */
-  takeAway(claim: Claim): void {
+  revokeLease(claim: Claim): void {
     if (claim.end !== undefined) return;
     this.desk.end(claim, { how: 'lost', atMs: performance.now() });
     this.finish(claim.run, 'elsewhere');

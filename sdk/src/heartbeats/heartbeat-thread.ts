@@ -10,7 +10,7 @@ import type { FromThread, Progress, ThreadSettings, ToThread } from './heartbeat
 const settings = workerData as ThreadSettings;
 const http = new HttpClient();
 const keepers = new Map<string, Keeper>();
-const failuresToTell = 3;
+const failuresBeforeReport = 3;
 
 function tell(message: FromThread): void {
   parentPort?.postMessage(message);
@@ -23,7 +23,7 @@ class Keeper {
   readonly #over = new AbortController();
   #progress: Progress = {};
   #hasNews = false;
-  #isBeating = false;
+  #isSending = false;
   #isEnding = false;
   #timer: NodeJS.Timeout | undefined;
   #cancelTimer: NodeJS.Timeout | undefined;
@@ -39,7 +39,7 @@ class Keeper {
   report(progress: Progress): void {
     this.#progress = progress;
     this.#hasNews = true;
-    if (!this.#isBeating && this.#backOff.failures === 0) this.#scheduleNews();
+    if (!this.#isSending && this.#backOff.failures === 0) this.#scheduleNews();
   }
 
   stop(): void {
@@ -61,7 +61,7 @@ class Keeper {
   }
 
   async #beat(): Promise<void> {
-    this.#isBeating = true;
+    this.#isSending = true;
     this.#hasNews = false;
     this.#beganAtMs = performance.now();
     try {
@@ -73,7 +73,7 @@ class Keeper {
     } catch (error) {
       if (!this.#over.signal.aborted) this.#failed(error);
     } finally {
-      this.#isBeating = false;
+      this.#isSending = false;
     }
   }
 
@@ -88,7 +88,8 @@ class Keeper {
     if (!isTransient(error)) this.#progress = {};
     this.#schedule(this.#backOff.nextMs(error));
     const { failures } = this.#backOff;
-    if (failures === failuresToTell) tell({ kind: 'failing', taskId, failures, message: messageOf(error) });
+    if (failures === failuresBeforeReport)
+      tell({ kind: 'failing', taskId, failures, message: messageOf(error) });
   }
 
   #noteCancel(): void {

@@ -84,7 +84,7 @@ export class World {
     await this.#makeDataSource();
     await this.#makeOfflineToken();
     await this.#makeVictim();
-    await this.#takeTask();
+    await this.#acquireTask();
     await this.#makeDashboard();
     await this.#makeStatic();
     await this.#makeRunnerToken();
@@ -107,7 +107,7 @@ export class World {
     else if (/^revokeOfflineToken/.test(routeId)) await this.#makeOfflineToken();
     else if (/^(updateUser|deleteUser|revokeTokens|changePassword)$/.test(routeId)) await this.#makeVictim();
     else if (/^(complete|fail|release|claim)Task$|TaskUpload$|NodeRuns?$/.test(routeId))
-      await this.#takeTask();
+      await this.#acquireTask();
   }
 
   /** A number that was not given before. */
@@ -222,7 +222,7 @@ export class World {
   }
 
   /** A task that the Administrator among the callers holds, with an upload begun. */
-  async #takeTask(): Promise<void> {
+  async #acquireTask(): Promise<void> {
     await this.#makeSession();
     const { token } = this.#holder!;
     const json = { instanceId, templates: [outside.nodeTemplate], waitSeconds: 5 };

@@ -218,7 +218,7 @@ test('looking changes no row and no object, whatever state the node is in', asyn
   const input = await stage.upload(graph, 'input', 'x');
   const runner = stage.runner();
   const facts = async () => ({ rows: await allRows(database), ...(await bucketContents(platform)) });
-  const lookAtAll = async () => {
+  const checkAll = async () => {
     const before = await facts();
     for (const node of ['input', 'n1', 'n2']) {
       for (const rest of ['context', ...modes.map((mode) => `inputs?mode=${mode}`)]) {
@@ -228,11 +228,11 @@ test('looking changes no row and no object, whatever state the node is in', asyn
     }
     expect(await facts()).toEqual(before);
   };
-  await lookAtAll();
+  await checkAll();
   const task = await runner.take(graph.template);
-  await lookAtAll();
+  await checkAll();
   await runner.write(task.taskId, 'y');
   await runner.end(task.taskId, 'complete', { outcome: 'completed' });
   await reprocess(graph);
-  await lookAtAll();
+  await checkAll();
 });

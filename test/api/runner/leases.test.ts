@@ -114,11 +114,11 @@ describe('after a time without any API process', () => {
   });
 
   test('each process beats once a second', async () => {
-    const beatAt = async () => {
+    const heartbeatAt = async () => {
       const [row] = await database.query<{ at: Date }>('select max(beat_at) as at from platform_alive');
       return row!.at.getTime();
     };
-    const before = await beatAt();
-    await eventually('it beats again', async () => (await beatAt()) > before, 3_000);
+    const before = await heartbeatAt();
+    await eventually('it beats again', async () => (await heartbeatAt()) > before, 3_000);
   });
 });

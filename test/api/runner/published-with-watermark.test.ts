@@ -1,7 +1,7 @@
 /** What is consumed and what is published move together: however a task ends, no consumed input is without its result. */
 import { describe, expect, test } from 'vitest';
 import { endOverdueClaims } from '../../../store/runs/expire-leases.ts';
-import { giveBackTask } from '../../../store/runs/give-back.ts';
+import { requeueTask } from '../../../store/runs/release-claim.ts';
 import { ask } from '../../support/api.ts';
 import { runnerStage, type StageGraph, type TestRunner } from '../../support/runner.ts';
 import { named, uploadStage } from './upload-stage.ts';
@@ -165,7 +165,7 @@ describe('what was staged before the last move stays and what was staged after i
   const returns: Record<string, (runner: TestRunner, taskId: string) => Promise<unknown>> = {
     'a release': (runner, taskId) => runner.end(taskId, 'release'),
     'a lost lease': (_runner, taskId) => overdue(taskId, 'lease_until'),
-    'a token that has ended': (_runner, taskId) => giveBackTask(database, taskId),
+    'a token that has ended': (_runner, taskId) => requeueTask(database, taskId),
   };
 
   test.for(Object.keys(returns))('but %s keeps that too, for the next attempt', async (name) => {

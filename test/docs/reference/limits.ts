@@ -160,7 +160,7 @@ export function limitsPage(): string {
   const untold = Object.keys(limits).filter((name) => !told.includes(name as LimitName));
   if (untold.length > 0) throw new Error(`domain/limits.ts: no heading stands above ${untold.join(', ')}.`);
   const tables = sections.map(({ title, names }) => {
-    const rows = names.map((name) => [meanings[name] ?? wordsOf(name), toldValue(name), code(name)]);
+    const rows = names.map((name) => [meanings[name] ?? wordsOf(name), printedValue(name), code(name)]);
     return `## ${title}\n\n${table(['What', 'Limit', 'Name in the code'], rows)}\n`;
   });
   return `${generated}
@@ -182,7 +182,7 @@ function wordsOf(name: string): string {
     .trim();
 }
 
-function toldValue(name: LimitName): string {
+function printedValue(name: LimitName): string {
   const value: number = limits[name];
   const unit = unitOf(name);
   if (/Bytes/.test(name)) {

@@ -63,7 +63,7 @@ export function Chart(props: ChartProps) {
     if (element === null) return;
     const options = chartOptions({
       channels: panel.channels,
-      look: (index) => curveLook(index),
+      look: (index) => curveStyle(index),
       width: element.clientWidth,
       height: chartHeight,
       clock: props.clock,
@@ -183,7 +183,7 @@ function describe(panel: Panel): string {
   return panel.unit === '' ? names : `${names} in ${panel.unit}`;
 }
 
-function curveLook(index: number): { stroke: string; dash: number[] } {
+function curveStyle(index: number): { stroke: string; dash: number[] } {
   const style = getComputedStyle(document.documentElement);
   return {
     stroke: style.getPropertyValue(`--series-${(index % colours) + 1}`).trim(),

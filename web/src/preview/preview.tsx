@@ -33,7 +33,7 @@ export function OutputPreview(props: {
   onClose: () => void;
 }) {
   const { output } = props;
-  const look = useResource(String(output.id), (signal) => lookInto(output, props.dimensions, signal));
+  const look = useResource(String(output.id), (signal) => openPreview(output, props.dimensions, signal));
   return (
     <Dialog title={props.name} wide onClose={props.onClose}>
       {look.error !== null && (
@@ -45,7 +45,7 @@ export function OutputPreview(props: {
   );
 }
 
-async function lookInto(
+async function openPreview(
   output: NodeOutput,
   dimensions: readonly SessionDimension[],
   signal: AbortSignal,

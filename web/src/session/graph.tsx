@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { NodeInstanceProgress } from '../api.ts';
-import { stateLook } from '../node-state.ts';
+import { stateStyle } from '../node-state.ts';
 import { Icon } from '../ui/icon.tsx';
 import type { PlacedNode } from './graph-layout.ts';
 import { edgePath, layoutGraph } from './graph-layout.ts';
@@ -59,7 +59,7 @@ export function SessionGraph(props: {
             <path
               key={`${edge.from}-${edge.to}`}
               d={edgePath(edge.points)}
-              class={`graph-line line-${stateLook(byId.get(edge.from)?.state ?? '').tone}`}
+              class={`graph-line line-${stateStyle(byId.get(edge.from)?.state ?? '').tone}`}
             />
           ))}
         </svg>
@@ -113,7 +113,7 @@ function GraphNodeButton(props: {
   onFiles: ((files: File[]) => void) | null;
 }) {
   const { node } = props;
-  const look = stateLook(node.state);
+  const look = stateStyle(node.state);
   const [over, setOver] = useState(false);
   const drop = props.onFiles;
   const details = node.statusDetails || look.label;

@@ -79,7 +79,7 @@ function OutputItem(props: {
   const { output } = props;
   const download = useAction();
   const [open, setOpen] = useState(false);
-  const [looking, setLooking] = useState(false);
+  const [previewing, setPreviewing] = useState(false);
   const name = outputName(output);
   const facts = [formatBytes(output.sizeBytes), output.contentType, output.contentEncoding];
   return (
@@ -102,7 +102,7 @@ function OutputItem(props: {
           class="button button-icon"
           aria-label={`Preview of ${name}`}
           title="Preview"
-          onClick={() => setLooking(true)}
+          onClick={() => setPreviewing(true)}
         >
           <Icon name="eye" />
         </button>
@@ -130,12 +130,12 @@ function OutputItem(props: {
         </button>
       </div>
       {download.problem !== null && <Notice tone="error">{download.problem}</Notice>}
-      {looking && (
+      {previewing && (
         <PreviewLoader
           output={output}
           name={name}
           dimensions={props.dimensions}
-          onClose={() => setLooking(false)}
+          onClose={() => setPreviewing(false)}
         />
       )}
       {open && <LineageFacts outputId={output.id} onSelect={props.onSelect} />}

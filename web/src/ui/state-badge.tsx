@@ -1,9 +1,9 @@
-import { stateLook } from '../node-state.ts';
+import { stateStyle } from '../node-state.ts';
 import { Icon } from './icon.tsx';
 
 /** A node state by sign, word and colour; with `count`, as one entry of a summary. */
 export function StateBadge(props: { state: string; count?: number }) {
-  const look = stateLook(props.state);
+  const look = stateStyle(props.state);
   return (
     <span class={`badge state-${look.tone}`}>
       <Icon name={look.icon} />

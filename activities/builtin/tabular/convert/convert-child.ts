@@ -1,11 +1,11 @@
 /** One conversion in a process of its own; started by `convert-isolated.ts`, which sends the input and waits. */
-import { endOnUnforeseen, fatalLines } from '../../../../telemetry/unforeseen.ts';
+import { endOnUnexpected, fatalLines } from '../../../../telemetry/unexpected.ts';
 import { NoTabularData, TabularError } from '../errors.ts';
 import { convertTabular } from './convert.ts';
 import type { FromConvertChild, ToConvertChild } from './convert-messages.ts';
 
 let conversion = Promise.resolve();
-endOnUnforeseen(fatalLines('conversion'), () => conversion);
+endOnUnexpected(fatalLines('conversion'), () => conversion);
 process.on('disconnect', () => process.exit(0));
 process.once('message', (input: ToConvertChild) => {
   conversion = convert(input);

@@ -11,13 +11,13 @@ import { recordProcessHeartbeat } from '../../store/runs/expire-leases.ts';
 
 const { processHeartbeatEveryMs, standstillMs, catchUpLimitMs } = leaseTimes;
 
-export class AliveBeat {
+export class ProcessHeartbeat {
   readonly #database: Database;
   readonly #log: Logger;
   readonly #processId = randomUUID();
   readonly #over = new AbortController();
   #beats: Promise<void> | undefined;
-  #beatAtMs = Number.NEGATIVE_INFINITY;
+  #heartbeatAtMs = Number.NEGATIVE_INFINITY;
   #catchingUp: Promise<unknown> | undefined;
 
   constructor(database: Database, log: Logger) {
@@ -38,7 +38,7 @@ export class AliveBeat {
    */
   async caughtUp(): Promise<void> {
     // By the clock that also counts the time in which a whole machine was suspended.
-    if (Date.now() - this.#beatAtMs < standstillMs) return;
+    if (Date.now() - this.#heartbeatAtMs < standstillMs) return;
     this.#catchingUp ??= this.#beat().finally(() => {
       this.#catchingUp = undefined;
     });
@@ -65,7 +65,7 @@ export class AliveBeat {
     const startedAtMs = Date.now();
     try {
       const prolonged = await recordProcessHeartbeat(this.#database, this.#processId);
-      this.#beatAtMs = startedAtMs;
+      this.#heartbeatAtMs = startedAtMs;
       if (prolonged > 0) this.#log.warn({ leases: prolonged }, 'leases prolonged: no process was up');
       return true;
     } catch (error) {

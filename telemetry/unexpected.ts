@@ -17,7 +17,7 @@ const messageCharacters = 500;
  * @param stop the end of the process in order, as by SIGTERM; called at the most once
  * @param graceSeconds how long that may take; then the process ends all the same
  */
-export function endOnUnforeseen(log: FatalLog, stop: () => Promise<unknown>, graceSeconds = 30): void {
+export function endOnUnexpected(log: FatalLog, stop: () => Promise<unknown>, graceSeconds = 30): void {
   let isEnding = false;
   const tell = (error: unknown, message: string) => {
     try {
@@ -27,7 +27,7 @@ export function endOnUnforeseen(log: FatalLog, stop: () => Promise<unknown>, gra
     }
   };
   const end = (error: unknown) => {
-    tell(error, isEnding ? 'another unforeseen exception' : 'an unforeseen exception; the process ends');
+    tell(error, isEnding ? 'another unexpected exception' : 'an unexpected exception; the process ends');
     if (isEnding) return;
     isEnding = true;
     process.exitCode = 1;

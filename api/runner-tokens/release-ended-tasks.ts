@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../store/connection/database.ts';
 import { listTasksOfEndedTokens, settleEndedTokens } from '../../store/runners/runner-tokens.ts';
-import { giveBackTask } from '../../store/runs/give-back.ts';
+import { requeueTask } from '../../store/runs/release-claim.ts';
 
 const tasksPerRead = 200;
 /** A few connections of the pool; tasks of one session wait for each other anyway. */
@@ -14,10 +14,10 @@ interface Parts {
 }
 
 /** Safe in several processes at once: each task is given back by one of them. */
-export async function giveBackEndedTasks(parts: Parts): Promise<void> {
+export async function releaseEndedTasks(parts: Parts): Promise<void> {
   for (let isMore = true; isMore; ) {
     const taskIds = await listTasksOfEndedTokens(parts.database, tasksPerRead);
-    const given = await giveBackAll(parts, [...taskIds]);
+    const given = await releaseAll(parts, [...taskIds]);
     if (given > 0) parts.log.info({ tasks: given }, 'gave back tasks of runner tokens that ended');
     // Where nothing could be given back the next round tries again.
     isMore = taskIds.length === tasksPerRead && given > 0;
@@ -26,11 +26,11 @@ export async function giveBackEndedTasks(parts: Parts): Promise<void> {
 }
 
 /** @returns how many were still held */
-async function giveBackAll({ database }: Parts, waiting: string[]): Promise<number> {
+async function releaseAll({ database }: Parts, waiting: string[]): Promise<number> {
   let given = 0;
   async function work(): Promise<void> {
     for (let taskId = waiting.pop(); taskId !== undefined; taskId = waiting.pop()) {
-      if (await giveBackTask(database, taskId)) given += 1;
+      if (await requeueTask(database, taskId)) given += 1;
     }
   }
   await Promise.all(Array.from({ length: tasksAtOnce }, work));

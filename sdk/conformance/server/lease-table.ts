@@ -52,13 +52,13 @@ export class Desk {
     run.state = 'queued';
     this.#queue.push(run);
     for (const waiter of this.#waiters.keys()) {
-      const claim = this.#takeNext(waiter.instanceId, waiter.covers);
+      const claim = this.#nextClaim(waiter.instanceId, waiter.covers);
       if (claim !== undefined) waiter.answer(claim);
     }
     this.#events.changed();
   }
 
-  #takeNext(instanceId: string, covers: ReadonlySet<string>): Claim | undefined {
+  #nextClaim(instanceId: string, covers: ReadonlySet<string>): Claim | undefined {
     const at = this.#queue.findIndex((run) => covers.has(run.node.template.name));
     const [run] = at < 0 ? [] : this.#queue.splice(at, 1);
     if (run === undefined) return undefined;
@@ -112,7 +112,7 @@ export class Desk {
     const instance = this.#instance(instanceId);
     instance.waiter?.answer(undefined);
     if (instance.held !== undefined) this.#giveUp(instance.held);
-    const claim = this.#takeNext(instanceId, covers);
+    const claim = this.#nextClaim(instanceId, covers);
     if (claim !== undefined || waitMs === 0) return claim;
     return await new Promise((resolve) => {
       const waiter: Waiter = {

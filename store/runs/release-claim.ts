@@ -10,7 +10,7 @@ import { requeueRun } from './requeue-run.ts';
  * Counts as a lost lease unless no call for the task was ever made.
  * @returns whether it held something
  */
-export async function giveUpHeldTask(database: Database, identity: RunnerIdentity): Promise<boolean> {
+export async function releaseHeldTask(database: Database, identity: RunnerIdentity): Promise<boolean> {
   const [held] = await database.query<{ taskId: string }>(
     `select task_id from node_claim c where c.holder = $1 and c.instance_id = $2 and ${isOpen}`,
     [identity.holder, identity.instanceId],
@@ -24,7 +24,7 @@ export async function undoClaim(database: Database, taskId: string): Promise<boo
 }
 
 /** Gives back what a token held that is no longer to hold it. Counts as nothing. */
-export async function giveBackTask(database: Database, taskId: string): Promise<boolean> {
+export async function requeueTask(database: Database, taskId: string): Promise<boolean> {
   return endClaimAndRequeue(database, taskId, 'token-ended');
 }
 

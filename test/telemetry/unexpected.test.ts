@@ -47,7 +47,7 @@ describe('every program of the product', () => {
       (match) => relative(checkout, resolve(checkout, file, '..', match[1] ?? match[2] ?? '')),
     );
 
-  test('ends in order by an unforeseen exception, or does one thing alone', () => {
+  test('ends in order by an unexpected exception, or does one thing alone', () => {
     const imported = new Set([...sources].flatMap(importsOf));
     const programs = [...sources]
       .filter(([file, text]) => text.includes('import.meta.main') || !imported.has(file))
@@ -64,7 +64,7 @@ describe('every program of the product', () => {
         'local/start.ts',
       ]),
     );
-    const without = programs.filter(([, text]) => !/^ *endOnUnforeseen\(/m.test(text)).map(([file]) => file);
+    const without = programs.filter(([, text]) => !/^ *endOnUnexpected\(/m.test(text)).map(([file]) => file);
     expect(without.toSorted()).toEqual(oneThing);
   });
 
@@ -89,7 +89,7 @@ describe('a process in which it happens', async () => {
     expect(await running.ended).toBe(1);
     const fatal = running.log().match(/^.*"level":("fatal"|60).*$/m)?.[0] ?? '{}';
     expect(JSON.parse(fatal)).toMatchObject({
-      msg: 'an unforeseen exception; the process ends',
+      msg: 'an unexpected exception; the process ends',
       err: { type: 'TypeError', message: expect.stringContaining('provoked'), stack: expect.any(String) },
     });
   }

@@ -52,7 +52,7 @@ describe.skipIf(program === null)('every page of the console', () => {
     await stranger.goto(api.url);
     await stranger.getByLabel('Username').waitFor();
     const faults: string[] = [];
-    for (const look of looks) faults.push(...(await lookedAt(stranger, 'sign-in', look)));
+    for (const look of looks) faults.push(...(await faultsOf(stranger, 'sign-in', look)));
     await stranger.close();
     expect(faults).toEqual([]);
   }, 60_000);
@@ -65,7 +65,7 @@ describe.skipIf(program === null)('every page of the console', () => {
       await page.locator(ready).first().waitFor();
       await open?.(page);
       const faults: string[] = [];
-      for (const look of looks) faults.push(...(await lookedAt(page, name, look)));
+      for (const look of looks) faults.push(...(await faultsOf(page, name, look)));
       expect(faults).toEqual([]);
     },
     90_000,
@@ -87,7 +87,7 @@ describe.skipIf(program === null)('every page of the console', () => {
     expect(browser.offences).toEqual([]);
   });
 
-  async function lookedAt(tab: Page, name: string, look: Look): Promise<string[]> {
+  async function faultsOf(tab: Page, name: string, look: Look): Promise<string[]> {
     await wear(tab, look);
     await picture(tab, `look-${name}-${look.name}`);
     const wide = await tooWide(tab);

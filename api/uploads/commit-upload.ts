@@ -3,25 +3,25 @@ import { Problem } from '../../domain/errors.ts';
 import { isMadeAlready } from '../../store/connection/idempotency.ts';
 import type { DataSourceRow } from '../../store/objects/data-sources.ts';
 import type { PublishResult } from '../../store/outputs/publish.ts';
-import { mustTellOfQueued, type QueueResult } from '../../store/outputs/queued-uploads.ts';
+import { mustNotifyQueue, type QueueResult } from '../../store/outputs/queued-uploads.ts';
 import { queueTarget } from '../../workflows/targets.ts';
 import type { Services } from '../services.ts';
 import type { ReceivedObject } from './receive.ts';
 
 type Result = PublishResult | QueueResult;
-export type TakenIn = Exclude<Result, { readonly outcome: 'frozen' | 'node-missing' }>;
+export type CommittedUpload = Exclude<Result, { readonly outcome: 'frozen' | 'node-missing' }>;
 
 /**
  * Does the transaction that makes something refer to a received object, and tells what it changed; the object goes when
  * the transaction fails or refuses.
  * @throws Problem `sessionFrozen`, `nodeInstanceNotFound`; what `work` throws
  */
-export async function takeIn(
+export async function commitUpload(
   services: Services,
   dataSource: DataSourceRow,
   received: ReceivedObject,
   work: () => Promise<Result>,
-): Promise<TakenIn> {
+): Promise<CommittedUpload> {
   let result: Result;
   try {
     result = await work();
@@ -41,7 +41,7 @@ export async function takeIn(
   }
   if (result.outcome === 'queued') {
     services.pending.release(received.objectKey);
-    await tellOfQueued(services, result);
+    await notifyQueue(services, result);
     return result;
   }
   await services.pending.discard(received.objectKey, dataSource);
@@ -49,10 +49,10 @@ export async function takeIn(
 }
 
 /** It stands in the queue whatever happens here: the healer finds what nobody was told of. */
-async function tellOfQueued(
+async function notifyQueue(
   services: Services,
   queued: { readonly projectId: number; readonly id: number },
 ): Promise<void> {
-  const mustTell = await mustTellOfQueued(services.database, queued).catch(() => true);
-  if (mustTell) services.workflows.notify(queueTarget(queued.projectId));
+  const mustNotify = await mustNotifyQueue(services.database, queued).catch(() => true);
+  if (mustNotify) services.workflows.notify(queueTarget(queued.projectId));
 }

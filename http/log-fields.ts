@@ -9,7 +9,7 @@ export type CallIds = {
 };
 
 /** Filled while the request is answered. */
-export class CallFacts {
+export class LogFields {
   #ids: CallIds = {};
 
   get ids(): CallIds {

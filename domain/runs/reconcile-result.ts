@@ -25,7 +25,7 @@ export interface DueRun {
  * The result of one look at a session: differences to what the workflow awaits, so that the history of a wide session
  * stays small.
  */
-export interface Advanced {
+export interface ReconcileResult {
   /** Open attempts to wait for from now on. */
   readonly start: readonly OpenAttempt[];
   /** Awaited activity ids whose attempt is no longer open. */

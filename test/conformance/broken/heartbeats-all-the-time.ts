@@ -1,4 +1,4 @@
 /** Sends twenty heartbeats a second. */
 import { main } from '../reference-runner.ts';
 
-await main({ defects: { beatsAllTheTime: true } });
+await main({ defects: { heartbeatsAllTheTime: true } });

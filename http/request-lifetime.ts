@@ -1,7 +1,7 @@
 /** The life of one call: it may be cut short by its caller, who hangs up, or by us, with a refusal. */
 import type { Problem } from '../domain/errors.ts';
 
-export class CallLife {
+export class RequestLifetime {
   readonly #over = new AbortController();
   readonly #breakOff: () => void;
   readonly #atEnd: (() => void)[] = [];

@@ -6,12 +6,12 @@ import type { WorkflowClient } from '../../workflows/client.ts';
 import type { AuthClient } from '../identity/auth-client.ts';
 import { RunnerTokens } from '../runner-tokens/tokens.ts';
 import { RunnerPresence } from '../runners/presence.ts';
-import { AliveBeat } from './alive.ts';
 import { HolderNotices } from './holder-notices.ts';
+import { ProcessHeartbeat } from './process-heartbeat.ts';
 import { TaskWaiters } from './task-waiters.ts';
 import { TemplateCatalogue } from './template-catalogue.ts';
 
-export interface RunnerDeskParts {
+export interface RunnerServicesParts {
   readonly database: Database;
   readonly workflows: WorkflowClient;
   readonly auth: AuthClient;
@@ -19,23 +19,23 @@ export interface RunnerDeskParts {
   readonly log: Logger;
 }
 
-export class RunnerDesk {
+export class RunnerServices {
   readonly templates: TemplateCatalogue;
   readonly waiters: TaskWaiters;
   readonly holders: HolderNotices;
   readonly tokens: RunnerTokens;
   readonly presence: RunnerPresence;
-  readonly #alive: AliveBeat;
+  readonly #alive: ProcessHeartbeat;
 
   /** Connects to nothing yet. */
-  constructor(parts: RunnerDeskParts) {
+  constructor(parts: RunnerServicesParts) {
     const { database, workflows, log } = parts;
     this.templates = new TemplateCatalogue(database);
     this.waiters = new TaskWaiters(database, this.templates, log);
     this.holders = new HolderNotices(workflows);
     this.tokens = new RunnerTokens(parts);
     this.presence = new RunnerPresence({ database, log, waiting: () => this.waiters.identities });
-    this.#alive = new AliveBeat(database, log);
+    this.#alive = new ProcessHeartbeat(database, log);
   }
 
   /** To be awaited before the server listens. */
