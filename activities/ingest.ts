@@ -33,12 +33,12 @@ export function createIngestActivities(services: IngestServices): IngestActiviti
     async [activityNames.drainQueue](projectId) {
       const context = Context.current();
       const drain = { projectId, published: 0 };
-      const beat = setInterval(() => context.heartbeat(drain), heartbeatEveryMs);
+      const heartbeat = setInterval(() => context.heartbeat(drain), heartbeatEveryMs);
       try {
         await drainProject(services, drain, context.cancellationSignal);
         return { published: drain.published, more: await hasQueuedUploads(services.database, projectId) };
       } finally {
-        clearInterval(beat);
+        clearInterval(heartbeat);
       }
     },
   };

@@ -69,7 +69,7 @@ export function createBuiltinActivities(
   };
   return {
     async [activityNames.runBuiltin](_sessionId, runId, attempt) {
-      const identity = { holder: builtinHolder, instanceId: slots.take() };
+      const identity = { holder: builtinHolder, instanceId: slots.acquire() };
       try {
         const task = await claimRun(services.database, identity, { runId, attempt, leaseSeconds });
         if (!task) return await outcomeElsewhere(services, runId, attempt);
@@ -78,7 +78,7 @@ export function createBuiltinActivities(
           (await outcomeElsewhere(services, runId, attempt))
         );
       } finally {
-        slots.give(identity.instanceId);
+        slots.release(identity.instanceId);
       }
     },
   };
@@ -256,7 +256,7 @@ function keepAlive(
   };
   context.cancellationSignal.addEventListener('abort', checkCancellation);
   checkCancellation();
-  async function beat() {
+  async function sendHeartbeat() {
     checkCancellation();
     context.heartbeat({ phase: said.phase });
     try {
@@ -269,7 +269,7 @@ function keepAlive(
       services.log.warn({ taskId, sessionId, nodeInstanceId, error: String(error) }, 'a heartbeat failed');
     }
   }
-  const timer = setInterval(() => void beat(), renewEveryMs);
+  const timer = setInterval(() => void sendHeartbeat(), renewEveryMs);
   return {
     signal: lost.signal,
     report(phase: string, message: string) {
@@ -285,14 +285,14 @@ class Slots {
   private readonly free: string[] = [];
   private made = 0;
 
-  take(): string {
+  acquire(): string {
     const free = this.free.pop();
     if (free) return free;
     this.made += 1;
     return `${hostname()}.${process.pid}.${this.made}`;
   }
 
-  give(slot: string): void {
+  release(slot: string): void {
     this.free.push(slot);
   }
 }

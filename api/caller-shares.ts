@@ -27,7 +27,7 @@ export class CallerShares {
    * @returns counts it no more; safe to call again
    * @throws Problem `unavailable`
    */
-  take(share: ShareName, caller: string): () => void {
+  acquire(share: ShareName, caller: string): () => void {
     const key = `${share} ${caller}`;
     const { inAll, perCaller } = this.#bounds[share];
     const isFull = this.count(share) >= inAll || (this.#byCaller.get(key) ?? 0) >= perCaller;

@@ -56,7 +56,7 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
         : await services.auth.identify(bearer, call.requestId);
     },
     acquireShare: (share, caller, call) =>
-      shares.take(share, shareKeyOf(caller, call, settings.TRUSTED_PROXIES)),
+      shares.acquire(share, shareKeyOf(caller, call, settings.TRUSTED_PROXIES)),
     middlewares: [withinOwnSessions(services), answeringOnce(services.keys), auditing(services)],
     responseChecks: settings.RESPONSE_CHECKS,
   });

@@ -27,8 +27,8 @@ export function cliOf(program: Command): Cli {
     },
     connect: () => connect(options().url),
     print(result, forPeople) {
-      const told = options().json === true ? JSON.stringify(result ?? null, null, 2) : forPeople();
-      if (told !== '') console.log(told);
+      const printed = options().json === true ? JSON.stringify(result ?? null, null, 2) : forPeople();
+      if (printed !== '') console.log(printed);
     },
   };
 }

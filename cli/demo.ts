@@ -135,7 +135,7 @@ function progressBar(label: string, done: number, total: number): void {
 
 /** Tells every change of a node's state; true when all have succeeded. */
 async function followGraph(platform: PlatformClient, sessionId: string): Promise<boolean> {
-  const told = new Map<string, string>();
+  const printed = new Map<string, string>();
   const until = Date.now() + patienceMs;
   for (;;) {
     const progress = await platform.call('GET /api/v2/session/{id}/node-instances', {
@@ -143,8 +143,8 @@ async function followGraph(platform: PlatformClient, sessionId: string): Promise
     });
     for (const node of progress.nodeInstances) {
       const state = node.statusDetails ? `${node.state} (${node.statusDetails})` : node.state;
-      if (told.get(node.name) === state) continue;
-      told.set(node.name, state);
+      if (printed.get(node.name) === state) continue;
+      printed.set(node.name, state);
       console.log(`  ${node.name.padEnd(20)} ${state}`);
     }
     if (progress.summary.allSucceeded) return true;

@@ -8,7 +8,7 @@ export const exitCodes = { ok: 0, failed: 1, wrongUse: 2 } as const;
 export class UsageError extends Error {}
 
 /** One line, and one more for each fault of a document, so that a person or a script can go through them. */
-export function tell(error: unknown): void {
+export function printError(error: unknown): void {
   const reason = (error instanceof Error ? error.message : String(error)).replaceAll(/\s*\n\s*/g, ' ');
   if (!(error instanceof ApiError)) return void console.error(reason);
   const request = error.requestId === null ? '' : `, request ${error.requestId}`;

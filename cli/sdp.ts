@@ -2,7 +2,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { cliOf, examples } from './cli.ts';
 import { commands } from './commands/all.ts';
-import { exitCodes, tell, UsageError } from './errors.ts';
+import { exitCodes, printError, UsageError } from './errors.ts';
 import { ownVersion } from './own-version.ts';
 
 // `npm run` changes to the checkout: files are named from where the person is.
@@ -45,6 +45,6 @@ program.parseAsync().catch((error: unknown) => {
     process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.wrongUse;
     return;
   }
-  tell(error);
+  printError(error);
   process.exitCode = error instanceof UsageError ? exitCodes.wrongUse : exitCodes.failed;
 });

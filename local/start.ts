@@ -46,7 +46,7 @@ async function main(): Promise<void> {
     await platform.start();
   } catch (error) {
     if (isEnding) return;
-    tell(error);
+    printError(error);
     await end(1);
   }
 }
@@ -196,12 +196,12 @@ function emptyFolder(folder: string): string {
   return folder;
 }
 
-function tell(error: unknown): void {
+function printError(error: unknown): void {
   if (error instanceof SettingsError) for (const line of error.lines) console.error(line);
   else console.error(error instanceof Error ? error.message : error);
 }
 
 main().catch((error: unknown) => {
-  tell(error);
+  printError(error);
   process.exit(1);
 });

@@ -19,7 +19,7 @@ const [file = '', instanceId = '', graceText = ''] = process.argv.slice(2);
 const graceSeconds = Number(graceText);
 const stop = new AbortController();
 process.on('SIGTERM', () => stop.abort()).on('SIGINT', () => stop.abort());
-process.on('uncaughtExceptionMonitor', (error) => tell('failed', messageOf(error)));
+process.on('uncaughtExceptionMonitor', (error) => report('failed', messageOf(error)));
 // Nobody reads what is written once the host is gone; that is no reason to give nothing back.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 watchHost();
@@ -29,15 +29,15 @@ try {
     console.error(error);
     throw new Error(`${basename(file)} cannot be loaded: ${messageOf(error)}`);
   });
-  tell('loaded');
+  report('loaded');
   const options = { instanceId, graceSeconds, signal: stop.signal };
   const running = await startRunner(runner, options);
-  tell('ready');
+  report('ready');
   await running.ended;
 } catch (error) {
   // Told to stop before it had begun.
   if (error !== stop.signal.reason) {
-    tell('failed', messageOf(error));
+    report('failed', messageOf(error));
     console.error(messageOf(error));
     process.exit(1);
   }
@@ -45,7 +45,7 @@ try {
 process.exit(0);
 
 /** One line of JSON. A host that is gone hears nothing. */
-function tell(kind: 'loaded' | 'ready' | 'failed', message = ''): void {
+function report(kind: 'loaded' | 'ready' | 'failed', message = ''): void {
   try {
     writeSync(hostLine, `${JSON.stringify({ kind, message: message.slice(0, messageCharacters) })}\n`);
   } catch {

@@ -103,7 +103,7 @@ function samplerOf(
 /** A collector that is down would otherwise fill the log: each thing is told once a minute. */
 function throttled(log: TracingLog) {
   const loggedAtMs = new Map<string, number>();
-  const tell = (message: string) => {
+  const report = (message: string) => {
     const key = message.slice(0, 100);
     const now = Date.now();
     if (now - (loggedAtMs.get(key) ?? 0) < logAgainMs || loggedAtMs.size > 100) return;
@@ -111,5 +111,5 @@ function throttled(log: TracingLog) {
     log.warn({ detail: key }, 'traces could not be exported');
   };
   const quiet = () => undefined;
-  return { error: tell, warn: tell, info: quiet, debug: quiet, verbose: quiet };
+  return { error: report, warn: report, info: quiet, debug: quiet, verbose: quiet };
 }

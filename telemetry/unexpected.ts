@@ -19,7 +19,7 @@ const messageCharacters = 500;
  */
 export function endOnUnexpected(log: FatalLog, stop: () => Promise<unknown>, graceSeconds = 30): void {
   let isEnding = false;
-  const tell = (error: unknown, message: string) => {
+  const report = (error: unknown, message: string) => {
     try {
       log.fatal({ err: error }, message);
     } catch {
@@ -27,20 +27,20 @@ export function endOnUnexpected(log: FatalLog, stop: () => Promise<unknown>, gra
     }
   };
   const end = (error: unknown) => {
-    tell(error, isEnding ? 'another unexpected exception' : 'an unexpected exception; the process ends');
+    report(error, isEnding ? 'another unexpected exception' : 'an unexpected exception; the process ends');
     if (isEnding) return;
     isEnding = true;
     process.exitCode = 1;
     setTimeout(
       () => {
-        tell(new Error('It did not end in time.'), 'the process is ended at once');
+        report(new Error('It did not end in time.'), 'the process is ended at once');
         process.exit(1);
       },
       (graceSeconds + closingSeconds) * 1000,
     ).unref();
     Promise.resolve()
       .then(stop)
-      .catch((failure: unknown) => tell(failure, 'the process could not end in order'))
+      .catch((failure: unknown) => report(failure, 'the process could not end in order'))
       .finally(() => process.exit(1));
   };
   // Rejections by a listener of their own: a library that listens for them would keep them from the other.

@@ -68,7 +68,7 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
   let dirty = true;
   let failedNodes = 0;
   const timers = new Map<string, CancellationScope>();
-  let looking = false;
+  let reconciling = false;
   setHandler(wake, () => {
     dirty = true;
   });
@@ -121,13 +121,13 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
 
   /** Short runs are not awaited one by one: the next look tells of them. */
   function reconcileLater(waitMs: number | null): void {
-    if (waitMs === null || looking) return;
-    looking = true;
-    const look = () => {
-      looking = false;
+    if (waitMs === null || reconciling) return;
+    reconciling = true;
+    const onTimer = () => {
+      reconciling = false;
       dirty = true;
     };
-    void sleep(waitMs, { summary: 'looks again' }).then(look, look);
+    void sleep(waitMs, { summary: 'looks again' }).then(onTimer, onTimer);
   }
 
   const hasBuiltin = () => [...waits.values()].some((wait) => wait.builtin);

@@ -56,33 +56,33 @@ export async function sharedSessionWindow(input: SharedSessionWindowInput): Prom
     dirty = true;
   });
 
-  function syncTimer(look: WindowState): void {
-    if (look.dueAt === null || timer?.dueAt === look.dueAt) return;
+  function syncTimer(state: WindowState): void {
+    if (state.dueAt === null || timer?.dueAt === state.dueAt) return;
     timer?.scope.cancel();
-    const own: Timer = { dueAt: look.dueAt, scope: new CancellationScope() };
+    const own: Timer = { dueAt: state.dueAt, scope: new CancellationScope() };
     timer = own;
     const ring = () => {
       if (timer === own) timer = undefined;
       dirty = true;
     };
-    const waitMs = Math.min(Math.max(look.dueInMs, 1), longestWaitMs);
-    void own.scope.run(() => sleep(waitMs, { summary: waitSummary(look) })).then(ring, () => {});
+    const waitMs = Math.min(Math.max(state.dueInMs, 1), longestWaitMs);
+    void own.scope.run(() => sleep(waitMs, { summary: waitSummary(state) })).then(ring, () => {});
   }
 
   for (;;) {
     await condition(() => dirty);
     dirty = false;
-    const look = await reconcileWindow(input.sessionId);
-    if (look === null) return 'The session was deleted.';
-    if (!isSame(shown, look)) show(look);
-    shown = look;
-    if (look.dueAt === null) return look.closesAt === null ? 'Over without a close.' : 'Closed.';
-    if (look.dueInMs === 0) {
-      await endWindow.executeWithOptions({ summary: endSummary(look) }, [input.sessionId]);
+    const state = await reconcileWindow(input.sessionId);
+    if (state === null) return 'The session was deleted.';
+    if (!isSame(shown, state)) show(state);
+    shown = state;
+    if (state.dueAt === null) return state.closesAt === null ? 'Over without a close.' : 'Closed.';
+    if (state.dueInMs === 0) {
+      await endWindow.executeWithOptions({ summary: endSummary(state) }, [input.sessionId]);
       dirty = true;
       continue;
     }
-    syncTimer(look);
+    syncTimer(state);
     if (workflowInfo().historyLength > maxHistoryEvents && !dirty) {
       await continueAsNew<typeof sharedSessionWindow>(input);
     }
@@ -99,9 +99,9 @@ function isSame(left: WindowState | undefined, right: WindowState): boolean {
 }
 
 /** What operators see of it: no names, no reason. */
-function show(look: WindowState): void {
-  const { participants, window } = look;
-  const close = closeText(look);
+function show(state: WindowState): void {
+  const { participants, window } = state;
+  const close = closeText(state);
   upsertMemo({ participants, window, close });
   setCurrentDetails(
     [`Participants: ${participants}`, `Window: ${window ?? 'none'}`, `Close: ${close}`].join('  \n'),
@@ -113,12 +113,12 @@ function closeText({ closesAt, dueAt }: WindowState): string {
   return dueAt === null ? `closed at ${closesAt}` : `falls due at ${closesAt}`;
 }
 
-function waitSummary(look: WindowState): string {
-  return look.closesAt === null
-    ? `waits for a close until ${look.dueAt}`
-    : `the close falls due at ${look.dueAt}`;
+function waitSummary(state: WindowState): string {
+  return state.closesAt === null
+    ? `waits for a close until ${state.dueAt}`
+    : `the close falls due at ${state.dueAt}`;
 }
 
-function endSummary(look: WindowState): string {
-  return look.closesAt === null ? 'the time after the window is over' : 'the close falls due';
+function endSummary(state: WindowState): string {
+  return state.closesAt === null ? 'the time after the window is over' : 'the close falls due';
 }

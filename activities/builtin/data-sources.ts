@@ -11,7 +11,7 @@ import type { DataSourceRow } from '../../store/objects/data-sources.ts';
 import { isStoreAway, type ObjectStore, ObjectStoreError } from '../../store/objects/object-store.ts';
 import type { ObjectStores } from '../../store/objects/object-stores.ts';
 
-interface Told {
+interface Message {
   readonly kind: 'away' | 'refused';
   readonly category?: 'timeout';
   readonly how: string;
@@ -25,7 +25,7 @@ export class DataSourceFault extends Error {
   /** At the address of the platform's own store, without which nothing works. */
   readonly isPlatforms: boolean;
 
-  constructor(source: DataSourceRow, isPlatforms: boolean, told: Told) {
+  constructor(source: DataSourceRow, isPlatforms: boolean, told: Message) {
     super(`The data source "${source.name}" ${told.how}.`);
     this.name = 'DataSourceFault';
     this.kind = told.kind;
@@ -195,7 +195,7 @@ const connectionFaults: Readonly<Record<string, string>> = {
 };
 
 /** Undefined for what is no doing of a data source. */
-function whatFailed(error: unknown): Told | undefined {
+function whatFailed(error: unknown): Message | undefined {
   if (error instanceof Silence) return { kind: 'away', category: 'timeout', how: 'does not answer' };
   const cause = error instanceof ObjectStoreError ? error.cause : error;
   const { code = '', name = '' } = (cause ?? {}) as { readonly code?: string; readonly name?: string };

@@ -59,12 +59,12 @@ async function watch(workDir: string, settings: RoomSettings, over: AbortControl
   while (!done.aborted && !over.signal.aborted) {
     await delay(checkEveryMs, undefined, { signal: done }).catch(() => undefined);
     // A look that fails is repeated; the folder may be on its way out.
-    const fault = await look(workDir, settings).catch(() => undefined);
+    const fault = await findFault(workDir, settings).catch(() => undefined);
     if (fault !== undefined) over.abort(fault);
   }
 }
 
-async function look(
+async function findFault(
   workDir: string,
   { budgetBytes, reserveBytes }: RoomSettings,
 ): Promise<Error | undefined> {

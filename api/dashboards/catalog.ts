@@ -127,7 +127,7 @@ const catalog = defineRoute({
         dimensions: await readDimensions(services.database, page.ids),
       };
     });
-    await people.foresee(dimensions.flatMap(({ members }) => members));
+    await people.prefetch(dimensions.flatMap(({ members }) => members));
     return {
       status: 200,
       body: {

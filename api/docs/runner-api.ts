@@ -50,18 +50,18 @@ function runnerApiDocument(reference: OpenApiDocument): OpenApiDocument {
 /** The components that a value refers to, and those that these refer to in turn. */
 function referred(value: unknown, components: Readonly<Record<string, Json>>): Record<string, Json> {
   const found = new Set<string>();
-  const look = (part: unknown): void => {
+  const collect = (part: unknown): void => {
     if (typeof part !== 'object' || part === null) return;
     for (const [key, below] of Object.entries(part)) {
-      if (key !== '$ref' || typeof below !== 'string') look(below);
+      if (key !== '$ref' || typeof below !== 'string') collect(below);
       else if (!found.has(below)) {
         found.add(below);
         const [, , kind = '', name = ''] = below.split('/');
-        look(components[kind]?.[name]);
+        collect(components[kind]?.[name]);
       }
     }
   };
-  look(value);
+  collect(value);
   const kinds = Object.entries(components).map(([kind, all]) => {
     const names = new Set(Object.keys(all).filter((name) => found.has(`#/components/${kind}/${name}`)));
     return [kind, only(all, names)] as const;

@@ -97,7 +97,7 @@ export class People {
     if (isAnonymous(identifier)) return nobody;
     let person = this.seen.get(identifier);
     if (person === undefined) {
-      person = this.look(identifier);
+      person = this.fetchPerson(identifier);
       this.seen.set(identifier, person);
     }
     return person;
@@ -108,7 +108,7 @@ export class People {
    * reply that is ready but for names is better than none.
    * @param identifiers GUIDs and anonymous keys alike
    */
-  async foresee(identifiers: Iterable<string>): Promise<void> {
+  async prefetch(identifiers: Iterable<string>): Promise<void> {
     const { auth, principal, requestId } = this.options;
     if (principal.kind === 'offline') return;
     const wanted = [...new Set(identifiers)].filter(
@@ -123,7 +123,7 @@ export class People {
     for (const one of wanted) this.seen.set(one, Promise.resolve(people.get(one.toLowerCase()) ?? null));
   }
 
-  private async look(identifier: string): Promise<VisiblePerson | null> {
+  private async fetchPerson(identifier: string): Promise<VisiblePerson | null> {
     const { auth, principal, requestId } = this.options;
     if (principal.kind === 'offline' || !guid.test(identifier)) return null;
     if (identifier === principal.userId) return visible(principal);

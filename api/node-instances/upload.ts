@@ -97,7 +97,7 @@ export const uploadOutput = defineRoute({
         signal,
       });
       const upload = { ...received, nodeInstanceId: params.nodeInstanceId };
-      const taken = await commitUpload(services, dataSource, received, () =>
+      const committed = await commitUpload(services, dataSource, received, () =>
         publications.run(
           async () =>
             target.queuedIngestion
@@ -106,7 +106,7 @@ export const uploadOutput = defineRoute({
           target.sessionId,
         ),
       );
-      return await answer(services.database, target, taken);
+      return await answer(services.database, target, committed);
     } catch (error) {
       if (error instanceof Problem) throw error;
       throw new Problem('nodeOutputFailed', { cause: error });
@@ -115,9 +115,9 @@ export const uploadOutput = defineRoute({
 });
 
 /** The reply to an upload that was taken in, or that had been before. */
-async function answer(database: Queryable, target: Target, taken: CommittedUpload) {
-  if (!('output' in taken)) return { status: 202 as const, body: presentQueued(taken) };
-  const { outcome, output } = taken;
+async function answer(database: Queryable, target: Target, committed: CommittedUpload) {
+  if (!('output' in committed)) return { status: 202 as const, body: presentQueued(committed) };
+  const { outcome, output } = committed;
   const { dataSource } = target;
   // The output may lie where the node sent its bytes before its configuration was changed.
   const holder =

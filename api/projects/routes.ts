@@ -33,7 +33,7 @@ const list = defineRoute({
   async handler(context) {
     const people = peopleOf(context);
     const projects = await listProjects(context.services.database);
-    await people.foresee(projects.map((project) => project.owner.externalId));
+    await people.prefetch(projects.map((project) => project.owner.externalId));
     return { status: 200, body: await Promise.all(projects.map((project) => present(project, people))) };
   },
 });

@@ -72,7 +72,7 @@ export async function* reportRows(
   });
   const read = async (at: number) => {
     const dimensions = await readDimensions(database, ids.slice(at, at + batchSize));
-    await people.foresee(dimensions.flatMap(({ members }) => members));
+    await people.prefetch(dimensions.flatMap(({ members }) => members));
     return dimensions;
   };
   // The next batch is read while this one is worked at.

@@ -17,22 +17,22 @@ interface Parts {
 export async function releaseEndedTasks(parts: Parts): Promise<void> {
   for (let isMore = true; isMore; ) {
     const taskIds = await listTasksOfEndedTokens(parts.database, tasksPerRead);
-    const given = await releaseAll(parts, [...taskIds]);
-    if (given > 0) parts.log.info({ tasks: given }, 'gave back tasks of runner tokens that ended');
+    const released = await releaseAll(parts, [...taskIds]);
+    if (released > 0) parts.log.info({ tasks: released }, 'gave back tasks of runner tokens that ended');
     // Where nothing could be given back the next round tries again.
-    isMore = taskIds.length === tasksPerRead && given > 0;
+    isMore = taskIds.length === tasksPerRead && released > 0;
   }
   await settleEndedTokens(parts.database);
 }
 
 /** @returns how many were still held */
 async function releaseAll({ database }: Parts, waiting: string[]): Promise<number> {
-  let given = 0;
+  let released = 0;
   async function work(): Promise<void> {
     for (let taskId = waiting.pop(); taskId !== undefined; taskId = waiting.pop()) {
-      if (await requeueTask(database, taskId)) given += 1;
+      if (await requeueTask(database, taskId)) released += 1;
     }
   }
   await Promise.all(Array.from({ length: tasksAtOnce }, work));
-  return given;
+  return released;
 }

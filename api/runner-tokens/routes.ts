@@ -115,7 +115,7 @@ const revoke = defineRoute({
     if (!isKnown) throw new Problem('tokenNotFound');
     const { userId } = principal;
     log.info({ audit: 'revokeRunnerToken', userId, tokenId: params.id }, 'a runner token is revoked');
-    await services.runners.tokens.giveBack();
+    await services.runners.tokens.releaseEndedTasks();
     return { status: 204 };
   },
 });

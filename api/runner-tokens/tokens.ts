@@ -99,7 +99,7 @@ export class RunnerTokens {
   }
 
   /** Gives back what tokens that ended still hold. What fails is left to the next round. */
-  async giveBack(): Promise<void> {
+  async releaseEndedTasks(): Promise<void> {
     const work = () => releaseEndedTasks(this.#parts);
     await this.#attempt('tasks of ended runner tokens not given back', work);
   }
@@ -141,7 +141,7 @@ export class RunnerTokens {
       });
       await Promise.all([
         this.#attempt('runner tokens not read again', () => this.#cutEnded()),
-        this.giveBack(),
+        this.releaseEndedTasks(),
       ]);
       await sleep(roundEveryMs, undefined, { signal }).catch(() => undefined);
     }

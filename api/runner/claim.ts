@@ -4,7 +4,7 @@ import { limits } from '../../domain/limits.ts';
 import { quoteRunnerName } from '../../domain/runners/manifest-fields.ts';
 import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import {
-  arrive,
+  registerClaim,
   type ClaimedTask,
   type ClaimTicket,
   claimNext,
@@ -103,12 +103,12 @@ async function firstTry(services: Services, request: ClaimRequest): Promise<Firs
   const { identity, coverage, signal } = request;
   const [template, ...others] = coverage.names();
   if (template === undefined || others.length > 0) {
-    const { claimSeq, drained, holdsTask } = await arrive(
+    const { claimSeq, drained, holdsTask } = await registerClaim(
       services.database,
       identity,
       coverage.isOpen ? null : coverage.names(),
     );
-    if (holdsTask) await giveUp(services, request);
+    if (holdsTask) await releaseHeld(services, request);
     return { claimSeq, drained, task: drained ? undefined : await tryClaim(services, request, claimSeq) };
   }
   const arrival = await againWhenHeld(services, request, () => {
@@ -117,7 +117,7 @@ async function firstTry(services: Services, request: ClaimRequest): Promise<Firs
   });
   if (arrival === undefined) return { claimSeq: 0, drained: false, task: undefined };
   if (!arrival.holdsTask) return arrival;
-  await giveUp(services, request);
+  await releaseHeld(services, request);
   return { ...arrival, task: await tryClaim(services, request, arrival.claimSeq) };
 }
 
@@ -178,13 +178,13 @@ async function againWhenHeld<T>(
       return await claim();
     } catch (error) {
       if (!isHeldAlready(error) || tries === maxTries) throw error;
-      await giveUp(services, request);
+      await releaseHeld(services, request);
     }
   }
 }
 
 /** A caller that hung up claims no more: what its instance holds it may have got since, by a claim that came later. */
-async function giveUp(services: Services, { identity, signal }: ClaimRequest): Promise<void> {
+async function releaseHeld(services: Services, { identity, signal }: ClaimRequest): Promise<void> {
   if (signal.aborted) return;
   await releaseHeldTask(services.database, identity);
 }

@@ -16,7 +16,7 @@ export class ProcessHeartbeat {
   readonly #log: Logger;
   readonly #processId = randomUUID();
   readonly #over = new AbortController();
-  #beats: Promise<void> | undefined;
+  #heartbeats: Promise<void> | undefined;
   #heartbeatAtMs = Number.NEGATIVE_INFINITY;
   #catchingUp: Promise<unknown> | undefined;
 
@@ -27,9 +27,9 @@ export class ProcessHeartbeat {
 
   /** Resolves after the first beat, which must come before anybody is served; keeps trying while the database is down. */
   async start(): Promise<void> {
-    if (this.#beats !== undefined) return;
-    while (!(await this.#beat()) && !this.#over.signal.aborted) await this.#pause();
-    this.#beats = this.#goOn();
+    if (this.#heartbeats !== undefined) return;
+    while (!(await this.#heartbeat()) && !this.#over.signal.aborted) await this.#pause();
+    this.#heartbeats = this.#goOn();
   }
 
   /**
@@ -39,7 +39,7 @@ export class ProcessHeartbeat {
   async caughtUp(): Promise<void> {
     // By the clock that also counts the time in which a whole machine was suspended.
     if (Date.now() - this.#heartbeatAtMs < standstillMs) return;
-    this.#catchingUp ??= this.#beat().finally(() => {
+    this.#catchingUp ??= this.#heartbeat().finally(() => {
       this.#catchingUp = undefined;
     });
     await Promise.race([this.#catchingUp, sleep(catchUpLimitMs, undefined, { ref: false })]);
@@ -47,13 +47,13 @@ export class ProcessHeartbeat {
 
   async stop(): Promise<void> {
     this.#over.abort();
-    await this.#beats;
+    await this.#heartbeats;
   }
 
   async #goOn(): Promise<void> {
     while (!this.#over.signal.aborted) {
       await this.#pause();
-      if (!this.#over.signal.aborted) await this.#beat();
+      if (!this.#over.signal.aborted) await this.#heartbeat();
     }
   }
 
@@ -61,7 +61,7 @@ export class ProcessHeartbeat {
     await sleep(processHeartbeatEveryMs, undefined, { signal: this.#over.signal }).catch(() => undefined);
   }
 
-  async #beat(): Promise<boolean> {
+  async #heartbeat(): Promise<boolean> {
     const startedAtMs = Date.now();
     try {
       const prolonged = await recordProcessHeartbeat(this.#database, this.#processId);

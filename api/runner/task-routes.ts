@@ -42,18 +42,18 @@ const heartbeat = defineRoute({
   responses: { 200: { description: 'Kept.', schema: heartbeatSchema } },
   async handler(context) {
     const { params, body, services } = context;
-    const beat = await recordHeartbeat(services.database, identityOf(context), params.taskId, {
+    const reply = await recordHeartbeat(services.database, identityOf(context), params.taskId, {
       phase: body.phase ?? null,
       message: body.message ?? null,
       progress: body.progress ?? null,
     });
-    if (beat === undefined) throw new Problem('taskNotFound');
+    if (reply === undefined) throw new Problem('taskNotFound');
     return {
       status: 200,
       body: {
         taskId: params.taskId,
-        leaseExpiresAt: formatTimestamp(beat.leaseExpiresAt),
-        cancelRequested: beat.cancelRequested,
+        leaseExpiresAt: formatTimestamp(reply.leaseExpiresAt),
+        cancelRequested: reply.cancelRequested,
       },
     };
   },

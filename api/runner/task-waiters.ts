@@ -181,7 +181,7 @@ export class TaskWaiters {
   /** Lets a claim wait from now on; what becomes ready after this call wakes it. */
   enter(request: WaitRequest): TaskWaiter {
     this.listen();
-    this.#heed(request.shutdown);
+    this.#onShutdown(request.shutdown);
     const waiter = new TaskWaiter(request, this.#onLeave);
     if (request.shutdown.aborted) waiter.finish('stopping');
     this.replaceOlder(request);
@@ -209,7 +209,7 @@ export class TaskWaiters {
     await this.#listener.stop();
   }
 
-  #heed(shutdown: AbortSignal): void {
+  #onShutdown(shutdown: AbortSignal): void {
     if (this.#shutdowns.has(shutdown)) return;
     this.#shutdowns.add(shutdown);
     shutdown.addEventListener('abort', () => this.#answerAll(), { once: true });

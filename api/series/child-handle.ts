@@ -69,7 +69,7 @@ export class SeriesChild {
     const { promise, resolve, reject } = Promise.withResolvers<ReadPoints[][]>();
     this.#requests.set(id, { job, resolve, reject, timer: undefined });
     this.#waiting.push(id);
-    const onAbort = () => this.#giveUp(id, signal?.reason);
+    const onAbort = () => this.#abandon(id, signal?.reason);
     signal?.addEventListener('abort', onAbort);
     this.#startNext();
     try {
@@ -102,7 +102,7 @@ export class SeriesChild {
       this.#running.add(id);
       const { requestTimeoutMs } = this.#settings;
       request.timer = setTimeout(
-        () => this.#giveUp(id, new SeriesTimeout(`Reading took longer than ${requestTimeoutMs} ms.`)),
+        () => this.#abandon(id, new SeriesTimeout(`Reading took longer than ${requestTimeoutMs} ms.`)),
         requestTimeoutMs,
       );
       this.#send({ kind: 'read', id, job: request.job });
@@ -110,7 +110,7 @@ export class SeriesChild {
   }
 
   /** Rejects a request; when it is being read, the process may go on only if it stops reading it soon. */
-  #giveUp(id: number, reason: unknown): void {
+  #abandon(id: number, reason: unknown): void {
     const request = this.#requests.get(id);
     if (request === undefined) return;
     clearTimeout(request.timer);

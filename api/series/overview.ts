@@ -173,10 +173,10 @@ class Bucket {
   add(numbers: Float64Array, at: number): void {
     if (Number.isNaN(numbers[at] as number)) return;
     const isFirst = Number.isNaN(this.#numbers[0] as number);
-    if (isFirst || (numbers[at + 1] as number) < (this.#numbers[1] as number)) this.#take(numbers, at, 0);
-    if (isFirst || (numbers[at + 3] as number) > (this.#numbers[3] as number)) this.#take(numbers, at, 2);
-    if (isFirst) this.#take(numbers, at, 4);
-    this.#take(numbers, at, 6);
+    if (isFirst || (numbers[at + 1] as number) < (this.#numbers[1] as number)) this.#setPair(numbers, at, 0);
+    if (isFirst || (numbers[at + 3] as number) > (this.#numbers[3] as number)) this.#setPair(numbers, at, 2);
+    if (isFirst) this.#setPair(numbers, at, 4);
+    this.#setPair(numbers, at, 6);
   }
 
   addTo(list: PointList): void {
@@ -190,7 +190,7 @@ class Bucket {
     );
   }
 
-  #take(numbers: Float64Array, at: number, pair: number): void {
+  #setPair(numbers: Float64Array, at: number, pair: number): void {
     this.#numbers[pair] = numbers[at + pair] as number;
     this.#numbers[pair + 1] = numbers[at + pair + 1] as number;
   }

@@ -27,12 +27,12 @@ export class Known {
   #window = '';
 
   /** The events that lead from what was known to the look, which is known from now on. */
-  advance(look: SessionSnapshot): SessionEvent[] {
+  advance(snapshot: SessionSnapshot): SessionEvent[] {
     return [
-      ...look.attempts.filter((attempt) => this.#isNewAttempt(attempt)).map(attemptEvent),
-      ...look.outputs.map(outputEvent),
-      ...nodeEvents(look).filter(({ data }) => this.#isNewNode(data)),
-      ...[windowEvent(look)].filter((event) => this.#isNewWindow(JSON.stringify(event.data))),
+      ...snapshot.attempts.filter((attempt) => this.#isNewAttempt(attempt)).map(attemptEvent),
+      ...snapshot.outputs.map(outputEvent),
+      ...nodeEvents(snapshot).filter(({ data }) => this.#isNewNode(data)),
+      ...[windowEvent(snapshot)].filter((event) => this.#isNewWindow(JSON.stringify(event.data))),
     ];
   }
 
@@ -60,8 +60,8 @@ export class Known {
   }
 }
 
-const nodeEvents = (look: SessionSnapshot) =>
-  look.nodes.map((node) => ({ kind: 'node', data: presentNode(node) }) as const);
+const nodeEvents = (snapshot: SessionSnapshot) =>
+  snapshot.nodes.map((node) => ({ kind: 'node', data: presentNode(node) }) as const);
 
 const timeOrNull = (time: Date | null) => (time === null ? null : formatTimestamp(time));
 

@@ -54,15 +54,15 @@ export class SessionFeed {
    * @returns undefined when the session is gone
    */
   async join(since: SnapshotPoint | undefined, onEnd: () => void): Promise<Follower | undefined> {
-    const look = (from?: SnapshotPoint) => readSnapshot(this.#database, this.#sessionId, from);
-    const follower = new Follower(this.#sessionId, look, () => {
+    const read = (from?: SnapshotPoint) => readSnapshot(this.#database, this.#sessionId, from);
+    const follower = new Follower(this.#sessionId, read, () => {
       this.#leave(follower);
       onEnd();
     });
     // What the feed tells from here on comes behind the follower's own look.
     this.#followers.add(follower);
     try {
-      const first = await look(since);
+      const first = await read(since);
       if (first === undefined) follower.stream.destroy();
       else follower.begin(first);
       return first && follower;
@@ -80,17 +80,17 @@ export class SessionFeed {
   /** Something changed, or may have: looks soon. */
   changed(): void {
     if (this.#isReading) this.#isDirty = true;
-    else this.#timer ??= setTimeout(() => void this.#look(), gapMs);
+    else this.#timer ??= setTimeout(() => void this.#reconcile(), gapMs);
   }
 
-  async #look(): Promise<void> {
+  async #reconcile(): Promise<void> {
     this.#timer = undefined;
     this.#isReading = true;
     this.#isDirty = false;
     try {
-      const look = await readSnapshot(this.#database, this.#sessionId, this.#last?.at);
-      if (look === undefined) this.#deleted();
-      else this.#tell(look);
+      const snapshot = await readSnapshot(this.#database, this.#sessionId, this.#last?.at);
+      if (snapshot === undefined) this.#deleted();
+      else this.#publish(snapshot);
     } catch {
       // The database does not answer; the next check follows in seconds.
     } finally {
@@ -99,13 +99,13 @@ export class SessionFeed {
     }
   }
 
-  #tell(look: SessionSnapshot): void {
-    this.#last = look;
-    if (look.hasMore) this.#isDirty = true;
-    const events = this.#known.advance(look);
+  #publish(snapshot: SessionSnapshot): void {
+    this.#last = snapshot;
+    if (snapshot.hasMore) this.#isDirty = true;
+    const events = this.#known.advance(snapshot);
     if (events.length === 0) return;
-    const text = Buffer.from(writeEvents(events, look.at));
-    for (const follower of this.#followers) follower.tell(events, look.at, text);
+    const text = Buffer.from(writeEvents(events, snapshot.at));
+    for (const follower of this.#followers) follower.push(events, snapshot.at, text);
   }
 
   #deleted(): void {

@@ -62,7 +62,7 @@ export class SessionFeeds {
     // Its last follower left in this moment.
     if (this.#open.get(sessionId) !== feed) return await this.follow(sessionId, since, shutdown);
     const follower = await feed.join(since, () => this.#dropUnfollowed(sessionId, feed));
-    this.#heed(shutdown);
+    this.#onShutdown(shutdown);
     return follower;
   }
 
@@ -74,7 +74,7 @@ export class SessionFeeds {
     await this.#listener.stop();
   }
 
-  #heed(shutdown: AbortSignal): void {
+  #onShutdown(shutdown: AbortSignal): void {
     if (shutdown.aborted) this.#endAll();
     else if (!this.#shutdowns.has(shutdown)) {
       this.#shutdowns.add(shutdown);

@@ -16,7 +16,7 @@ import { Known, type SessionEvent, writeEvent, writeEvents } from './events.ts';
 export type ReadSnapshotFrom = (since: SnapshotPoint) => Promise<SessionSnapshot | undefined>;
 
 /** Events as the feed tells them; `text` is made once for all followers. */
-interface Told {
+interface Batch {
   readonly events: readonly SessionEvent[];
   readonly at: SnapshotPoint;
   readonly text: Buffer;
@@ -31,7 +31,7 @@ export class Follower {
   readonly #readSnapshotFrom: ReadSnapshotFrom;
   readonly #texts: AsyncGenerator<string | Buffer | undefined, void>;
   #first: SessionSnapshot | undefined;
-  #told: Told[] = [];
+  #batches: Batch[] = [];
   #bufferedBytes = 0;
   #isDeleted = false;
   /** The buffer overflowed: the pages hold what was dropped. */
@@ -62,13 +62,13 @@ export class Follower {
   }
 
   /** Begins with this look; what was told since the follower was made comes behind it. */
-  begin(look: SessionSnapshot): void {
-    this.#first = look;
+  begin(snapshot: SessionSnapshot): void {
+    this.#first = snapshot;
   }
 
-  tell(events: readonly SessionEvent[], at: SnapshotPoint, text: Buffer): void {
+  push(events: readonly SessionEvent[], at: SnapshotPoint, text: Buffer): void {
     if (this.#hasDropped) return;
-    this.#told.push({ events, at, text });
+    this.#batches.push({ events, at, text });
     this.#bufferedBytes += text.length;
     if (this.#bufferedBytes > limits.sessionEventBufferBytes) this.#drop();
     this.#wake();
@@ -92,7 +92,7 @@ export class Follower {
   }
 
   #drop(): void {
-    this.#told = [];
+    this.#batches = [];
     this.#bufferedBytes = 0;
     this.#hasDropped = true;
   }
@@ -127,19 +127,19 @@ export class Follower {
     // A browser's own client waits a second before it comes back.
     yield 'retry: 1000\n\n';
     let known = new Known();
-    let look = this.#first;
+    let snapshot = this.#first;
     this.#first = undefined;
-    while (look !== undefined) {
-      yield* inPieces(known.advance(look), look.at);
-      let { at } = look;
-      const isBehind: boolean = look.hasMore || this.#hasDropped;
+    while (snapshot !== undefined) {
+      yield* inPieces(known.advance(snapshot), snapshot.at);
+      let { at } = snapshot;
+      const isBehind: boolean = snapshot.hasMore || this.#hasDropped;
       // Thousands of followers are live for hours: none of them keeps a page.
-      look = undefined;
+      snapshot = undefined;
       if (!isBehind) {
         known = new Known();
         at = yield* this.#live(at);
       }
-      look = await this.#page(at);
+      snapshot = await this.#page(at);
     }
     yield `event: deleted\ndata: ${JSON.stringify({ sessionId: this.#sessionId })}\n\n`;
   }
@@ -148,13 +148,13 @@ export class Follower {
   async *#live(from: SnapshotPoint): AsyncGenerator<string | Buffer | undefined, SnapshotPoint> {
     let at = from;
     while (!this.#hasDropped) {
-      const told = this.#told.shift();
-      if (told === undefined && this.#isDeleted) return at;
-      if (told === undefined) yield undefined;
+      const batch = this.#batches.shift();
+      if (batch === undefined && this.#isDeleted) return at;
+      if (batch === undefined) yield undefined;
       else {
-        this.#bufferedBytes -= told.text.length;
-        yield textBehind(told, at);
-        at = { atMs: told.at.atMs, position: Math.max(at.position, told.at.position) };
+        this.#bufferedBytes -= batch.text.length;
+        yield textBehind(batch, at);
+        at = { atMs: batch.at.atMs, position: Math.max(at.position, batch.at.position) };
       }
     }
     return at;
@@ -162,7 +162,7 @@ export class Follower {
 
   /** The next page. It shows all that the feed has told by now. */
   #page(at: SnapshotPoint): Promise<SessionSnapshot | undefined> {
-    this.#told = [];
+    this.#batches = [];
     this.#bufferedBytes = 0;
     this.#hasDropped = false;
     return this.#readSnapshotFrom(at);
@@ -170,7 +170,7 @@ export class Follower {
 }
 
 /** Without the outputs that the caller got with a page. */
-function textBehind({ events, at, text }: Told, { position }: SnapshotPoint): string | Buffer {
+function textBehind({ events, at, text }: Batch, { position }: SnapshotPoint): string | Buffer {
   const isNew = (event: SessionEvent) => event.kind !== 'output' || event.position > position;
   if (at.position >= position && events.every(isNew)) return text;
   return writeEvents(events.filter(isNew), { ...at, position: Math.max(at.position, position) });

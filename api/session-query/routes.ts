@@ -35,7 +35,7 @@ const query = defineRoute({
       wanted,
       await resolveAddresses(wanted, people),
     );
-    await people.foresee(rows.flatMap((row) => [row.emailIdentifier, ...peopleIn(row.metadata ?? {})]));
+    await people.prefetch(rows.flatMap((row) => [row.emailIdentifier, ...peopleIn(row.metadata ?? {})]));
     const sessions = await Promise.all(rows.map((row) => presentRow(row, people)));
     const { limit, offset } = wanted;
     return {

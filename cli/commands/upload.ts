@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
 import { type AddCommand, examples, wholeNumber } from '../cli.ts';
 import { contentTypeOf } from '../content-type.ts';
-import { exitCodes, tell, UsageError } from '../errors.ts';
+import { exitCodes, printError, UsageError } from '../errors.ts';
 import { bytes } from '../output.ts';
 import type { PlatformClient } from '../platform-client.ts';
 import { Progress } from '../progress.ts';
@@ -74,7 +74,7 @@ async function uploadAll(
       progress.end(file, `${file}: ${sentenceOf(uploaded)}`);
     } catch (error) {
       progress.end(file, `${file}: failed`);
-      tell(error);
+      printError(error);
     }
   });
   return { done, failures: new Set(files).size - done.length };

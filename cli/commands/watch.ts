@@ -21,7 +21,7 @@ export const addWatch: AddCommand = (sessions, cli) => {
       const platform = await cli.connect();
       const watched = new Watched(cli);
       for await (const event of follow(platform, sessionId)) {
-        watched.take(event);
+        watched.read(event);
         if (event.kind === 'deleted' && untilDone === true) process.exitCode = exitCodes.failed;
         if (untilDone !== true || watched.outcome === undefined) continue;
         process.exitCode = watched.outcome === 'succeeded' ? exitCodes.ok : exitCodes.failed;
@@ -35,7 +35,7 @@ class Watched {
   private readonly cli: Cli;
   private readonly nodes = new Map<number, { readonly name: string; readonly state: string }>();
   /** What was told of each node, output and attempt: after a break it may come again. */
-  private readonly told = new Map<string, string>();
+  private readonly reported = new Map<string, string>();
   private isComplete = false;
 
   constructor(cli: Cli) {
@@ -50,15 +50,15 @@ class Watched {
     return states.every((state) => state === 'Succeeded') ? 'succeeded' : undefined;
   }
 
-  take(event: SessionEvent): void {
+  read(event: SessionEvent): void {
     // Nodes come first, all of them, and the window after them.
     if (event.kind === 'window') this.isComplete = true;
     if (event.kind === 'node') this.nodes.set(event.data.id, event.data);
     const [key, line] = this.describe(event);
     const text = this.cli.isJson ? JSON.stringify({ event: event.kind, data: event.data }) : line;
-    if (this.told.get(key) === text) return;
-    if (this.told.size > 10_000) this.told.clear();
-    this.told.set(key, text);
+    if (this.reported.get(key) === text) return;
+    if (this.reported.size > 10_000) this.reported.clear();
+    this.reported.set(key, text);
     console.log(this.cli.isJson ? text : `${new Date().toISOString().slice(11, 19)}Z  ${text}`);
   }
 

@@ -17,7 +17,7 @@ export function configurationFault(text: string, schema: unknown, budget: CheckB
   }
   const issues = configurationValidator(schema)(configuration, [], budget);
   if (issues.length === 0) return null;
-  const told = issues.slice(0, namedFaults).map(({ path, message }) => `${path}: ${message}`);
+  const named = issues.slice(0, namedFaults).map(({ path, message }) => `${path}: ${message}`);
   const more = issues.length > namedFaults ? ` (and ${issues.length - namedFaults} more)` : '';
-  return `The node configuration does not match the schema of its node template. ${told.join(' ')}${more}`;
+  return `The node configuration does not match the schema of its node template. ${named.join(' ')}${more}`;
 }

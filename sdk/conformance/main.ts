@@ -168,10 +168,10 @@ async function main(): Promise<number> {
   }
   if (options.runner === undefined)
     throw new Error('The runner is missing: --runner "<command>". --help shows examples.');
-  const tell = (result: Result) => {
+  const print = (result: Result) => {
     if (!options.json) console.log(resultLines(result, options.verbose ?? false).join('\n'));
   };
-  const results = await playAll(list, runnerOf(options, options.runner), options.jobs, tell);
+  const results = await playAll(list, runnerOf(options, options.runner), options.jobs, print);
   const advice = hint(results, options.template);
   if (options.json) console.log(jsonReport(results));
   else console.log(`\n${summaryLine(results)}${leftOut(results, list)}`);

@@ -68,16 +68,16 @@ function resultOf(scenario: Scenario, stage: Stage, skipped: string | undefined)
 /**
  * Plays them, `plain` always and first: the others compare with it, and go without saying when it fails.
  * @param jobs how many at a time
- * @param tell called with each result, in the order of the list
+ * @param report called with each result, in the order of the list
  */
 export async function playAll(
   scenarios: readonly Scenario[],
   under: RunnerUnderTest,
   jobs: number,
-  tell: (result: Result) => void,
+  report: (result: Result) => void,
 ): Promise<Result[]> {
   const first = await playScenario(plain, under, undefined);
-  if (scenarios.includes(plain) || first.result.verdict === 'fail') tell(first.result);
+  if (scenarios.includes(plain) || first.result.verdict === 'fail') report(first.result);
   if (first.result.verdict === 'fail') return [first.result];
   const rest = scenarios.filter((scenario) => scenario !== plain);
   const results: (Result | undefined)[] = rest.map(() => undefined);
@@ -89,7 +89,7 @@ export async function playAll(
       if (scenario === undefined) continue;
       results[at] = await resultFor(scenario, under, first.baseline);
       for (let ready = results[printedCount]; ready !== undefined; ready = results[printedCount]) {
-        tell(ready);
+        report(ready);
         printedCount += 1;
       }
     }

@@ -107,16 +107,16 @@ function judgeSilence(stage: Stage, claim: Claim): void {
 
 /** More than five heartbeats within one interval, or more than three of them unanswered at a time. */
 function judgeHeartbeats(stage: Stage, claim: Claim): void {
-  const beats = stage.journal.forTask(claim.taskId).filter(({ route }) => route === 'heartbeat');
-  const plain = beats.filter(({ fault }) => fault === undefined || fault === 'answered late');
-  for (const [at, beat] of plain.entries()) {
+  const heartbeats = stage.journal.forTask(claim.taskId).filter(({ route }) => route === 'heartbeat');
+  const plain = heartbeats.filter(({ fault }) => fault === undefined || fault === 'answered late');
+  for (const [at, heartbeat] of plain.entries()) {
     const sixth = plain[at + 5];
-    if (sixth !== undefined && sixth.atMs - beat.atMs < stage.heartbeatIntervalMs)
+    if (sixth !== undefined && sixth.atMs - heartbeat.atMs < stage.heartbeatIntervalMs)
       stage.found(
         'heartbeats-too-frequent',
-        `Six heartbeats within ${Math.round(sixth.atMs - beat.atMs)} ms; heartbeatIntervalSeconds was ${stage.heartbeatIntervalMs / 1_000}.`,
+        `Six heartbeats within ${Math.round(sixth.atMs - heartbeat.atMs)} ms; heartbeatIntervalSeconds was ${stage.heartbeatIntervalMs / 1_000}.`,
       );
-    const open = beats.filter((each) => each.atMs <= beat.atMs && endOf(each) > beat.atMs).length;
+    const open = heartbeats.filter((each) => each.atMs <= heartbeat.atMs && endOf(each) > heartbeat.atMs).length;
     if (open > 3)
       stage.found(
         'heartbeats-pile-up',

@@ -127,7 +127,7 @@ export function carryAudit<T>(
       scopes.run(scope, async () => {
         const result = await work(tx);
         isWritten = isDone(result);
-        if (isWritten) void tx.ahead(insertEntry, entryValues(scope));
+        if (isWritten) void tx.pipelined(insertEntry, entryValues(scope));
         return result;
       }),
     committed() {

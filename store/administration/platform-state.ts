@@ -50,7 +50,7 @@ const stateStatement = `
 /** One look; fails when the database takes longer than one and a half seconds. */
 export async function readPlatformState(database: Database): Promise<PlatformState> {
   return database.transaction(async (tx) => {
-    void tx.ahead(`set local statement_timeout = ${limitMs}`);
+    void tx.pipelined(`set local statement_timeout = ${limitMs}`);
     const [state] = await tx.query<PlatformState>(stateStatement);
     return state!;
   });

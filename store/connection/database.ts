@@ -98,11 +98,11 @@ export class Database implements Reader, EntityReader {
     let broken: Error | undefined;
     const pipeline = new Pipeline(client, this);
     try {
-      pipeline.ahead('begin');
+      pipeline.pipelined('begin');
       const result = await work(pipeline);
       await pipeline.flush();
       const audit = pipeline.hasWritten ? auditStatement() : undefined;
-      const entries = audit && pipeline.ahead(audit.text, audit.values);
+      const entries = audit && pipeline.pipelined(audit.text, audit.values);
       await pipeline.commit();
       for (const effect of pipeline.effects) effect();
       if (entries !== undefined) audit?.committed(await entries);
@@ -171,7 +171,7 @@ class Pipeline implements Tx, StatementSink {
     return await this.client.query({ text, values: values as unknown[] });
   }
 
-  ahead<R>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
+  pipelined<R>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
     (this.client as unknown as PreparingClient).gather();
     const rows = this.query<R>(statement, parameters);
     // Told by `failure`, if by nobody else.

@@ -30,7 +30,7 @@ export interface Tx extends Queryable, EntityReader {
    * Sends a statement without waiting for what went before it: what is sent together costs one way there and back.
    * Its failure fails the transaction, also when nobody waits for the rows.
    */
-  ahead<R = Row>(statement: string, parameters?: readonly unknown[]): Promise<R[]>;
+  pipelined<R = Row>(statement: string, parameters?: readonly unknown[]): Promise<R[]>;
   /** Called once when the transaction is committed, and never for a try of it that was not. It must not throw. */
   onCommit(effect: () => void): void;
   /** Once the transaction is committed, `Database.onSessionChanged` hears of the change. */

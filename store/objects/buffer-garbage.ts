@@ -22,7 +22,7 @@ export function whileBytesFlow(): () => void {
   if (timer === undefined) {
     collect ??= exposeCollector();
     smallestBytes = getHeapStatistics().external_memory;
-    timer = setInterval(look, checkEveryMs).unref();
+    timer = setInterval(check, checkEveryMs).unref();
   }
   let isOpen = true;
   return () => {
@@ -35,7 +35,7 @@ export function whileBytesFlow(): () => void {
   };
 }
 
-function look(): void {
+function check(): void {
   const bytes = getHeapStatistics().external_memory;
   smallestBytes = Math.min(smallestBytes, bytes);
   if (bytes - smallestBytes < collectAtBytes) return;

@@ -60,7 +60,7 @@ export class PendingObjects {
   async begin(objectKey: string, dataSourceId: number, nodeInstanceId?: number): Promise<void> {
     await unaudited(() => this.#writeRow(objectKey, dataSourceId, nodeInstanceId));
     this.#active.add(objectKey);
-    this.#timer ??= setInterval(() => unaudited(() => void this.#beat()), heartbeatEveryMs).unref();
+    this.#timer ??= setInterval(() => unaudited(() => void this.#heartbeat()), heartbeatEveryMs).unref();
   }
 
   async #writeRow(objectKey: string, dataSourceId: number, nodeInstanceId?: number): Promise<void> {
@@ -104,7 +104,7 @@ export class PendingObjects {
     }
   }
 
-  async #beat(): Promise<void> {
+  async #heartbeat(): Promise<void> {
     // A beat that fails leaves almost an hour to make it good.
     await this.#database
       .query('update pending_object set beat_at = clock_timestamp() where object_key = any ($1::text[])', [

@@ -154,14 +154,14 @@ export class StagingArea {
     return Buffer.allocUnsafeSlow(blockBytes);
   }
 
-  #take(): Piece {
+  #acquirePiece(): Piece {
     const place = () => this.#freePlaces.pop() ?? this.#madePlaces++;
     return this.#memory() ?? place();
   }
 
   async #acquire(part: Growing, untilMs: number): Promise<Piece> {
     if ((this.#waiters.length === 0 || part === this.#favoured) && this.#mayAcquire(part))
-      return this.#take();
+      return this.#acquirePiece();
     const all = this.#maxPlaces + limits.stagingMemoryBytes / blockBytes;
     if (part.missingBlocks > all) throw new StagingFull();
     part.signal.throwIfAborted();
@@ -185,7 +185,7 @@ export class StagingArea {
     for (;;) {
       const next = this.#waiters.find(({ part }) => part === this.#favoured) ?? this.#waiters[0];
       if (next === undefined || !this.#mayAcquire(next.part)) return;
-      next.grant(this.#take());
+      next.grant(this.#acquirePiece());
     }
   }
 

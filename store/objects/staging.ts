@@ -93,13 +93,13 @@ export class StagedPart implements Growing {
       const block = await this.#area.read(piece);
       sum = crc32(block, sum);
       yield block;
-      if (once) this.#giveBack(at);
+      if (once) this.#releaseSpare(at);
     }
     if (crc32(last, sum) !== this.#sum) throw new BytesDiffer();
     if (last.length > 0) yield last;
   }
 
-  #giveBack(at: number): void {
+  #releaseSpare(at: number): void {
     this.#area.release(this.#pieces[at]!, false);
     this.#pieces[at] = goneBack;
     this.#given = at + 1;

@@ -103,7 +103,7 @@ export async function saveProcesses(
 }
 
 /** Gives a process something to call with, in the place of what it had. Undefined: the host keeps it no more. */
-export async function giveToken(
+export async function assignToken(
   database: Database,
   hostId: string,
   { runnerType, number }: ProcessKey,

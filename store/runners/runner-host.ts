@@ -14,7 +14,7 @@ import {
   acquireProcess,
   describeHeld,
   findToken,
-  giveToken,
+  assignToken,
   isTokenGood,
   listDeployable,
   listProcesses,
@@ -73,7 +73,7 @@ export async function startProcess(
       return { token: { id: current, value: null } };
   }
   const made = newTokenValue(secrets);
-  const id = await giveToken(database, hostId, start, made);
+  const id = await assignToken(database, hostId, start, made);
   return { token: id === undefined ? null : { id, value: made.value } };
 }
 

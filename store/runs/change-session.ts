@@ -179,7 +179,7 @@ function saveSession(
   ended: readonly EndedAttempt[],
   answer: TaskAnswer | undefined,
 ): void {
-  void tx.ahead(saveStatement, [
+  void tx.pipelined(saveStatement, [
     session.sessionId,
     session.newestPosition,
     session.queueTimeMs,
@@ -193,7 +193,7 @@ function saveSession(
 
 /** Planning publishes nothing: of the counters it moves the rank alone. */
 function saveCounters(tx: Tx, session: LockedSession): void {
-  void tx.ahead('update session set fair_rank = to_timestamp($2::float8 / 1000) where id = $1', [
+  void tx.pipelined('update session set fair_rank = to_timestamp($2::float8 / 1000) where id = $1', [
     session.sessionId,
     session.queueTimeMs,
   ]);

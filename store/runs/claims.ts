@@ -68,7 +68,7 @@ const holdsTask = `
  * Announces the instance's newest claim, so that an older waiting one of it can win no more.
  * @param templates what the claim asks for; null: all that it may have
  */
-export async function arrive(
+export async function registerClaim(
   database: Queryable,
   identity: RunnerIdentity,
   templates: readonly string[] | null = null,
@@ -182,7 +182,7 @@ const registerAndClaimStatement = `
     from instance left join lateral (select ${claimColumns} ${claimed}) task on true`;
 
 /**
- * {@link arrive} and {@link claimNext} for one template in one statement; an instance that holds a task gets none.
+ * {@link registerClaim} and {@link claimNext} for one template in one statement; an instance that holds a task gets none.
  * @param request `isOpen`: the claim asks for all that it may have, which is this template just now
  * Throws a unique violation when an older claim of the instance wins in this moment.
  */
@@ -251,7 +251,7 @@ export async function claimRun(
   identity: RunnerIdentity,
   request: { runId: string; attempt: number; leaseSeconds: number },
 ): Promise<ClaimedTask | undefined> {
-  const { claimSeq } = await arrive(database, identity);
+  const { claimSeq } = await registerClaim(database, identity);
   const [task] = await database.query<ClaimedTask>(claimById, [
     identity.holder,
     identity.instanceId,

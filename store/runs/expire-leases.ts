@@ -30,7 +30,7 @@ import { writeDone, writeRetry } from './write-run-outcome.ts';
 export async function recordProcessHeartbeat(database: Database, processId: string): Promise<number> {
   return database.transaction(async (tx) => {
     // A process that stands still right here must not pass for the death of all.
-    void tx.ahead(`set local idle_in_transaction_session_timeout = '2s'`);
+    void tx.pipelined(`set local idle_in_transaction_session_timeout = '2s'`);
     await tx.query('select pg_advisory_xact_lock($1)', [advisoryLocks.alive]);
     const leases = await tx.query(
       `update node_claim c set ${prolonged} from (select max(beat_at) as beat_at from platform_alive) last
@@ -98,7 +98,7 @@ async function endUnlessBusy(
   taskId: string,
   jitter: number,
 ): Promise<readonly EndedAttempt[] | undefined> {
-  void tx.ahead(`set local lock_timeout = '200ms'`);
+  void tx.pipelined(`set local lock_timeout = '200ms'`);
   try {
     return await changeSessionWithin(tx, { taskId }, (session) =>
       endOverdueClaim(tx, session, taskId, jitter),

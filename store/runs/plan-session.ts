@@ -88,7 +88,7 @@ export async function planSession(
     if (reason) wanted.push({ runId: newId(), node, reason, rankMs: nextQueueTime(session) });
   }
   if (wanted.length === 0) return [];
-  void tx.ahead(queueRuns, [
+  void tx.pipelined(queueRuns, [
     session.sessionId,
     wanted.map(({ runId }) => runId),
     wanted.map(({ node }) => node.id),

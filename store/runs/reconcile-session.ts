@@ -59,19 +59,19 @@ export async function reconcileSession(
   awaited: readonly string[] = [],
 ): Promise<ReconcileResult | undefined> {
   const ended: NamedEnd[] = [];
-  for (let looks = 1; ; looks++) {
-    let look = await readSessionState(database, sessionId);
-    if (look && needsPlan(look)) {
+  for (let passes = 1; ; passes++) {
+    let state = await readSessionState(database, sessionId);
+    if (state && needsPlan(state)) {
       await planUnderLock(database, sessionId);
-      look = await readSessionState(database, sessionId);
+      state = await readSessionState(database, sessionId);
     }
-    if (!look) return undefined;
-    const changes = present(look, awaited);
-    const marked = await markAdvanced(database, sessionId, look.wantedSeq, changes);
+    if (!state) return undefined;
+    const changes = present(state, awaited);
+    const marked = await markAdvanced(database, sessionId, state.wantedSeq, changes);
     ended.push(...marked.ended);
     await failpoint('session-advanced');
-    const again = marked.wantedSeq !== look.wantedSeq;
-    if (!again || looks === maxPasses) return { ...changes, ended, again };
+    const again = marked.wantedSeq !== state.wantedSeq;
+    if (!again || passes === maxPasses) return { ...changes, ended, again };
   }
 }
 
@@ -89,7 +89,7 @@ interface OpenRun extends OpenAttempt {
   readonly heldBack: boolean;
 }
 
-interface Look {
+interface SessionState {
   readonly wantedSeq: number;
   readonly frozen: boolean;
   readonly failedNodes: number;
@@ -128,14 +128,14 @@ const sessionStateStatement = `
               order by r.due_at nulls first, r.state = 'held' desc, r.fair_rank) o), '[]') as runs
     from session s where s.id = $1`;
 
-async function readSessionState(database: Database, sessionId: string): Promise<Look | undefined> {
-  const [look] = await database.query<Look>(sessionStateStatement, [sessionId]);
-  return look;
+async function readSessionState(database: Database, sessionId: string): Promise<SessionState | undefined> {
+  const [state] = await database.query<SessionState>(sessionStateStatement, [sessionId]);
+  return state;
 }
 
-function needsPlan(look: Look): boolean {
-  if (look.frozen) return false;
-  return look.runs.some((run) => run.waiting && run.dueInMs === 0) || look.candidates.some(runWanted);
+function needsPlan(state: SessionState): boolean {
+  if (state.frozen) return false;
+  return state.runs.some((run) => run.waiting && run.dueInMs === 0) || state.candidates.some(runWanted);
 }
 
 /** Queues what is due and plans the whole session; twice in a row does nothing the second time. */
@@ -206,18 +206,18 @@ async function markAdvanced(
   return { wantedSeq: row?.wantedSeq ?? seq, ended: row?.ended ?? [] };
 }
 
-function present(look: Look, awaited: readonly string[]): Omit<ReconcileResult, 'ended' | 'again'> {
-  const waiting = look.runs.filter((run) => run.waiting && !run.heldBack).slice(0, maxTimers);
+function present(state: SessionState, awaited: readonly string[]): Omit<ReconcileResult, 'ended' | 'again'> {
+  const waiting = state.runs.filter((run) => run.waiting && !run.heldBack).slice(0, maxTimers);
   return {
     // A released run keeps its attempt, and so its wait, while it is held back.
     ...awaitedChanges(
-      look.runs.filter((run) => !run.waiting || run.started),
-      look.sinceEndMs,
+      state.runs.filter((run) => !run.waiting || run.started),
+      state.sinceEndMs,
       new Set(awaited),
     ),
     due: waiting[0] ? toDueRun(waiting[0]) : null,
     waiting: waiting.map(toDueRun),
-    failedNodes: look.failedNodes,
+    failedNodes: state.failedNodes,
   };
 }
 

@@ -22,7 +22,7 @@ async function failed(
   const graph = await stage.chainOf(1, options);
   await stage.upload(graph, 'input', '1');
   const runner = stage.runner();
-  const task = await runner.take(graph.template);
+  const task = await runner.acquire(graph.template);
   await runner.end(task.taskId, 'fail', broken);
   return { ...graph, runId: task.runId };
 }
@@ -32,7 +32,7 @@ describe('operators find runs', () => {
     const graph = await stage.chainOf(1, { maxAttempts: 3 });
     await stage.upload(graph, 'input', '1');
     const runner = stage.runner();
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     await runner.end(task.taskId, 'fail', { category: 'memory', reason: 'Out of memory.' });
     const { body } = await get(`?sessionId=${graph.sessionId}`);
     const [run] = body.nodeRuns;
@@ -106,14 +106,14 @@ describe('operators find runs', () => {
     const runner = stage.runner();
     const runs: string[] = [];
     for (const how of ['fail', 'fail', 'complete', 'release'] as const) {
-      const task = await runner.take(template);
+      const task = await runner.acquire(template);
       runs.push(task.runId);
       const json = { fail: broken, complete: { outcome: 'no-output' }, release: {} }[how];
       expect((await runner.end(task.taskId, how, json)).status).toBe(200);
     }
     // The released run is still the oldest one that is queued.
-    const held = await runner.take(template);
-    const last = await stage.runner().take(template);
+    const held = await runner.acquire(template);
+    const last = await stage.runner().acquire(template);
     await post(`node-runs/${last.runId}/cancel`);
     const inSession = `?sessionId=${graph.sessionId}`;
     const idsOf = async (query: string) =>
@@ -170,7 +170,7 @@ describe('trying again', () => {
     });
     expect(await post(`node-runs/${graph.runId}/retry`)).toMatchObject({ status: 200, body: first.body });
     const runner = stage.runner();
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     expect(task).toMatchObject({ runId: graph.runId, reason: 'retry', attempt: 2, maxAttempts: 4 });
     await runner.write(task.taskId, 'x');
     expect((await runner.end(task.taskId, 'complete', { outcome: 'completed' })).status).toBe(200);
@@ -190,7 +190,7 @@ describe('trying again', () => {
     const { nodeRuns } = (await get(`?sessionId=${graph.sessionId}&state=queued`)).body;
     const open = await post(`node-runs/${nodeRuns[0].id}/retry`);
     const runner = stage.runner();
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     await runner.end(task.taskId, 'complete', { outcome: 'suspended' });
     const fine = await post(`node-runs/${task.runId}/retry`);
     const unknown = await post(`node-runs/${randomUUID()}/retry`);
@@ -238,15 +238,15 @@ describe('cancelling', () => {
     }
     await post(`node-runs/${queued.id}/retry`);
     const runner = stage.runner();
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     for (let repeat = 0; repeat < 2; repeat += 1) {
       expect(await post(`node-runs/${queued.id}/cancel`)).toMatchObject({
         status: 202,
         body: { state: 'held', cancelRequested: true },
       });
     }
-    const beat = await runner.call('PUT', `/tasks/${task.taskId}/heartbeat`, {});
-    expect(beat.body.cancelRequested).toBe(true);
+    const heartbeat = await runner.call('PUT', `/tasks/${task.taskId}/heartbeat`, {});
+    expect(heartbeat.body.cancelRequested).toBe(true);
     await runner.write(task.taskId, 'x');
     expect((await runner.end(task.taskId, 'complete', { outcome: 'completed' })).body).toMatchObject({
       nodeState: 'Failed',

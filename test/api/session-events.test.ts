@@ -50,7 +50,7 @@ describe('a session that somebody follows', () => {
     const { body: uploaded } = await stage.upload(graph, 'input', 'a');
     await reader.until(nodeIs(node, 'Pending'));
     const runner = stage.runner();
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     await reader.until(nodeIs(node, 'Processing'));
     await runner.call('PUT', `/tasks/${task.taskId}/heartbeat`, { phase: 'reading', message: 'lap 1' });
     await reader.until(({ data }) => data.statusDetails === 'reading: lap 1');

@@ -14,7 +14,7 @@ import { claimNext, registerAndClaim } from '../../store/runs/claims.ts';
 import { cpuSeconds, printCpu } from './cpu.ts';
 import { report } from './figures.ts';
 import { importTemplate, Runner, register, runnerTokenClient } from './outside-runner.ts';
-import { type BenchClient, printMachine, startBenchPlatform, tell } from './platform.ts';
+import { type BenchClient, printMachine, startBenchPlatform, printFigure } from './platform.ts';
 import { queueRuns } from './queued-runs.ts';
 
 const runs = Number(process.env.QUEUED_RUNS ?? 100_000);
@@ -80,8 +80,8 @@ async function printWork(
   const { claimMs, completeMs } = await work(client, count, workMs);
   clearInterval(alive);
   const seconds = (performance.now() - startedAt) / 1_000;
-  tell(`claim, ${kind}`, claimMs, { aim: { of: 'p99', most: 20 } });
-  tell(`complete, ${kind}`, completeMs);
+  printFigure(`claim, ${kind}`, claimMs, { aim: { of: 'p99', most: 20 } });
+  printFigure(`complete, ${kind}`, completeMs);
   report({ name: `claims and completions, ${kind}`, unit: 'a second', values: [claimMs.length / seconds] });
   console.log(
     `    ${(claimMs.length / seconds).toFixed(0)} claims and completions a second, ${runners} runners`,

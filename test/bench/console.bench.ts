@@ -16,7 +16,7 @@ import { buildConsole, findChromium, startBrowser } from '../web/browser.ts';
 import { signInAs } from '../web/sign-in.ts';
 import { report } from './figures.ts';
 import { register, upload } from './outside-runner.ts';
-import { type BenchPlatform, printMachine, startBenchPlatform, tell } from './platform.ts';
+import { type BenchPlatform, printMachine, startBenchPlatform, printFigure } from './platform.ts';
 import { createSession, dashboardOf, shippedTemplate, type Template } from './sessions.ts';
 
 const { values } = parseArgs({
@@ -138,7 +138,7 @@ type Floor = { readonly name: string; readonly values: readonly number[] };
 async function measureBare(page: Page, address: string): Promise<Floor> {
   await page.addInitScript(watch);
   const floor = { name: 'bare page', values: interactive(await opened(page, address)) };
-  tell(`bare page of ${nodeCount} boxes, interactive`, floor.values);
+  printFigure(`bare page of ${nodeCount} boxes, interactive`, floor.values);
   await page.close();
   return floor;
 }
@@ -146,16 +146,16 @@ async function measureBare(page: Page, address: string): Promise<Floor> {
 async function measureSession(page: Page, cdp: CDPSession, address: string, floor: Floor): Promise<void> {
   const what = `session page of ${nodeCount} nodes`;
   const first = await opened(page, address);
-  tell(`${what}, empty cache: interactive`, interactive(first), { floor });
-  tell(
+  printFigure(`${what}, empty cache: interactive`, interactive(first), { floor });
+  printFigure(
     `${what}, empty cache: all nodes stand there`,
     first.map(({ drawnMs }) => drawnMs),
     { floor },
   );
   await cdp.send('Network.setCacheDisabled', { cacheDisabled: false });
-  tell(`${what}, again: interactive`, interactive(await opened(page, address)), { floor });
+  printFigure(`${what}, again: interactive`, interactive(await opened(page, address)), { floor });
   await cdp.send('Emulation.setCPUThrottlingRate', { rate: 4 });
-  tell(`${what}, again, quarter of the processor: interactive`, interactive(await opened(page, address)));
+  printFigure(`${what}, again, quarter of the processor: interactive`, interactive(await opened(page, address)));
 }
 
 async function prepare(platform: BenchPlatform): Promise<{ sessionPage: string; dashboardPage: string }> {

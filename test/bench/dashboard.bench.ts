@@ -3,7 +3,7 @@
  *
  * A csv of 1,000,000 rows and 10 channels: from the first byte sent to the first series of its dashboard.
  */
-import { type BenchPlatform, printMachine, startBenchPlatform, tell } from './platform.ts';
+import { type BenchPlatform, printMachine, startBenchPlatform, printFigure } from './platform.ts';
 import { createSession, dashboardOf, shippedTemplate } from './sessions.ts';
 
 const rows = 1_000_000;
@@ -53,7 +53,7 @@ try {
     const ms = await uploadToSeries(platform, body);
     if (round > 0) times.push(ms);
   }
-  tell(
+  printFigure(
     `csv of 1,000,000 rows (${(body.length / 1024 ** 2).toFixed(0)} MB): upload to drawable dashboard`,
     times,
   );

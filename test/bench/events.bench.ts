@@ -17,7 +17,7 @@ import { cpuSeconds, printCpu } from './cpu.ts';
 import { report } from './figures.ts';
 import { memoryMebibytes } from './memory.ts';
 import { importTemplate, register, upload } from './outside-runner.ts';
-import { printMachine, startBenchPlatform, tell } from './platform.ts';
+import { printMachine, startBenchPlatform, printFigure } from './platform.ts';
 import { createSession } from './sessions.ts';
 
 const { values } = parseArgs({
@@ -121,7 +121,7 @@ try {
   ]);
   bareCrowd.close();
   const floor = { name: 'a bare server', values: floorMs };
-  tell(`announcement -> last of ${listeners}, bare server`, floorMs);
+  printFigure(`announcement -> last of ${listeners}, bare server`, floorMs);
 
   const { client } = platform;
   await register(client, 'followed-node');
@@ -153,13 +153,13 @@ try {
     const isFrozen = round % 2 !== 0;
     return [`"frozen":${isFrozen}`, () => database.query(freeze, [session.id, isFrozen])];
   });
-  tell(`commit -> last of ${listeners}`, frozen.lastMs, { aim, floor });
-  tell(`commit -> half of ${listeners}`, frozen.middleMs);
+  printFigure(`commit -> last of ${listeners}`, frozen.lastMs, { aim, floor });
+  printFigure(`commit -> half of ${listeners}`, frozen.middleMs);
   printCpu(platform, before, rounds + 3);
   await database.query('update session set frozen_at = null where id = $1', [session.id]);
   await delay(500);
   const uploads = await rehearse(crowd, () => ['event: output', () => upload(client, session.inputId)]);
-  tell(`upload sent -> last of ${listeners} knows the output`, uploads.lastMs, { aim, floor });
+  printFigure(`upload sent -> last of ${listeners} knows the output`, uploads.lastMs, { aim, floor });
   const mebibytes = memoryMebibytes(api, 'VmRSS');
   console.log(`    API memory ${mebibytes} MiB`);
   report({ name: `memory of the API with ${listeners} listeners`, unit: 'MiB', values: [mebibytes] });

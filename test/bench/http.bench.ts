@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { Database } from '../../store/connection/database.ts';
 import { cpuSeconds, printCpu } from './cpu.ts';
 import { quantile, report } from './figures.ts';
-import { BenchClient, printMachine, startBenchPlatform, tell } from './platform.ts';
+import { BenchClient, printMachine, startBenchPlatform, printFigure } from './platform.ts';
 import { shippedTemplate } from './sessions.ts';
 
 const connections = 32;
@@ -103,7 +103,7 @@ function printKinds(kinds: readonly Kind[]): void {
   const hello = kinds[0]!;
   for (const kind of kinds) {
     const floor = kind === hello ? undefined : { name: hello.name, values: hello.tookMs };
-    tell(kind.name, kind.tookMs, { floor });
+    printFigure(kind.name, kind.tookMs, { floor });
     report({
       name: `${kind.name}, ${connections} connections`,
       unit: 'a second',

@@ -12,5 +12,5 @@ let { leaseExpiresAt } = task;
 for (;;) {
   console.log(`held ${task.runId} ${leaseExpiresAt}`);
   await delay((Number(BENCH_LEASE_SECONDS) * 1_000) / 3);
-  ({ leaseExpiresAt } = await runner.beat(task));
+  ({ leaseExpiresAt } = await runner.heartbeat(task));
 }

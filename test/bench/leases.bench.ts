@@ -9,7 +9,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { importTemplate, Runner, register, upload } from './outside-runner.ts';
-import { type BenchPlatform, printMachine, startBenchPlatform, tell } from './platform.ts';
+import { type BenchPlatform, printMachine, startBenchPlatform, printFigure } from './platform.ts';
 import { createSession } from './sessions.ts';
 
 const leaseSeconds = Number(process.env.LEASE_SECONDS ?? 30);
@@ -53,11 +53,11 @@ try {
     }),
   );
   await Promise.all(standbys);
-  tell(`runner killed -> another holds the work, lease of ${leaseSeconds} s`, afterKillMs, {
+  printFigure(`runner killed -> another holds the work, lease of ${leaseSeconds} s`, afterKillMs, {
     floor: { name: 'the lease', values: [leaseSeconds * 1_000] },
     aim: { of: 'worst', most: (leaseSeconds + 3) * 1_000 },
   });
-  tell('end of the lease -> another holds the work', afterLeaseMs);
+  printFigure('end of the lease -> another holds the work', afterLeaseMs);
   const worst = Math.max(...afterKillMs) / 1_000;
   console.log(`    worst ${worst.toFixed(1)} s; the aim is at most ${leaseSeconds + 3} s`);
 } finally {

@@ -16,7 +16,7 @@ function* bytes(): Generator<Buffer> {
   for (let at = 0; at < sizeBytes; at += mebibyte) yield piece;
 }
 
-function tell(startedAt: number, sent: number): void {
+function report(startedAt: number, sent: number): void {
   const seconds = (performance.now() - startedAt) / 1_000;
   const peakMebibytes = Math.round(process.resourceUsage().maxRSS / 1024);
   console.log(JSON.stringify({ seconds, sizeBytes: sent, peakMebibytes }));
@@ -37,7 +37,7 @@ if (process.env.WRITER === 'store') {
       Body: Readable.from(bytes(), { objectMode: false }),
     },
   }).done();
-  tell(startedAt, sizeBytes);
+  report(startedAt, sizeBytes);
   client.destroy();
 } else {
   const runner = defineRunner({
@@ -45,7 +45,7 @@ if (process.env.WRITER === 'store') {
     async run(task) {
       const startedAt = performance.now();
       const output = await task.write(bytes());
-      tell(startedAt, output.sizeBytes);
+      report(startedAt, output.sizeBytes);
     },
   });
   await runMain(runner);

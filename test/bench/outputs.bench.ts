@@ -10,7 +10,7 @@ import { Database } from '../../store/connection/database.ts';
 import { report } from './figures.ts';
 import { forgetPeak, memoryMebibytes } from './memory.ts';
 import { importTemplate } from './outside-runner.ts';
-import { printMachine, startBenchPlatform, tell } from './platform.ts';
+import { printMachine, startBenchPlatform, printFigure } from './platform.ts';
 import { createSession } from './sessions.ts';
 
 const { values } = parseArgs({
@@ -78,10 +78,10 @@ try {
     for (let count = 0; count < requests; count += 1) waitedMs.push(await small());
     isOver = true;
     await Promise.all(reading);
-    tell(`small request beside ${readers} readers of ${outputs} outputs`, waitedMs, {
+    printFigure(`small request beside ${readers} readers of ${outputs} outputs`, waitedMs, {
       aim: { of: 'p99', most: 100 },
     });
-    if (readers > 0) tell(`list of ${outputs} outputs, ${readers} readers at once`, wholeMs);
+    if (readers > 0) printFigure(`list of ${outputs} outputs, ${readers} readers at once`, wholeMs);
     const peak = memoryMebibytes(pid, 'VmHWM');
     report({
       name: `memory of the API, ${readers} readers of ${outputs} outputs`,

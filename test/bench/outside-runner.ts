@@ -131,7 +131,7 @@ export class Runner {
   }
 
   /** Renews the lease. */
-  beat(task: Task): Promise<{ readonly leaseExpiresAt: string }> {
+  heartbeat(task: Task): Promise<{ readonly leaseExpiresAt: string }> {
     return this.client.expect(
       200,
       'PUT',

@@ -190,7 +190,7 @@ async function signIn(port: number): Promise<string> {
 }
 
 /** One line of a result, in milliseconds, and a row of the table of all benchmarks. */
-export function tell(
+export function printFigure(
   what: string,
   valuesMs: readonly number[],
   more: Pick<Finding, 'floor' | 'aim'> = {},

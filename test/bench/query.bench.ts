@@ -10,7 +10,7 @@ import { Database } from '../../store/connection/database.ts';
 import { listStatement } from '../../store/search/session-list.ts';
 import type { Statement } from '../../store/search/session-page.ts';
 import { queryStatement } from '../../store/search/session-query.ts';
-import { type BenchPlatform, printMachine, startBenchPlatform, tell } from './platform.ts';
+import { type BenchPlatform, printMachine, startBenchPlatform, printFigure } from './platform.ts';
 
 const { values } = parseArgs({
   options: {
@@ -206,7 +206,7 @@ async function measure(platform: BenchPlatform, database: Database, kind: Kind):
     matched += answer.totalCount ?? answer.template?.totalCount ?? 0;
   }
   const floor = { name: 'the statement alone', values: await straight(database, kind, Math.min(count, few)) };
-  tell(`${kind.name} (${Math.round(matched / (count + warmUp))} in all)`, times, { floor });
+  printFigure(`${kind.name} (${Math.round(matched / (count + warmUp))} in all)`, times, { floor });
 }
 
 /** What the statements take that the route sends. */

@@ -12,7 +12,7 @@ import { Database } from '../../store/connection/database.ts';
 import { cpuSeconds, printCpu } from './cpu.ts';
 import { report } from './figures.ts';
 import { forgetPeak, memoryMebibytes } from './memory.ts';
-import { type BenchPlatform, printMachine, startBenchPlatform, tell } from './platform.ts';
+import { type BenchPlatform, printMachine, startBenchPlatform, printFigure } from './platform.ts';
 
 const { values } = parseArgs({
   options: { rows: { type: 'string', default: '100000' }, rounds: { type: 'string', default: '5' } },
@@ -141,11 +141,11 @@ try {
     const wrong = format === 'csv' ? told.find(({ lines }) => lines !== rows + 1) : undefined;
     if (wrong !== undefined) throw new Error(`A csv of ${wrong.lines} lines.`);
     const what = `${format} of ${rows} rows`;
-    tell(
+    printFigure(
       `${what}, first byte`,
       told.map(({ firstByteMs }) => firstByteMs),
     );
-    tell(
+    printFigure(
       `${what}, all`,
       told.map(({ tookMs }) => tookMs),
       {

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { cpuSeconds, printCpu } from './cpu.ts';
 import { report } from './figures.ts';
 import { importTemplate, Runner, register, runnerTokenClient, upload } from './outside-runner.ts';
-import { type BenchClient, type BenchPlatform, printMachine, startBenchPlatform, tell } from './platform.ts';
+import { type BenchClient, type BenchPlatform, printMachine, startBenchPlatform, printFigure } from './platform.ts';
 import { createSession, type Template } from './sessions.ts';
 
 const chainLength = 60;
@@ -55,8 +55,8 @@ async function latency(platform: BenchPlatform): Promise<void> {
     toFirst.push(performance.now() - since);
     await runners[0].complete(task, 'no-output');
   }
-  tell('upload sent -> child run held by a waiting runner', toFirst);
-  tell('complete sent -> next run held', toNext);
+  printFigure('upload sent -> child run held by a waiting runner', toFirst);
+  printFigure('complete sent -> next run held', toNext);
 }
 let singleTemplate: Template | undefined;
 

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { report } from './figures.ts';
-import { type BenchPlatform, printMachine, startBenchPlatform, tell } from './platform.ts';
+import { type BenchPlatform, printMachine, startBenchPlatform, printFigure } from './platform.ts';
 import { createSession, type Dashboard, dashboardOf, shippedTemplate } from './sessions.ts';
 
 const { values } = parseArgs({
@@ -161,17 +161,17 @@ try {
   try {
     const dashboard = await upload(platform, path);
     // The API has no copy of the recording yet.
-    tell('first series of the recording', [await ask(platform, dashboard, kinds[0]!)]);
+    printFigure('first series of the recording', [await ask(platform, dashboard, kinds[0]!)]);
     for (const kind of kinds) {
       await times(2, () => ask(platform, dashboard, kind));
       const took = await times(rounds, () => ask(platform, dashboard, kind));
       const floor = await times(Number(values.floors), () => straight(connection, path, kind));
-      tell(kind.name, took, { aim, floor: { name: 'DuckDB over the file', values: floor } });
+      printFigure(kind.name, took, { aim, floor: { name: 'DuckDB over the file', values: floor } });
     }
     const callers = await Promise.all(
       Array.from({ length: 8 }, () => times(rounds / 4, () => ask(platform, dashboard, kinds.at(-3)!))),
     );
-    tell(`${kinds.at(-3)!.name}, 8 callers at once`, callers.flat());
+    printFigure(`${kinds.at(-3)!.name}, 8 callers at once`, callers.flat());
   } finally {
     await platform.stop();
   }

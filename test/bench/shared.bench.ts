@@ -9,7 +9,7 @@
  */
 import { cpuSeconds, printCpu } from './cpu.ts';
 import { quantile } from './figures.ts';
-import { BenchClient, type BenchPlatform, printMachine, startBenchPlatform, tell } from './platform.ts';
+import { BenchClient, type BenchPlatform, printMachine, startBenchPlatform, printFigure } from './platform.ts';
 
 const machines = 100;
 const rounds = Number(process.argv[2] ?? 200);
@@ -62,8 +62,8 @@ async function measure(
     const session = await client.expect<Joined>(200, 'GET', `/api/v2/sessions/${answers[0]?.body.id}`);
     if (session.metadata.participants.length !== machines) wrong.participants += 1;
   }
-  tell(`${kind}: slowest of ${machines} joins at once`, slowest);
-  tell(`${kind}: median of ${machines} joins at once`, median);
+  printFigure(`${kind}: slowest of ${machines} joins at once`, slowest);
+  printFigure(`${kind}: median of ${machines} joins at once`, median);
   printCpu(on, before, count * machines);
   console.log(
     `    worst ${quantile(slowest, 1).toFixed(0)} ms; in ${count} rounds ${wrong.sessions} with a second session, ` +

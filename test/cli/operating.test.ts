@@ -112,7 +112,7 @@ test('runs are listed, tried again and cancelled, a node is explained, a runner 
   const graph = await stage.chainOf(1);
   await stage.upload(graph, 'input', '1');
   const runner = stage.runner();
-  const { taskId, runId } = await runner.take(graph.template);
+  const { taskId, runId } = await runner.acquire(graph.template);
   await runner.end(taskId, 'fail', { category: 'validation', reason: 'Row 7.' });
   const listed = await json('runs', 'list', '--session', graph.sessionId);
   expect(listed.nodeRuns).toMatchObject([{ id: runId, state: 'failed' }]);

@@ -168,7 +168,7 @@ describe('sdp sessions watch', () => {
     const watching = await watch(graph, url);
     await stage.upload(graph, 'input', '1');
     const runner = stage.runner();
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     await runner.write(task.taskId, 'out');
     await runner.end(task.taskId, 'complete', { outcome: 'completed' });
     const { code, out, err } = await watching.ended;
@@ -181,7 +181,7 @@ describe('sdp sessions watch', () => {
     const watching = await watch(graph, api.url, '--json');
     await stage.upload(graph, 'input', '1');
     const runner = stage.runner();
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     await runner.end(task.taskId, 'fail', { category: 'validation', reason: 'Row 7.' });
     const { code, out } = await watching.ended;
     expect(code).toBe(1);

@@ -173,7 +173,7 @@ export class Caller {
   }
 
   /** Claims a task of the offer, which must be there. */
-  async take({ template }: Offered, what = 'claim'): Promise<string> {
+  async acquire({ template }: Offered, what = 'claim'): Promise<string> {
     const { instanceId } = this;
     const body = { instanceId, templates: [template], waitSeconds: 10 };
     const answered = await this.json(what, 'POST', '/tasks/claim', body);

@@ -111,20 +111,20 @@ export class ReferenceRunner {
     const done = new AbortController();
     const onStop = () => over.abort(new Abandoned('stopping'));
     this.#stop.signal.addEventListener('abort', onStop, { once: true });
-    const beats = this.#defects.forgetsHeartbeat ? undefined : this.#beat(task, over, done.signal);
+    const heartbeats = this.#defects.forgetsHeartbeat ? undefined : this.#heartbeat(task, over, done.signal);
     try {
       await this.#process(task, over.signal);
     } catch (error) {
-      await this.#giveUp(task, over.signal.aborted ? over.signal.reason : error);
+      await this.#abandon(task, over.signal.aborted ? over.signal.reason : error);
     } finally {
       done.abort();
       this.#stop.signal.removeEventListener('abort', onStop);
-      await beats;
+      await heartbeats;
     }
   }
 
   /** Ends the task as its fault wants it. A lost task is nobody's business any more. */
-  async #giveUp(task: Task, error: unknown): Promise<void> {
+  async #abandon(task: Task, error: unknown): Promise<void> {
     if (error instanceof Refused && error.status === 401) throw error;
     if (error instanceof Abandoned && error.why === 'lost') return;
     if (error instanceof Refused && error.code === 'task_not_found') return;
@@ -136,7 +136,7 @@ export class ReferenceRunner {
     });
   }
 
-  async #beat(task: Task, over: AbortController, done: AbortSignal): Promise<void> {
+  async #heartbeat(task: Task, over: AbortController, done: AbortSignal): Promise<void> {
     while (!done.aborted) {
       const pauseMs = this.#defects.heartbeatsAllTheTime ? 50 : task.heartbeatIntervalSeconds * 900;
       await delay(pauseMs, undefined, { signal: done }).catch(() => undefined);

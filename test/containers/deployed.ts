@@ -63,13 +63,13 @@ export async function publishDeployed(client: RecordingClient): Promise<Deployed
       const path = `${client.url}/api/v2/node-instance/${input!.id}/outputs/data`;
       const sent = await fetch(path, { method: 'POST', headers, body: text });
       if (sent.status !== 201) throw new Error(`upload: ${sent.status} ${await sent.text()}`);
-      const look = async () => {
+      const state = async () => {
         const result = `${client.url}/api/v2/node-instance/${node!.id}/outputs/latest/data`;
         const answer = await fetch(result, { headers });
         const told = answer.ok ? ((await answer.json()) as Told) : undefined;
         return told?.text === text && told;
       };
-      return eventually(`the deployed runner has worked on ${text}`, look, 60_000);
+      return eventually(`the deployed runner has worked on ${text}`, state, 60_000);
     },
     async processes() {
       const { deployed } = await client.call('GET', '/api/v2/admin/runners?pageSize=100');

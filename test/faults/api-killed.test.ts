@@ -63,7 +63,7 @@ describe.concurrent('an API process is killed', () => {
     const { runner, diesDuring } = await runnerOf('claimed');
     await runner.upload(graph.nodes.input!, 'one');
     await diesDuring(runner.claim(graph.template));
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     expect(task).toMatchObject({ nodeName: 'n1', attempt: 1 });
     await runner.finish(task);
     await runner.work(graph.template);
@@ -79,7 +79,7 @@ describe.concurrent('an API process is killed', () => {
       const graph = await outsideChain(database, 2);
       const { runner, diesDuring } = await runnerOf(failpoint);
       await runner.upload(graph.nodes.input!, 'one');
-      const task = await runner.take(graph.template);
+      const task = await runner.acquire(graph.template);
       await diesDuring(runner.write(task, 'result'));
       expect((await runner.write(task, 'result')).status).toBe(repeated);
       expect((await runner.complete(task)).status).toBe(200);
@@ -93,7 +93,7 @@ describe.concurrent('an API process is killed', () => {
     const graph = await outsideChain(database, 2);
     const { runner, diesDuring } = await runnerOf('end-committed');
     await runner.upload(graph.nodes.input!, 'one');
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     await runner.write(task, 'result');
     await diesDuring(runner.complete(task));
     const answer = { taskId: task.taskId, outcome: 'completed', nodeState: 'Succeeded', followUp: false };

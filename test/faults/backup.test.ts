@@ -105,7 +105,7 @@ test('nothing that was acknowledged before the end of the backup is lost, and wh
   await ended.settled();
   const held = await outsideChain(database, 2);
   await runner.upload(held.nodes.input!, 'one');
-  const task = await runner.take(held.template);
+  const task = await runner.acquire(held.template);
   // From here on nobody runs built-in nodes, so that a graph is open.
   await workers[1]!.stop();
   const open = await client.newSession();

@@ -68,7 +68,7 @@ export class RecordReader {
       this.#offset += count;
       const lines = (this.#rest + chunk.toString('utf8', 0, count)).split('\n');
       this.#rest = lines.pop() ?? '';
-      for (const line of lines) this.#take(JSON.parse(line) as SentRecord | AnswerRecord);
+      for (const line of lines) this.#read(JSON.parse(line) as SentRecord | AnswerRecord);
     }
   }
 
@@ -76,7 +76,7 @@ export class RecordReader {
     closeSync(this.#file);
   }
 
-  #take(record: SentRecord | AnswerRecord): void {
+  #read(record: SentRecord | AnswerRecord): void {
     if ('sentAt' in record) this.#calls.set(record.call, { sent: record, answer: undefined });
     else this.#calls.get(record.call)!.answer = record;
   }

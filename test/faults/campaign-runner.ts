@@ -168,7 +168,7 @@ class Runner {
       await this.#end(taskId, 'complete');
       return;
     }
-    while (chance(0.4)) await this.#beat(taskId);
+    while (chance(0.4)) await this.#heartbeat(taskId);
     if (chance(0.15)) await this.#stray();
     if (chance(0.06)) await delay(plan.leaseMs * (0.7 + Math.random()));
     // Forgotten: the next claim gives it up.
@@ -183,11 +183,11 @@ class Runner {
   async #stray(): Promise<void> {
     const taskId = known[Math.floor(Math.random() * known.length)];
     if (taskId === undefined) return;
-    if (chance(0.5)) await this.#beat(taskId);
+    if (chance(0.5)) await this.#heartbeat(taskId);
     else await this.#end(taskId, oneOf(hows));
   }
 
-  #beat(taskId: string): Promise<AnswerRecord> {
+  #heartbeat(taskId: string): Promise<AnswerRecord> {
     const wire = { method: 'PUT', path: `/${taskId}/heartbeat`, body: { phase: 'working' } };
     return make({ kind: 'beat', instance: this.#instance, taskId }, wire);
   }

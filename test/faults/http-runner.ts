@@ -62,7 +62,7 @@ export class HttpRunner {
   }
 
   /** Claims until there is a task; calls without an answer are made again. */
-  async take(template: string, limitMs = 30_000): Promise<HeldTask> {
+  async acquire(template: string, limitMs = 30_000): Promise<HeldTask> {
     const until = Date.now() + limitMs;
     for (;;) {
       const reply = await this.claim(template, 2).catch(() => undefined);
@@ -87,13 +87,13 @@ export class HttpRunner {
     return this.#json('PUT', `/tasks/${task.taskId}/fail`, { category: 'error', reason });
   }
 
-  beat(task: HeldTask): Promise<Reply<Record<string, unknown>>> {
+  heartbeat(task: HeldTask): Promise<Reply<Record<string, unknown>>> {
     return this.#json('PUT', `/tasks/${task.taskId}/heartbeat`, { phase: 'working' });
   }
 
   /** The next task from claim to end, as any runner does it. */
   async work(template: string): Promise<HeldTask> {
-    const task = await this.take(template);
+    const task = await this.acquire(template);
     await this.finish(task);
     return task;
   }

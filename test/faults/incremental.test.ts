@@ -174,7 +174,7 @@ async function expectAsModel({ graph, model }: Stage): Promise<void> {
   expect(outputs.map(({ of }) => of)).toEqual(model.published);
 }
 
-async function take(stage: Stage, step: Step): Promise<void> {
+async function acquire(stage: Stage, step: Step): Promise<void> {
   switch (step.kind) {
     case 'upload':
       return upload(
@@ -202,7 +202,7 @@ test('every input is consumed exactly once, in order and together with its outpu
       const stage = await setUp(plan);
       highest = 0;
       for (const step of plan.steps) {
-        await take(stage, step);
+        await acquire(stage, step);
         await expectAsModel(stage);
       }
       for (const parent of parents.slice(0, plan.parents)) await upload(stage, parent, null);

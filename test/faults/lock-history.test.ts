@@ -48,7 +48,7 @@ const claim = (
   instance,
   attempt,
 });
-const beat = (
+const heartbeat = (
   sentAt: number,
   answeredAt: number,
   taskId: string,
@@ -84,12 +84,12 @@ describe('refuses', () => {
     ['a second holder while the lease of the first is alive', [held, claim(1_900, 1_950, 'T2', 'B', 2)]],
     [
       'a second holder within a lease after a heartbeat',
-      [held, beat(1_500, 1_510, 'T1', 'A', 'kept'), claim(2_500, 3_400, 'T2', 'B', 2)],
+      [held, heartbeat(1_500, 1_510, 'T1', 'A', 'kept'), claim(2_500, 3_400, 'T2', 'B', 2)],
     ],
-    ['a heartbeat that is kept after the lease', [held, beat(2_100, 2_110, 'T1', 'A', 'kept')]],
+    ['a heartbeat that is kept after the lease', [held, heartbeat(2_100, 2_110, 'T1', 'A', 'kept')]],
     [
       'a heartbeat that is kept when the work has another holder',
-      [held, claim(2_500, 2_510, 'T2', 'B', 2), beat(2_600, 2_610, 'T1', 'A', 'kept')],
+      [held, claim(2_500, 2_510, 'T2', 'B', 2), heartbeat(2_600, 2_610, 'T1', 'A', 'kept')],
     ],
     [
       'an end that is accepted when the work has another holder',
@@ -97,7 +97,7 @@ describe('refuses', () => {
     ],
     [
       'a heartbeat that is kept after a release',
-      [held, end(20, 30, 'T1', 'A', 'release', 'ended'), beat(40, 50, 'T1', 'A', 'kept')],
+      [held, end(20, 30, 'T1', 'A', 'release', 'ended'), heartbeat(40, 50, 'T1', 'A', 'kept')],
     ],
     [
       'a run that is claimed again after its end',
@@ -120,8 +120,8 @@ describe('refuses', () => {
       'a task id that is handed out twice',
       [held, end(20, 30, 'T1', 'A', 'release', 'ended'), claim(40, 50, 'T1', 'B')],
     ],
-    ['a task that another instance may keep', [held, beat(20, 30, 'T1', 'B', 'kept')]],
-    ['a holder that is refused', [held, beat(1_500, 1_510, 'T1', 'A', 'refused')]],
+    ['a task that another instance may keep', [held, heartbeat(20, 30, 'T1', 'B', 'kept')]],
+    ['a holder that is refused', [held, heartbeat(1_500, 1_510, 'T1', 'A', 'refused')]],
     ['a lost lease that is not counted', [held, claim(2_100, 2_110, 'T2', 'B', 1)]],
     [
       'a release that is counted',
@@ -129,7 +129,7 @@ describe('refuses', () => {
     ],
     [
       'an instance that keeps what it held when it claimed again',
-      [held, elsewhere(20, 30, 'A'), beat(40, 50, 'T1', 'A', 'kept')],
+      [held, elsewhere(20, 30, 'A'), heartbeat(40, 50, 'T1', 'A', 'kept')],
     ],
     [
       'a different end that is answered as the first',
@@ -149,14 +149,14 @@ describe('refuses', () => {
       ],
     ],
     ['a run that is done in another attempt than it can be', [held, final(9_000, 1)]],
-    ['a run that is done before anybody ended it', [held, beat(5, 15, 'T1', 'A', 'kept'), final(100, 1)]],
+    ['a run that is done before anybody ended it', [held, heartbeat(5, 15, 'T1', 'A', 'kept'), final(100, 1)]],
     [
       'a heartbeat that is kept after one was refused for the lease',
       [
         held,
-        beat(1_990, 2_020, 'T1', 'A', 'refused'),
-        beat(2_005, 2_030, 'T1', 'A', 'kept'),
-        beat(2_040, 2_041, 'T1', 'A', 'refused'),
+        heartbeat(1_990, 2_020, 'T1', 'A', 'refused'),
+        heartbeat(2_005, 2_030, 'T1', 'A', 'kept'),
+        heartbeat(2_040, 2_041, 'T1', 'A', 'refused'),
       ],
     ],
   ])('%s', ([, history]) => {
@@ -169,7 +169,7 @@ describe('accepts', () => {
     ['a second holder after the lease', [held, claim(1_990, 2_400, 'T2', 'B', 2)]],
     [
       'a lease that a lost heartbeat has renewed',
-      [held, beat(1_500, unknown, 'T1', 'A', 'unknown'), beat(3_000, 3_010, 'T1', 'A', 'kept')],
+      [held, heartbeat(1_500, unknown, 'T1', 'A', 'unknown'), heartbeat(3_000, 3_010, 'T1', 'A', 'kept')],
     ],
     [
       'a lost completion that has been',
@@ -186,7 +186,7 @@ describe('accepts', () => {
     ['the same instance again, which gave up what it never used', [held, claim(20, 30, 'T2', 'A')]],
     [
       'the same instance again, which gave up what it used',
-      [held, beat(20, 30, 'T1', 'A', 'kept'), claim(40, 50, 'T2', 'A', 2)],
+      [held, heartbeat(20, 30, 'T1', 'A', 'kept'), claim(40, 50, 'T2', 'A', 2)],
     ],
     [
       'the same end twice',
@@ -202,7 +202,7 @@ describe('accepts', () => {
       [
         held,
         { kind: 'prolonged', sentAt: 6_000, until: 8_000, answeredAt: unknown },
-        beat(9_000, 9_010, 'T1', 'A', 'kept'),
+        heartbeat(9_000, 9_010, 'T1', 'A', 'kept'),
       ],
     ],
   ])('%s', ([, history]) => {

@@ -58,7 +58,7 @@ export type LockCall = Sent &
   );
 
 type Claim = Extract<LockCall, { kind: 'claim' }>;
-type Beat = Extract<LockCall, { kind: 'beat' }>;
+type Heartbeat = Extract<LockCall, { kind: 'beat' }>;
 type End = Extract<LockCall, { kind: 'end' }>;
 
 interface Hold {
@@ -224,17 +224,17 @@ function momentOf(from: number, to: number, leaseUntil: number | undefined, rule
   return renewedFrom <= renewedTo ? [{ renewedFrom, renewedTo }] : [];
 }
 
-function heldBy({ hold }: Lock, call: Beat | End): Hold | undefined {
+function heldBy({ hold }: Lock, call: Heartbeat | End): Hold | undefined {
   return hold?.taskId === call.taskId && hold.instance === call.instance ? hold : undefined;
 }
 
 /** What the caller holds by a lease that may be alive at the earliest moment of its call. */
-function aliveHold(lock: Lock, call: Beat | End, rules: LockRules): Hold | undefined {
+function aliveHold(lock: Lock, call: Heartbeat | End, rules: LockRules): Hold | undefined {
   const hold = heldBy(lock, call);
   return hold && !hold.over && lock.now < hold.renewedTo + rules.leaseMs + rules.slackMs ? hold : undefined;
 }
 
-function renewed(lock: Lock, call: Beat, rules: LockRules): Lock[] {
+function renewed(lock: Lock, call: Heartbeat, rules: LockRules): Lock[] {
   const hold = aliveHold(lock, call, rules);
   if (hold === undefined) return [];
   const from = Math.max(lock.now, hold.renewedFrom);
@@ -244,7 +244,7 @@ function renewed(lock: Lock, call: Beat, rules: LockRules): Lock[] {
 }
 
 /** Only who does not hold the task, or no more, is refused. */
-function refused(lock: Lock, call: Beat | End, rules: LockRules): Lock[] {
+function refused(lock: Lock, call: Heartbeat | End, rules: LockRules): Lock[] {
   const hold = heldBy(lock, call);
   if (hold === undefined || hold.over) return [lock];
   const overAt = hold.renewedFrom + rules.leaseMs - rules.slackMs;

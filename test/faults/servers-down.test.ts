@@ -20,7 +20,7 @@ async function heldGraph(leaseSeconds?: number) {
   const graph = await outsideChain(database, 2, leaseSeconds === undefined ? {} : { leaseSeconds });
   const runner = newRunner();
   await runner.upload(graph.nodes.input!, 'one');
-  return { graph, runner, task: await runner.take(graph.template) };
+  return { graph, runner, task: await runner.acquire(graph.template) };
 }
 
 async function states(session: RecordingSession): Promise<string[]> {
@@ -64,7 +64,7 @@ describe('Temporal is stopped', () => {
       await temporalServer!.start();
       expect((await session.settled()).map(({ state }) => state)).toEqual(Array(3).fill('Succeeded'));
       await expectOnceEach(database, session.id);
-      const again = await retried.runner.take(retried.graph.template);
+      const again = await retried.runner.acquire(retried.graph.template);
       expect(again).toMatchObject({ runId: retried.task.runId, attempt: 2 });
       await retried.runner.finish(again);
       await retried.runner.work(retried.graph.template);
@@ -82,12 +82,12 @@ describe('Temporal is stopped', () => {
 
   /** Every call of a runner while there is no Temporal, for a task held before and a graph that begins now. */
   async function wholeGraphWithout(held: Awaited<ReturnType<typeof heldGraph>>): Promise<void> {
-    expect((await within(answerMs, held.runner.beat(held.task))).status).toBe(200);
+    expect((await within(answerMs, held.runner.heartbeat(held.task))).status).toBe(200);
     await within(answerMs, held.runner.finish(held.task));
     await within(answerMs, held.runner.work(held.graph.template));
     await expectOnceEach(database, held.graph.sessionId);
     const { graph, runner, task } = await heldGraph();
-    expect((await within(answerMs, runner.beat(task))).status).toBe(200);
+    expect((await within(answerMs, runner.heartbeat(task))).status).toBe(200);
     await runner.finish(task);
     await within(answerMs, runner.work(graph.template));
     await expectOnceEach(database, graph.sessionId);
@@ -111,7 +111,7 @@ describe('Temporal loses all that it knew', () => {
     await timePasses(60);
     await held.runner.finish(held.task);
     await held.runner.work(held.graph.template);
-    const again = await retried.runner.take(retried.graph.template);
+    const again = await retried.runner.acquire(retried.graph.template);
     expect(again.attempt).toBe(2);
     await retried.runner.finish(again);
     await retried.runner.work(retried.graph.template);
@@ -138,7 +138,7 @@ describe('PostgreSQL is stopped for longer than a lease', () => {
       const [, recordings] = await factsOf(database, session.id);
       return recordings!.outputs > 0 && recordings!.outputs < names.length;
     });
-    await runner.beat(task);
+    await runner.heartbeat(task);
     await postgres!.stop();
     try {
       const stoppedMs = performance.now();
@@ -147,7 +147,7 @@ describe('PostgreSQL is stopped for longer than a lease', () => {
     } finally {
       await postgres!.start();
     }
-    await eventually('the platform answers', async () => (await runner.beat(task)).status === 200, 10_000);
+    await eventually('the platform answers', async () => (await runner.heartbeat(task)).status === 200, 10_000);
     await runner.finish(task);
     await runner.work(graph.template);
     await graphEnds(database, graph.sessionId, 3);
@@ -166,7 +166,7 @@ describe('PostgreSQL is stopped for longer than a lease', () => {
   });
 
   async function refusedInTime(runner: HttpRunner, task: HeldTask): Promise<void> {
-    const reply = await within(6_000, runner.beat(task));
+    const reply = await within(6_000, runner.heartbeat(task));
     expect(reply).toMatchObject({ status: 503 });
   }
 });

@@ -83,16 +83,16 @@ test('when the only server stood still past a lease, the first call of each hold
       const graph = await outsideChain(database, 1, { leaseSeconds: 3 });
       await upload(database, graph, 'input');
       const runner = new HttpRunner(api.url, token);
-      return { runner, task: await runner.take(graph.template) };
+      return { runner, task: await runner.acquire(graph.template) };
     }),
   );
-  await Promise.all(holders.map(({ runner, task }) => runner.beat(task)));
+  await Promise.all(holders.map(({ runner, task }) => runner.heartbeat(task)));
   api.kill('SIGSTOP');
   const stoppedAt = performance.now();
-  const beats = holders.map(({ runner, task }) => runner.beat(task));
+  const heartbeats = holders.map(({ runner, task }) => runner.heartbeat(task));
   // Longer than the lease, and than the gap after which no server counts as up.
   await eventually('time passes', () => performance.now() - stoppedAt > 6_500);
   api.kill('SIGCONT');
-  const answers = await Promise.all(beats);
+  const answers = await Promise.all(heartbeats);
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
 });

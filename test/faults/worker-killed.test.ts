@@ -71,7 +71,7 @@ describe.concurrent('work goes on', () => {
     for (const graph of graphs) expect((await runner.work(graph.template)).nodeName).toBe('n1');
     worker = await processes.startWorker('workflows');
     for (const graph of graphs.slice(0, 3)) await runner.work(graph.template);
-    const last = await runner.take(graphs[0]!.template);
+    const last = await runner.acquire(graphs[0]!.template);
     expect((await runner.fail(last, 'No luck.')).status).toBe(200);
     worker.kill('SIGKILL');
     for (const graph of graphs.slice(3)) await runner.work(graph.template);

@@ -20,7 +20,7 @@ import {
   publishTable,
   runner,
   type Scenario,
-  take,
+  acquire,
   taskQueue,
   untilAwaited,
 } from './stage.ts';
@@ -32,7 +32,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   async plain(stage) {
     const graph = await outside(stage, 3);
     await begin(stage, graph);
-    const task = await take(stage, graph.template);
+    const task = await acquire(stage, graph.template);
     await untilAwaited(stage, graph);
     await finish(stage.database, runner, graph, task);
     await finishNext(stage, graph);
@@ -44,7 +44,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   async retry(stage) {
     const graph = await outside(stage, 1);
     await begin(stage, graph);
-    const task = await take(stage, graph.template);
+    const task = await acquire(stage, graph.template);
     const failure = { kind: 'fail', category: 'error', reason: 'No luck.' } as const;
     await endTask(stage.database, runner, task.taskId, failure, 'digest', 0);
     await finishNext(stage, graph);
@@ -64,7 +64,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const failure = { kind: 'fail', category: 'error', reason: 'No luck.' } as const;
     const failed: string[] = [];
     for (const _ of nodes) {
-      const { taskId, runId } = await take(stage, template);
+      const { taskId, runId } = await acquire(stage, template);
       failed.push(runId);
       await endTask(stage.database, runner, taskId, failure, 'digest', 0);
     }
@@ -77,7 +77,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       return ofRetries?.length === 2;
     });
     await cancelRun(stage.database, failed[1]!);
-    const again = await take(stage, template);
+    const again = await acquire(stage, template);
     await retryRun(stage.database, failed[1]!);
     await finish(stage.database, runner, graph, again);
     await finishNext(stage, graph);
@@ -88,7 +88,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   async 'dropped-wait'(stage) {
     const graph = await outside(stage, 2);
     await begin(stage, graph);
-    const task = await take(stage, graph.template);
+    const task = await acquire(stage, graph.template);
     await untilAwaited(stage, graph);
     const [change] = await changesBy(stage.database, () => finish(stage.database, runner, graph, task));
     await stage.workflows.wake(sessionTarget(change!.session));
@@ -102,7 +102,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const [change] = await changesBy(stage.database, () => upload(stage.database, graph, 'input'));
     const { session } = change!;
     await stage.workflows.wake(sessionTarget(session));
-    const task = await take(stage, graph.template);
+    const task = await acquire(stage, graph.template);
     await untilAwaited(stage, graph);
     const first = (await handleOf(stage, graph).describe()).runId;
     while ((await handleOf(stage, graph).describe()).runId === first)
@@ -130,14 +130,14 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const holder = { holder: builtinHolder, instanceId: 'recorded' };
     const claimed = { runId: run!.id, attempt: 1, leaseSeconds: 600 };
     const task = (await claimRun(stage.database, holder, claimed))!;
-    const look = () => stage.workflows.wake(sessionTarget(session));
-    await look();
+    const read = () => stage.workflows.wake(sessionTarget(session));
+    await read();
     await untilAwaited(stage, graph);
     const latest = async () => await handleOf(stage, graph).describe();
     const first = (await latest()).runId;
-    while ((await latest()).historyLength < 1_800) await Promise.all(Array.from({ length: 100 }, look));
+    while ((await latest()).historyLength < 1_800) await Promise.all(Array.from({ length: 100 }, read));
     await eventually('a fresh history', async () => {
-      await look();
+      await read();
       return (await latest()).runId !== first;
     });
     const release = { kind: 'release', reason: 'recorded' } as const;
@@ -149,7 +149,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   async cancelled(stage) {
     const graph = await outside(stage, 1);
     await begin(stage, graph);
-    const task = await take(stage, graph.template);
+    const task = await acquire(stage, graph.template);
     await untilAwaited(stage, graph);
     await handleOf(stage, graph).cancel();
     await eventually(

@@ -35,12 +35,12 @@ export async function begin(stage: Stage, graph: Graph): Promise<void> {
   await upload(stage.database, graph, 'input');
 }
 
-export function take(stage: Stage, template: string) {
+export function acquire(stage: Stage, template: string) {
   return eventually('a task', () => claim(stage.database, runner, template));
 }
 
 export async function finishNext(stage: Stage, graph: Graph & { readonly template: string }): Promise<void> {
-  await finish(stage.database, runner, graph, await take(stage, graph.template));
+  await finish(stage.database, runner, graph, await acquire(stage, graph.template));
 }
 
 export const handleOf = (stage: Stage, graph: Graph) =>

@@ -10,7 +10,7 @@ import { testEnvironment } from '../support/stack.ts';
 import { testWorkflows } from '../support/workflows.ts';
 import { type Canary, CanaryBook, type Place, searchFor, type Trace } from './canaries.ts';
 import { allRoutes, type Call, Driver } from './driver.ts';
-import { refuseWrites, takeWrites } from './failing-database.ts';
+import { refuseWrites, revokeWrites } from './failing-database.ts';
 import { wrongFormsOf } from './hostile.ts';
 import { descriptionOf, historiesOf, objectsOf, tablesOf } from './places.ts';
 import { auth, newSomebody, openScenario, type Scenario } from './scenario.ts';
@@ -145,7 +145,7 @@ test('while the database refuses every row, and says which, calls fail without r
   }));
   await refuseWrites(database);
   const replies = await sendAll([...good.filter(({ method }) => method !== 'GET'), ...newcomers]).finally(
-    () => takeWrites(database),
+    () => revokeWrites(database),
   );
   expect(replies.filter(({ status }) => status === 500).length).toBeGreaterThan(10);
 });

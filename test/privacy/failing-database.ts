@@ -19,7 +19,7 @@ export async function refuseWrites(database: pg.Client): Promise<void> {
 }
 
 /** One table after the other: all at once would wait for writers that wait for it. */
-export async function takeWrites(database: pg.Client): Promise<void> {
+export async function revokeWrites(database: pg.Client): Promise<void> {
   for (const name of await tableNames(database)) {
     await persistently(database, `drop trigger if exists refuse_row on ${name}`);
   }

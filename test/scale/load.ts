@@ -166,7 +166,7 @@ export class Load {
     if (claim.status !== 200) return this.#fail('a claim', claim);
     const task = claim.body;
     for (const [what, step] of [
-      ['a heartbeat', () => runner.beat(task)],
+      ['a heartbeat', () => runner.heartbeat(task)],
       ['a written output', () => runner.write(task, `of-${task.runId}`)],
       ['a completion', () => runner.complete(task)],
     ] as const) {

@@ -5,7 +5,7 @@ import { Database } from '../../store/connection/database.ts';
 import { publishManifest } from '../../store/registry/node-templates.ts';
 import {
   acquireProcess,
-  giveToken,
+  assignToken,
   isTokenGood,
   listDeployable,
   listProcesses,
@@ -72,8 +72,8 @@ test('what a process calls with lives on as long as its host tells of it, and en
   const plan = await deployable('renewed');
   const [first, second] = [randomUUID(), randomUUID()];
   await acquireProcess(database, first, plan);
-  const token = (await giveToken(database, first, plan, value()))!;
-  expect(await giveToken(database, second, plan, value())).toBeUndefined();
+  const token = (await assignToken(database, first, plan, value()))!;
+  expect(await assignToken(database, second, plan, value())).toBeUndefined();
   const remaining = async () => {
     const [row] = await database.query<{ minutes: number }>(
       `select extract(epoch from expires_at - clock_timestamp())::float8 / 60 as minutes from runner_token where id = $1`,
@@ -93,8 +93,8 @@ test('what a process calls with lives on as long as its host tells of it, and en
   expect(await acquireProcess(database, second, plan)).toBe(true);
   expect(await isTokenGood(database, token)).toBe(false);
   expect(await saveProcesses(database, first, [{ ...plan, ...running }])).toEqual([]);
-  expect(await giveToken(database, first, plan, value())).toBeUndefined();
-  const next = (await giveToken(database, second, plan, value()))!;
+  expect(await assignToken(database, first, plan, value())).toBeUndefined();
+  const next = (await assignToken(database, second, plan, value()))!;
   await releaseProcess(database, first, plan);
   expect(await isTokenGood(database, next)).toBe(true);
   await releaseProcess(database, second, plan);
@@ -114,7 +114,7 @@ test('what a silent host left of a retired runner is removed, with what it calle
   const plan = await deployable('left');
   const host = randomUUID();
   await acquireProcess(database, host, plan);
-  const token = (await giveToken(database, host, plan, value()))!;
+  const token = (await assignToken(database, host, plan, value()))!;
   await publish('left', [{ name: 'left-other', runtime: 'external' }], '1.1.0');
   expect(await acquireProcess(database, randomUUID(), { ...plan, number: 2 })).toBe(false);
   await removeAbandoned(database, 1);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Database } from '../../store/connection/database.ts';
 import { publishUpload } from '../../store/outputs/publish.ts';
 import type { RunnerIdentity } from '../../store/runners/holder.ts';
-import { arrive, type ClaimedTask, claimNext, claimRun, registerAndClaim } from '../../store/runs/claims.ts';
+import { registerClaim, type ClaimedTask, claimNext, claimRun, registerAndClaim } from '../../store/runs/claims.ts';
 import { endTask } from '../../store/runs/end-task.ts';
 import { checkQueue, queueListener } from '../../store/runs/queue.ts';
 import { reconcileSession } from '../../store/runs/reconcile-session.ts';
@@ -54,11 +54,11 @@ test('no way of claiming takes a task of a frozen session, and every way takes i
   let runner = newRunner();
   const ways: Array<(template: string, graph: Graph) => Promise<ClaimedTask | undefined>> = [
     async (template) => {
-      const { claimSeq } = await arrive(database, runner);
+      const { claimSeq } = await registerClaim(database, runner);
       return claimNext(database, runner, { claimSeq, templates: [template], leaseSeconds });
     },
     async (template) => {
-      const { claimSeq } = await arrive(database, runner);
+      const { claimSeq } = await registerClaim(database, runner);
       return claimNext(database, runner, { claimSeq, templates: ['none', template], leaseSeconds });
     },
     async (template) => (await registerAndClaim(database, runner, { template, leaseSeconds })).task,

@@ -13,7 +13,7 @@ import { chain, changesBy, type Graph, makeGraph, upload } from '../support/grap
 import { broken, type OperateWorld, unlucky } from './operate-world.ts';
 
 export function cancelTests(world: OperateWorld): void {
-  const { database, holderOf, setUp, tryTake, take, end, write, finishTask, uploadId, failedGraph, runsOf } =
+  const { database, holderOf, setUp, tryTake, acquire: take, end, write, finishTask, uploadId, failedGraph, runsOf } =
     world;
 
   describe('cancelling', () => {

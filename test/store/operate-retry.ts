@@ -19,7 +19,7 @@ export function retryTests(world: OperateWorld): void {
     database,
     holderOf,
     setUp,
-    take,
+    acquire: take,
     end,
     write,
     finishTask,

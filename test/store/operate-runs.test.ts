@@ -13,7 +13,7 @@ const platform = await testEnvironment();
 const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 20 });
 afterAll(() => database.close());
 const world = operateWorld(database);
-const { setUp, tryTake, take, end, finishTask, uploadId, failedGraph, inputsOf, runsOf } = world;
+const { setUp, tryTake, acquire: take, end, finishTask, uploadId, failedGraph, inputsOf, runsOf } = world;
 
 retryTests(world);
 cancelTests(world);

@@ -41,7 +41,7 @@ export function operateWorld(database: Database) {
     if (task) holders.set(task.taskId, holder);
     return task;
   }
-  const take = async (template: string) => (await tryTake(template))!;
+  const acquire = async (template: string) => (await tryTake(template))!;
   const end = (task: ClaimedTask, how: TaskEnd) =>
     endTask(database, holderOf(task), task.taskId, how, JSON.stringify(how), 0);
   const write = (graph: Graph, task: ClaimedTask, identifier?: string, watermark?: number) =>
@@ -53,7 +53,7 @@ export function operateWorld(database: Database) {
   async function failedGraph(options: Parameters<typeof setUp>[0] = {}, length = 1) {
     const { template, graph } = await setUp(options, length);
     await upload(database, graph, 'input');
-    const task = await take(template);
+    const task = await acquire(template);
     await end(task, broken);
     return { template, graph, runId: task.runId };
   }
@@ -82,7 +82,7 @@ export function operateWorld(database: Database) {
     holderOf,
     setUp,
     tryTake,
-    take,
+    acquire: acquire,
     end,
     write,
     finishTask,

@@ -46,7 +46,7 @@ async function setUp(options: Parameters<typeof outsideTemplate>[2] = {}) {
   return { template, graph };
 }
 
-async function take(template: string): Promise<ClaimedTask> {
+async function acquire(template: string): Promise<ClaimedTask> {
   const holder = { holder: 'token', instanceId: randomUUID() };
   const task = (await claim(database, holder, template))!;
   holders.set(task.taskId, holder);
@@ -88,7 +88,7 @@ async function detailsOf(graph: Graph): Promise<string> {
 describe('timeoutSeconds of the node template', () => {
   test('ends an attempt that takes longer as a time-out, however alive its runner is', async () => {
     const { template, graph } = await setUp({ timeoutSeconds: 60, maxAttempts: 2 });
-    const first = await take(template);
+    const first = await acquire(template);
     await renewLease(database, holderOf(first), first.taskId);
     await overdue(first, 'timeout_at');
     expect(await waitOf(graph)).toBeGreaterThan(4_000);
@@ -96,7 +96,7 @@ describe('timeoutSeconds of the node template', () => {
     expect(await detailsOf(graph)).toBe(`Attempt 1 of 2 failed, waiting for the next: ${why}`);
     expect(await end(first, completed)).toEqual({ kind: 'refused', why: 'task-not-found' });
     await timePasses(graph);
-    const second = await take(template);
+    const second = await acquire(template);
     await overdue(second, 'timeout_at');
     expect(await stateOf(database, graph, 'n1')).toBe(nodeStateCodes.Failed);
     expect(await findNodeRun(database, first.runId)).toMatchObject({
@@ -111,7 +111,7 @@ describe('timeoutSeconds of the node template', () => {
 
   test('counts each attempt for itself, and no time where there is none', async () => {
     const { template } = await setUp({ timeoutSeconds: 60 });
-    const task = await take(template);
+    const task = await acquire(template);
     const timeoutOf = async (taskId: string) => {
       const [row] = await database.query<{ seconds: number | null }>(
         `select extract(epoch from timeout_at - claimed_at)::float8 as seconds from node_claim where task_id = $1`,
@@ -121,7 +121,7 @@ describe('timeoutSeconds of the node template', () => {
     };
     expect(await timeoutOf(task.taskId)).toBeCloseTo(60, 1);
     const endless = await setUp();
-    expect(await timeoutOf((await take(endless.template)).taskId)).toBeNull();
+    expect(await timeoutOf((await acquire(endless.template)).taskId)).toBeNull();
   });
 });
 
@@ -135,7 +135,7 @@ describe('back-off', () => {
       ['error', 0.999, 20_000],
     ] as const;
     for (const [index, [category, jitter, delayMs]] of reports.entries()) {
-      const task = await take(template);
+      const task = await acquire(template);
       const ended = await end(task, { kind: 'fail', category, reason: 'Why.' }, jitter);
       expect(ended).toMatchObject({ kind: 'ended', reply: { willRetry: true, nodeState: 'Pending' } });
       const waitMs = (await waitOf(graph))!;
@@ -147,7 +147,7 @@ describe('back-off', () => {
       );
       await timePasses(graph);
     }
-    const last = await end(await take(template), { kind: 'fail', category: 'error', reason: 'Why.' });
+    const last = await end(await acquire(template), { kind: 'fail', category: 'error', reason: 'Why.' });
     expect(last).toMatchObject({ reply: { willRetry: false, nodeState: 'Failed', nextAttemptAt: null } });
     expect(await detailsOf(graph)).toBe('error: Why.');
   });
@@ -156,7 +156,7 @@ describe('back-off', () => {
     const { template, graph } = await setUp();
     const waits: Array<number | undefined> = [];
     for (let release = 1; release <= 5; release++) {
-      const task = await take(template);
+      const task = await acquire(template);
       expect(task.attempt).toBe(1);
       await end(task, { kind: 'release', reason: `shutdown ${release}` });
       expect(await detailsOf(graph)).toBe(`Given back: shutdown ${release}`);
@@ -165,7 +165,7 @@ describe('back-off', () => {
       await timePasses(graph);
     }
     expect(waits).toEqual([undefined, undefined, 1, 2, 4]);
-    const last = await take(template);
+    const last = await acquire(template);
     expect(await finish(database, holderOf(last), graph, last)).toMatchObject({ kind: 'ended' });
   });
 });
@@ -173,10 +173,10 @@ describe('back-off', () => {
 describe('a lost lease', () => {
   test('in the last attempt ends the run as a time-out; one before is tried again at once', async () => {
     const { template, graph } = await setUp({ maxAttempts: 2 });
-    const first = await take(template);
+    const first = await acquire(template);
     await overdue(first, 'lease_until');
     expect(await stateOf(database, graph, 'n1')).toBe(nodeStateCodes.Pending);
-    const second = await take(template);
+    const second = await acquire(template);
     expect(second).toMatchObject({ runId: first.runId, attempt: 2 });
     await overdue(second, 'lease_until');
     expect(await detailsOf(graph)).toBe('timeout: The runner stopped answering.');
@@ -193,25 +193,25 @@ describe('a lost lease', () => {
 describe('a suspended node', () => {
   test('stays so, whoever looks, until a reprocess', async () => {
     const { template, graph } = await setUp();
-    await end(await take(template), { ...completed, outcome: 'suspended', statusDetails: 'Waits for laps.' });
+    await end(await acquire(template), { ...completed, outcome: 'suspended', statusDetails: 'Waits for laps.' });
     await reconcileSession(database, graph.sessionId);
     expect(await stateOf(database, graph, 'n1')).toBe(nodeStateCodes.Suspended);
     expect(await detailsOf(graph)).toBe('Waits for laps.');
     await requestReprocess(database, graph.nodes.n1!);
     expect(await stateOf(database, graph, 'n1')).toBe(nodeStateCodes.Pending);
-    expect(await take(template)).toMatchObject({ reason: 'reprocess', attempt: 1 });
+    expect(await acquire(template)).toMatchObject({ reason: 'reprocess', attempt: 1 });
   });
 });
 
 test('outputs without an identifier, published before an attempt died, are not taken for those of the next', async () => {
   const { template, graph } = await setUp({ incremental: true });
   const second = (await upload(database, graph, 'input')).output.id;
-  const task = await take(template);
+  const task = await acquire(template);
   const [first, ...others] = await inputsOf(task);
   expect(others).toEqual([second]);
   await writeUnnamed(graph, task, first!);
   await overdue(task, 'lease_until');
-  const again = await take(template);
+  const again = await acquire(template);
   expect(await writeUnnamed(graph, again, second)).toMatchObject({ kind: 'created' });
   expect(await publishedOf(graph)).toEqual([`${task.runId}.1`, `${task.runId}.2`]);
 });
@@ -219,13 +219,13 @@ test('outputs without an identifier, published before an attempt died, are not t
 test('an output without an identifier that was staged after the last move is met again, one before it is not', async () => {
   const { template, graph } = await setUp({ incremental: true });
   const second = (await upload(database, graph, 'input')).output.id;
-  const task = await take(template);
+  const task = await acquire(template);
   const [first] = await inputsOf(task);
   await writeOne(database, holderOf(task), graph, task, null);
   expect(await passInput(task, first!)).toMatchObject({ kind: 'moved' });
   await writeOne(database, holderOf(task), graph, task, null);
   await overdue(task, 'lease_until');
-  const again = await take(template);
+  const again = await acquire(template);
   expect(await writeOne(database, holderOf(again), graph, again, null)).toMatchObject({ kind: 'existing' });
   expect(await writeUnnamed(graph, again, second)).toMatchObject({ kind: 'created' });
   expect((await end(again, completed)).kind).toBe('ended');
@@ -235,13 +235,13 @@ test('an output without an identifier that was staged after the last move is met
 test('an output without an identifier that the present watermark has published is not taken for that of the next input', async () => {
   const { template, graph } = await setUp({ incremental: true });
   const second = (await upload(database, graph, 'input')).output.id;
-  const task = await take(template);
+  const task = await acquire(template);
   const [first] = await inputsOf(task);
   await passInput(task, first!);
   await writeOne(database, holderOf(task), graph, task, null);
   await passInput(task, first!);
   await overdue(task, 'lease_until');
-  const again = await take(template);
+  const again = await acquire(template);
   expect(await writeUnnamed(graph, again, second)).toMatchObject({ kind: 'created' });
   expect(await publishedOf(graph)).toEqual([1, 2].map((number) => `${task.runId}.${number}`));
 });

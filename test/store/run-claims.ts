@@ -1,6 +1,6 @@
 /** Claims of runs, and the fence that every write of a claim's holder passes. Run by runs.test.ts in its world. */
 import { describe, expect, test } from 'vitest';
-import { arrive, claimNext } from '../../store/runs/claims.ts';
+import { registerClaim, claimNext } from '../../store/runs/claims.ts';
 import { endTask } from '../../store/runs/end-task.ts';
 import { endOverdueClaims } from '../../store/runs/expire-leases.ts';
 import { recordHeartbeat, renewLease } from '../../store/runs/lease.ts';
@@ -57,8 +57,8 @@ export function claimTests({ database, runner, ownTemplate, expireLease }: RunWo
     test('of several claims of one instance only the newest can win', async () => {
       const template = await ownTemplate();
       const graph = await makeGraph(database, chain(1, template));
-      const older = await arrive(database, runner('same'));
-      await arrive(database, runner('same'));
+      const older = await registerClaim(database, runner('same'));
+      await registerClaim(database, runner('same'));
       await upload(database, graph, 'input');
       const request = { claimSeq: older.claimSeq, templates: [template], leaseSeconds: 30 };
       expect(await claimNext(database, runner('same'), request)).toBeUndefined();

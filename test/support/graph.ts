@@ -6,7 +6,7 @@ import type { Database } from '../../store/connection/database.ts';
 import { type PublishResult, publishUpload } from '../../store/outputs/publish.ts';
 import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import type { ClaimedTask } from '../../store/runs/claims.ts';
-import { arrive, claimNext } from '../../store/runs/claims.ts';
+import { registerClaim, claimNext } from '../../store/runs/claims.ts';
 import { endTask } from '../../store/runs/end-task.ts';
 import { writeTaskOutput } from '../../store/runs/task-outputs.ts';
 
@@ -154,7 +154,7 @@ export async function claim(
   identity: RunnerIdentity,
   template = 'outside',
 ): Promise<ClaimedTask | undefined> {
-  const { claimSeq } = await arrive(database, identity);
+  const { claimSeq } = await registerClaim(database, identity);
   return claimNext(database, identity, { claimSeq, templates: [template], leaseSeconds: 30 });
 }
 

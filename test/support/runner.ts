@@ -44,7 +44,7 @@ export interface TestRunner {
   claim(template: string | readonly string[], waitSeconds?: number, signal?: AbortSignal): Promise<Answer>;
   /** Claims and fails the test when there is nothing. */
   // biome-ignore lint/suspicious/noExplicitAny: what a server sends is whatever the test then says it must be.
-  take(template: string, waitSeconds?: number): Promise<any>;
+  acquire(template: string, waitSeconds?: number): Promise<any>;
   call(method: string, path: string, json?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** A call for a task: `complete` is `PUT /tasks/{taskId}/complete`. */
   end(taskId: string, how: 'complete' | 'fail' | 'release', json?: unknown): Promise<Answer>;
@@ -140,7 +140,7 @@ function testRunner(url: string, token: string, instanceId: string): TestRunner 
   return {
     instanceId,
     claim,
-    async take(template, waitSeconds = 0) {
+    async acquire(template, waitSeconds = 0) {
       const answer = await claim(template, waitSeconds);
       if (answer.status !== 200) throw new Error(`claim: ${answer.status} ${JSON.stringify(answer.body)}`);
       return answer.body;

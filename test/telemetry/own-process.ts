@@ -35,15 +35,15 @@ export function ownProcessTests(database: Database): void {
 
     test('that is rolled back is not counted', async () => {
       const told: string[] = [];
-      const tell = (name: string, isBroken: boolean) => async (tx: Tx) => {
+      const record = (name: string, isBroken: boolean) => async (tx: Tx) => {
         if (name.startsWith('entities')) await tx.em.execute('select 1');
         tx.onCommit(() => void told.push(name));
         if (isBroken) throw new Error('broken');
       };
-      await expect(database.transaction(tell('rolled back', true))).rejects.toThrow('broken');
-      await expect(database.transaction(tell('entities rolled back', true))).rejects.toThrow('broken');
-      await database.transaction(tell('statements', false));
-      await database.transaction(tell('entities', false));
+      await expect(database.transaction(record('rolled back', true))).rejects.toThrow('broken');
+      await expect(database.transaction(record('entities rolled back', true))).rejects.toThrow('broken');
+      await database.transaction(record('statements', false));
+      await database.transaction(record('entities', false));
       expect(told).toEqual(['statements', 'entities']);
     });
   });

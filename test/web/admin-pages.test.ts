@@ -74,7 +74,7 @@ describe.skipIf(program === null)('the pages for operators', () => {
   test('a runner is seen with its task, drained and brought back', async () => {
     const runner = stage.runner({ instanceId: 'workbench-7' });
     await stage.upload(graph, 'input', '1');
-    await runner.take(graph.template);
+    await runner.acquire(graph.template);
     await click('Refresh');
     const row = page.getByRole('row').filter({ hasText: 'workbench-7' });
     await row.getByRole('link', { name: 'n1' }).waitFor();

@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runnerStage } from '../support/runner.ts';
 import { testWorkflows } from '../support/workflows.ts';
-import { accessibilityFaults, type Look, looks, wear } from './axe.ts';
+import { accessibilityFaults, type Appearance, appearances, wear } from './axe.ts';
 import {
   buildConsole,
   findChromium,
@@ -42,7 +42,7 @@ describe.skipIf(program === null)('every page of the console', () => {
     [world] = await made;
     page = await browser.newPage();
     page.setDefaultTimeout(30_000);
-    await wear(page, looks[0]!);
+    await wear(page, appearances[0]!);
     await signInAs(page, `${api.url}/sessions`, people.Administrator);
   }, 240_000);
   afterAll(async () => await browser?.close());
@@ -52,7 +52,7 @@ describe.skipIf(program === null)('every page of the console', () => {
     await stranger.goto(api.url);
     await stranger.getByLabel('Username').waitFor();
     const faults: string[] = [];
-    for (const look of looks) faults.push(...(await faultsOf(stranger, 'sign-in', look)));
+    for (const look of appearances) faults.push(...(await faultsOf(stranger, 'sign-in', look)));
     await stranger.close();
     expect(faults).toEqual([]);
   }, 60_000);
@@ -60,12 +60,12 @@ describe.skipIf(program === null)('every page of the console', () => {
   test.each(pages)(
     '$name',
     async ({ name, path, ready, open }) => {
-      await wear(page, looks[0]!);
+      await wear(page, appearances[0]!);
       await goWithin(page, path(world));
       await page.locator(ready).first().waitFor();
       await open?.(page);
       const faults: string[] = [];
-      for (const look of looks) faults.push(...(await faultsOf(page, name, look)));
+      for (const look of appearances) faults.push(...(await faultsOf(page, name, look)));
       expect(faults).toEqual([]);
     },
     90_000,
@@ -87,7 +87,7 @@ describe.skipIf(program === null)('every page of the console', () => {
     expect(browser.offences).toEqual([]);
   });
 
-  async function faultsOf(tab: Page, name: string, look: Look): Promise<string[]> {
+  async function faultsOf(tab: Page, name: string, look: Appearance): Promise<string[]> {
     await wear(tab, look);
     await picture(tab, `look-${name}-${look.name}`);
     const wide = await tooWide(tab);

@@ -5,22 +5,22 @@ import type { Page } from 'playwright-core';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-export interface Look {
+export interface Appearance {
   readonly name: string;
   readonly colorScheme: 'light' | 'dark';
   readonly width: number;
 }
 
 /** Both colour schemes on a desk, and the smallest phone that is still sold, in dark. */
-export const looks: readonly Look[] = [
+export const appearances: readonly Appearance[] = [
   { name: 'light', colorScheme: 'light', width: 1440 },
   { name: 'dark', colorScheme: 'dark', width: 1440 },
   { name: 'phone', colorScheme: 'dark', width: 360 },
 ];
 
-export async function wear(page: Page, look: Look): Promise<void> {
-  await page.emulateMedia({ colorScheme: look.colorScheme, reducedMotion: 'reduce' });
-  await page.setViewportSize({ width: look.width, height: 900 });
+export async function wear(page: Page, appearance: Appearance): Promise<void> {
+  await page.emulateMedia({ colorScheme: appearance.colorScheme, reducedMotion: 'reduce' });
+  await page.setViewportSize({ width: appearance.width, height: 900 });
 }
 
 interface Violation {

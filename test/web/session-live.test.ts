@@ -45,7 +45,7 @@ describe.skipIf(program === null)('the session page', () => {
     await stage.upload(graph, 'input', '1');
     await stands('n1', 'Pending');
     await page.getByText(/Queued since/).waitFor();
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     await stands('n1', 'Processing');
     await page.getByText(/Attempt 1 of 2 is held by laboratory-3/).waitFor();
     await page.getByText('1 of 2 held by laboratory-3').waitFor();
@@ -68,7 +68,7 @@ describe.skipIf(program === null)('the session page', () => {
   });
 
   test('shows the attempts of a failed node with their reasons and has it tried again', async () => {
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     await runner.end(task.taskId, 'fail', { category: 'validation', reason: 'Row 7 is no lap.' });
     await stands('n2', 'Failed');
     await node('n2').click();
@@ -78,7 +78,7 @@ describe.skipIf(program === null)('the session page', () => {
     await picture(page, 'session-attempts');
     await page.getByRole('button', { name: 'Retry', exact: true }).click();
     await stands('n2', 'Pending');
-    const again = await runner.take(graph.template);
+    const again = await runner.acquire(graph.template);
     await runner.end(again.taskId, 'fail', { category: 'validation', reason: 'Row 8 is no lap.' });
     await stands('n2', 'Failed');
     await page.getByRole('button', { name: 'Retry all failed' }).click();
@@ -97,7 +97,7 @@ describe.skipIf(program === null)('the session page', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Reprocess' }).click();
     await stands('n2', 'Pending');
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     await runner.write(task.taskId, '92.4');
     await runner.end(task.taskId, 'complete', { outcome: 'completed' });
     await stands('n2', 'Succeeded');

@@ -8,7 +8,7 @@ export interface StateStyle {
   icon: IconName;
 }
 
-const looks: Record<string, StateStyle> = {
+const styles: Record<string, StateStyle> = {
   NeverBegan: { tone: 'idle', label: 'Never began', icon: 'circle' },
   Pending: { tone: 'waiting', label: 'Pending', icon: 'clock' },
   Processing: { tone: 'working', label: 'Processing', icon: 'spinner' },
@@ -28,7 +28,7 @@ export const stateOrder = [
 ] as const;
 
 export function stateStyle(state: string): StateStyle {
-  return looks[state] ?? { tone: 'idle', label: 'Unknown', icon: 'circle' };
+  return styles[state] ?? { tone: 'idle', label: 'Unknown', icon: 'circle' };
 }
 
 /** True while the node will go on by itself, so that it is worth looking again. */

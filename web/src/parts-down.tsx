@@ -27,15 +27,15 @@ export function PartsDown() {
   useEffect(() => {
     if (!operate) return;
     const controller = new AbortController();
-    const look = () => {
+    const check = () => {
       if (document.hidden) return;
       readMetrics(controller.signal)
         .then((text) => setDown(partsDown(text)))
         // A look that fails says nothing of the parts; the page's own requests tell what is wrong.
         .catch(() => undefined);
     };
-    look();
-    const timer = window.setInterval(look, checkEveryMs);
+    check();
+    const timer = window.setInterval(check, checkEveryMs);
     return () => {
       window.clearInterval(timer);
       controller.abort();

@@ -23,7 +23,7 @@ export class HangWatch {
     this.#cancelledSinceMs.clear();
   }
 
-  look(seen: readonly (readonly [DeployedRunner, HeldProcess])[]): void {
+  check(seen: readonly (readonly [DeployedRunner, HeldProcess])[]): void {
     const hangSeconds = this.#parts.settings.SDK_RUNNERS_HANG_SECONDS;
     const longAgoMs = performance.now() - hangSeconds * 1_000;
     this.#upSinceMs ??= performance.now();

@@ -53,7 +53,7 @@ export class RunnerHost {
 
   async #round(): Promise<void> {
     try {
-      this.#hangWatch.look(await this.#reconcile());
+      this.#hangWatch.check(await this.#reconcile());
     } catch (error) {
       this.#hangWatch.reset();
       throw error;

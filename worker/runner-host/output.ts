@@ -19,7 +19,7 @@ export class RunnerOutput {
   #windowBeganAtMs = Number.NEGATIVE_INFINITY;
   #lines = 0;
   #leftOutCharacters = 0;
-  #telling: NodeJS.Timeout | undefined;
+  #logging: NodeJS.Timeout | undefined;
 
   constructor(log: Logger) {
     this.#log = log;
@@ -67,12 +67,12 @@ export class RunnerOutput {
 
   #leaveOut(characters: number): void {
     this.#leftOutCharacters += characters;
-    this.#telling ??= setTimeout(() => this.#logLeftOut(), logEveryMs).unref();
+    this.#logging ??= setTimeout(() => this.#logLeftOut(), logEveryMs).unref();
   }
 
   #logLeftOut(): void {
-    clearTimeout(this.#telling);
-    this.#telling = undefined;
+    clearTimeout(this.#logging);
+    this.#logging = undefined;
     if (this.#leftOutCharacters === 0) return;
     const characters = this.#leftOutCharacters;
     this.#leftOutCharacters = 0;
@@ -87,9 +87,9 @@ export class RunnerOutput {
     }
     this.#lines += 1;
     const text = line.length > lineCharacters ? `${line.slice(0, lineCharacters)}…` : line.trimEnd();
-    const told = kitLine(text);
-    if (told === undefined) this.#log.info({ stream }, text);
-    else this.#log[told.level]({ stream, fields: told.fields }, told.message);
+    const logged = kitLine(text);
+    if (logged === undefined) this.#log.info({ stream }, text);
+    else this.#log[logged.level]({ stream, fields: logged.fields }, logged.message);
   }
 }
 

@@ -111,7 +111,7 @@ export class Desk {
     const { instanceId, covers, waitMs, signal } = request;
     const instance = this.#instance(instanceId);
     instance.waiter?.answer(undefined);
-    if (instance.held !== undefined) this.#giveUp(instance.held);
+    if (instance.held !== undefined) this.#releaseHeld(instance.held);
     const claim = this.#nextClaim(instanceId, covers);
     if (claim !== undefined || waitMs === 0) return claim;
     return await new Promise((resolve) => {
@@ -145,7 +145,7 @@ export class Desk {
     this.#instances.get(instanceId)?.waiter?.answer(undefined);
   }
 
-  #giveUp(claim: Claim): void {
+  #releaseHeld(claim: Claim): void {
     this.end(claim, { how: 'given-up', atMs: performance.now() });
     if (claim.used) this.#events.lost(claim.run);
     else this.enqueue(claim.run);

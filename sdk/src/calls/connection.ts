@@ -72,7 +72,7 @@ export class Connection {
       } catch (error) {
         call.signal?.throwIfAborted();
         if (!mayRepeat(call, error, backOff)) throw error;
-        this.#tell(call, error, backOff.failures + 1);
+        this.#report(call, error, backOff.failures + 1);
         await backOff.wait(error, call.signal);
       }
     }
@@ -103,7 +103,7 @@ export class Connection {
     this.#http.close();
   }
 
-  #tell(call: Call, error: unknown, failures: number): void {
+  #report(call: Call, error: unknown, failures: number): void {
     const level = failures < failuresToWarn ? 'debug' : 'warn';
     this.#settings.log(level, `${call.method} ${call.path}: ${messageOf(error)}; trying again`, { failures });
   }

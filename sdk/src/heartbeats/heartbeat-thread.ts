@@ -12,7 +12,7 @@ const http = new HttpClient();
 const keepers = new Map<string, Keeper>();
 const failuresBeforeReport = 3;
 
-function tell(message: FromThread): void {
+function post(message: FromThread): void {
   parentPort?.postMessage(message);
 }
 
@@ -51,7 +51,7 @@ class Keeper {
   #schedule(waitMs: number): void {
     clearTimeout(this.#timer);
     if (this.#isEnding || this.#over.signal.aborted) return;
-    this.#timer = setTimeout(() => void this.#beat(), waitMs);
+    this.#timer = setTimeout(() => void this.#heartbeat(), waitMs);
   }
 
   /** News go out at once, but not more often than three times an interval. */
@@ -60,7 +60,7 @@ class Keeper {
     this.#schedule(Math.max(0, earliestMs - performance.now()));
   }
 
-  async #beat(): Promise<void> {
+  async #heartbeat(): Promise<void> {
     this.#isSending = true;
     this.#hasNews = false;
     this.#beganAtMs = performance.now();
@@ -81,7 +81,7 @@ class Keeper {
     const { taskId } = this.#task;
     if (error instanceof ApiError && isEnd(error)) {
       this.stop();
-      tell({ kind: 'refused', taskId, status: error.status, message: messageOf(error) });
+      post({ kind: 'refused', taskId, status: error.status, message: messageOf(error) });
       return;
     }
     // News that the platform does not take must not cost the lease.
@@ -89,11 +89,11 @@ class Keeper {
     this.#schedule(this.#backOff.nextMs(error));
     const { failures } = this.#backOff;
     if (failures === failuresBeforeReport)
-      tell({ kind: 'failing', taskId, failures, message: messageOf(error) });
+      post({ kind: 'failing', taskId, failures, message: messageOf(error) });
   }
 
   #noteCancel(): void {
-    tell({ kind: 'cancel-requested', taskId: this.#task.taskId });
+    post({ kind: 'cancel-requested', taskId: this.#task.taskId });
     this.#cancelTimer ??= setTimeout(() => void this.#endCancelled(), this.#task.cancelGraceMs);
   }
 
@@ -110,7 +110,7 @@ class Keeper {
     while (!signal.aborted) {
       try {
         await this.#put('fail', cancelReport);
-        tell({ kind: 'cancel-told', taskId });
+        post({ kind: 'cancel-told', taskId });
         this.stop();
       } catch (error) {
         // Refused: it has ended already.
@@ -165,4 +165,4 @@ parentPort?.on('message', (message: ToThread) => {
       break;
   }
 });
-tell({ kind: 'ready' });
+post({ kind: 'ready' });

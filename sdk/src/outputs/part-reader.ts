@@ -14,7 +14,7 @@ export class PartReader {
   readonly #chunks: AsyncIterator<Bytes> | Iterator<Bytes>;
   readonly #makeBuffer: (sizeBytes: number) => Uint8Array;
   /** Read and not yet handed out. */
-  #ahead: Uint8Array = new Uint8Array(0);
+  #buffered: Uint8Array = new Uint8Array(0);
   #isOver = false;
 
   /** @param makeBuffer memory for a part; it belongs to whoever gets the part */
@@ -28,10 +28,10 @@ export class PartReader {
     const buffer = this.#makeBuffer(sizeBytes);
     let filled = 0;
     while (filled < sizeBytes && (await this.#fill())) {
-      const piece = this.#ahead.subarray(0, sizeBytes - filled);
+      const piece = this.#buffered.subarray(0, sizeBytes - filled);
       buffer.set(piece, filled);
       filled += piece.length;
-      this.#ahead = this.#ahead.subarray(piece.length);
+      this.#buffered = this.#buffered.subarray(piece.length);
     }
     return { bytes: buffer.subarray(0, filled), isLast: !(await this.#fill()) };
   }
@@ -45,12 +45,12 @@ export class PartReader {
 
   /** True when bytes are at hand. */
   async #fill(): Promise<boolean> {
-    while (this.#ahead.length === 0 && !this.#isOver) {
+    while (this.#buffered.length === 0 && !this.#isOver) {
       const next = await this.#chunks.next();
       if (next.done === true) this.#isOver = true;
-      else this.#ahead = toBytes(next.value);
+      else this.#buffered = toBytes(next.value);
     }
-    return this.#ahead.length > 0;
+    return this.#buffered.length > 0;
   }
 }
 

@@ -73,7 +73,7 @@ export class Slot {
         throw error;
       });
       if (claim === undefined || !stopping.aborted) return claim;
-      await this.#giveBack(claim);
+      await this.#releaseTask(claim);
       return undefined;
     } finally {
       stopping.removeEventListener('abort', onStopping);
@@ -89,7 +89,7 @@ export class Slot {
     try {
       const signal = AbortSignal.timeout(withdrawMs);
       const claim = await this.#sendClaim(0, { patience: 'never', silenceMs: withdrawMs, signal });
-      if (claim !== undefined) await this.#giveBack(claim);
+      if (claim !== undefined) await this.#releaseTask(claim);
       await Promise.race([waiting, delay(withdrawMs, undefined, { signal })]);
     } catch {
       // The platform does not answer: nothing can be given back either.
@@ -111,7 +111,7 @@ export class Slot {
     return status === 200 ? body : undefined;
   }
 
-  async #giveBack(claim: ClaimWire): Promise<void> {
+  async #releaseTask(claim: ClaimWire): Promise<void> {
     const signal = AbortSignal.timeout(withdrawMs);
     const calls = this.#callsOf(claim, signal, () => undefined);
     const report: Report = { kind: 'release', reason: new TaskCancelled('shutdown').message };
@@ -192,7 +192,7 @@ export class Slot {
     const { aborting, leaving, settings } = this.#parts;
     // The process is about to end.
     if (aborting.aborted) return;
-    const tell = setTimeout(
+    const report = setTimeout(
       () => settings.log('warn', 'the code of an aborted task goes on; no new task is claimed', { ...ids }),
       settleMs,
     );
@@ -200,7 +200,7 @@ export class Slot {
       if (leaving.aborted) resolve();
       leaving.addEventListener('abort', () => resolve(), { once: true });
     });
-    await Promise.race([running, left]).finally(() => clearTimeout(tell));
+    await Promise.race([running, left]).finally(() => clearTimeout(report));
   }
 
   #callsOf(

@@ -34,7 +34,7 @@ describe('why a node is not running is told in one sentence', () => {
     expect((await explain(graph, 'n1')).sentence).toMatch(
       /^Queued since .*Z behind 0 tasks; of \d+ runners? of type outside-runner \d+ (is|are) busy\.$/,
     );
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     await runner.call('PUT', `/tasks/${task.taskId}/heartbeat`, { phase: 'reading', message: 'lap 1' });
     expect((await explain(graph, 'n1')).sentence).toMatch(
       `Attempt 1 of 2 is held by ${runner.instanceId}, which reports "reading: lap 1"; its lease runs until `,
@@ -44,7 +44,7 @@ describe('why a node is not running is told in one sentence', () => {
     expect(waiting).toMatchObject({ why: 'waits-for-retry', state: 'Pending' });
     expect(waiting.sentence).toMatch(/^Attempt 2 of 2 is due at .*Z \(.*error: no disk\)\.$/);
     await database.query(`update node_run set state = 'queued', due_at = null where id = $1`, [task.runId]);
-    const second = await runner.take(graph.template);
+    const second = await runner.acquire(graph.template);
     await runner.end(second.taskId, 'fail', { reason: 'no disk', category: 'error' });
     const failed = await explain(graph, 'n1');
     expect(failed).toMatchObject({
@@ -62,10 +62,10 @@ describe('why a node is not running is told in one sentence', () => {
     expect((await explain(graph, 'n1')).sentence).toMatch(/^The session is frozen since .*Z; its tasks wait/);
     await sessionCall(graph, '/unfreeze');
     const runner = stage.runner();
-    await runner.end((await runner.take(graph.template)).taskId, 'complete', { outcome: 'suspended' });
+    await runner.end((await runner.acquire(graph.template)).taskId, 'complete', { outcome: 'suspended' });
     expect(await explain(graph, 'n1')).toMatchObject({ why: 'suspended', state: 'Suspended' });
     await stage.upload(graph, 'input', 'b');
-    await runner.end((await runner.take(graph.template)).taskId, 'complete', { outcome: 'no-output' });
+    await runner.end((await runner.acquire(graph.template)).taskId, 'complete', { outcome: 'no-output' });
     expect(await explain(graph, 'n1')).toMatchObject({ why: 'up-to-date', facts: { openRun: null } });
   });
 
@@ -73,7 +73,7 @@ describe('why a node is not running is told in one sentence', () => {
     const graph = await stage.chainOf(2);
     await stage.upload(graph, 'input', 'a');
     const runner = stage.runner();
-    const { taskId } = await runner.take(graph.template);
+    const { taskId } = await runner.acquire(graph.template);
     await runner.write(taskId, 'a');
     await sessionCall(graph, '/freeze');
     await runner.end(taskId, 'complete', { outcome: 'completed' });
@@ -135,7 +135,7 @@ describe('the lineage of an output', () => {
       'x-platform-output-identifier': 'lap',
     });
     const runner = stage.runner();
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     const { body: written } = await runner.write(task.taskId, 'out');
     await runner.end(task.taskId, 'complete', { outcome: 'completed' });
     await stage.upload(graph, 'input', 'replaced', { 'x-platform-output-identifier': 'lap' });
@@ -164,7 +164,7 @@ describe('the lineage of an output', () => {
     const { graph, made, runner: newRunner } = await tokenStage(stage);
     await stage.upload(graph, 'input', 'a');
     const runner = newRunner();
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     const { body: written } = await runner.write(task.taskId, 'out');
     await runner.end(task.taskId, 'complete', { outcome: 'completed' });
     await database.query('delete from runner_token where id = $1', [made.id]);

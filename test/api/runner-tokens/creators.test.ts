@@ -79,7 +79,7 @@ describe('a runner token ends with its creator', () => {
     const { person, runnerType, made } = await creator();
     const graph = await stage.chainOf(1, { runnerType });
     await upload(database, graph, 'input');
-    await stage.runner({ token: made.token }).take(graph.template);
+    await stage.runner({ token: made.token }).acquire(graph.template);
     await ask(api.url, 'DELETE', `${users}/${person.userId}`, { token: people.adminToken });
     await makeDue(person);
     await eventually('it is refused', async () => (await whoami(made.token)).status === 401);
@@ -125,7 +125,7 @@ describe('a runner token reaches as far as its creator’s present role', () => 
     const graph = await stage.chainOf(1, { runnerType: deployed });
     await upload(database, graph, 'input');
     const runner = stage.runner({ token: made.token });
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     expect((await whoami(made.token)).body.runnerTypes.sort()).toEqual([external, deployed].sort());
     await change(person, { role: 'Developer' });
     await asked(person);

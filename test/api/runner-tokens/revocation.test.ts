@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
-import { arrive, claimNext } from '../../../store/runs/claims.ts';
+import { registerClaim, claimNext } from '../../../store/runs/claims.ts';
 import { startTestApi } from '../../support/api.ts';
 import { eventually } from '../../support/eventually.ts';
 import { claim, makeGraph, outsideTemplate, upload } from '../../support/graph.ts';
@@ -37,7 +37,7 @@ describe('the tasks of a revoked token', () => {
     const { graph, made, runner: newRunner } = await tokenStage(stage);
     await upload(database, graph, 'input');
     const runner = newRunner();
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     await runner.call('PUT', `/tasks/${task.taskId}/heartbeat`, { phase: 'half-way' });
     await runner.write(task.taskId, 'half', { 'x-platform-output-identifier': 'half' });
     expect((await revoke(stage, made.id)).status).toBe(204);
@@ -52,7 +52,7 @@ describe('the tasks of a revoked token', () => {
         expect([answer.status, answer.body.code]).toEqual([401, 'unauthorized']);
     }
     const next = stage.runner();
-    const again = await next.take(graph.template);
+    const again = await next.acquire(graph.template);
     expect(again).toMatchObject({ runId: task.runId, attempt: 1, reason: 'input' });
     expect((await next.end(again.taskId, 'complete', { outcome: 'completed' })).status).toBe(200);
     expect(await claimsOf(made.id)).toEqual([{ ending: 'token-ended', attempt: 1 }]);
@@ -61,16 +61,16 @@ describe('the tasks of a revoked token', () => {
   test('are given back by any process when the one that revoked it died in between', async () => {
     const { graph, made, runner } = await tokenStage(stage);
     await upload(database, graph, 'input');
-    await runner().take(graph.template);
+    await runner().acquire(graph.template);
     await database.query('update runner_token set revoked_at = clock_timestamp() where id = $1', [made.id]);
     await promptly('nothing is held', async () => (await heldBy(made.id)) === 0);
-    expect((await stage.runner().take(graph.template)).attempt).toBe(1);
+    expect((await stage.runner().acquire(graph.template)).attempt).toBe(1);
   });
 
   test('are given back when it expires', async () => {
     const { graph, made, runner } = await tokenStage(stage);
     await upload(database, graph, 'input');
-    await runner().take(graph.template);
+    await runner().acquire(graph.template);
     const waiting = runner().claim([], 60);
     await eventually('a claim waits', () => waiters.idleCount === 1);
     await database.query(
@@ -85,7 +85,7 @@ describe('the tasks of a revoked token', () => {
     const { graph, made } = await tokenStage(stage);
     await upload(database, graph, 'input');
     const identity = { holder: `token:${made.id}`, instanceId: randomUUID() };
-    const { claimSeq } = await arrive(database, identity);
+    const { claimSeq } = await registerClaim(database, identity);
     const request = { claimSeq, templates: [graph.template], leaseSeconds: 30 };
     await database.transaction(async (tx) => {
       expect(await claimNext(tx, identity, request)).toBeDefined();
@@ -106,8 +106,8 @@ describe('the tasks of a revoked token', () => {
       const graph = await makeGraph(database, [{ name: 'input', parents: [] }, ...nodes]);
       await upload(database, graph, 'input');
     }
-    const take = () => claim(database, { holder: `token:${made.id}`, instanceId: randomUUID() }, template);
-    for (let taken = 0; taken < 300; taken += 30) await Promise.all(Array.from({ length: 30 }, take));
+    const acquire = () => claim(database, { holder: `token:${made.id}`, instanceId: randomUUID() }, template);
+    for (let taken = 0; taken < 300; taken += 30) await Promise.all(Array.from({ length: 30 }, acquire));
     expect(await heldBy(made.id)).toBe(300);
     await database.query('update runner_token set revoked_at = clock_timestamp() where id = $1', [made.id]);
     await promptly('nothing is held', async () => (await heldBy(made.id)) === 0);
@@ -195,7 +195,7 @@ describe('bytes under way', () => {
     const { graph, made, runner: newRunner } = await tokenStage(stage);
     const sent = await stage.upload(graph, 'input', Buffer.alloc(64 * 1024 * 1024, 'x'));
     const runner = newRunner();
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     return { made, runner, taskId: task.taskId as string, inputId: sent.body.id as number };
   }
 
@@ -287,7 +287,7 @@ test('a token that is revoked leaves the others of its creator alone', async () 
   const other = await newToken(stage, [runnerType]);
   await upload(database, graph, 'input');
   const runner = stage.runner({ token: other.token });
-  const task = await runner.take(graph.template);
+  const task = await runner.acquire(graph.template);
   await revoke(stage, made.id);
   expect((await runner.call('PUT', `/tasks/${task.taskId}/heartbeat`, {})).status).toBe(200);
   expect((await stage.runner({ token: people.Developer.token }).call('GET', '/whoami')).status).toBe(200);

@@ -43,7 +43,7 @@ describe('a runner token', () => {
     const { graph, runner: newRunner } = await tokenStage(stage, { length: 2 });
     await upload(database, graph, 'input');
     const runner = newRunner();
-    const first = await runner.take(graph.template);
+    const first = await runner.acquire(graph.template);
     expect((await runner.call('PUT', `/tasks/${first.taskId}/heartbeat`, {})).status).toBe(200);
     expect((await runner.write(first.taskId, 'a')).status).toBe(201);
     expect((await runner.end(first.taskId, 'complete', { outcome: 'completed' })).status).toBe(200);
@@ -83,7 +83,7 @@ describe('a runner token', () => {
     const { graph, runner: newRunner, runnerType } = await tokenStage(stage);
     await upload(database, graph, 'input');
     const runner = newRunner();
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     const { token } = await newToken(stage, [runnerType]);
     for (const other of [token, people.Developer.token]) {
       const thief = stage.runner({ token: other, instanceId: runner.instanceId });

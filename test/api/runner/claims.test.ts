@@ -76,7 +76,7 @@ describe('a claim', () => {
   test('takes the lease and the beat from the node template', async () => {
     const graph = await stage.chainOf(1, { leaseSeconds: 300 });
     await upload(database, graph, 'input');
-    const task = await stage.runner().take(graph.template);
+    const task = await stage.runner().acquire(graph.template);
     expect(task.heartbeatIntervalSeconds).toBe(100);
     expect(Date.parse(task.leaseExpiresAt) - Date.parse(task.claimedAt)).toBe(300_000);
   });
@@ -161,7 +161,7 @@ describe('a claim', () => {
     const graph = await stage.chainOf(1);
     await upload(database, graph, 'input');
     const [first, second] = [stage.runner(), stage.runner()];
-    const task = await first.take(graph.template);
+    const task = await first.acquire(graph.template);
     await first.call('PUT', `/tasks/${task.taskId}/heartbeat`, {});
     await first.claim(graph.template); // gives up the used task, which counts, and takes it again
     const again = await second.claim(graph.template);
@@ -177,13 +177,13 @@ describe('a claim', () => {
     const graph = await stage.chainOf(1);
     await upload(database, graph, 'input');
     const runner = stage.runner();
-    const first = await runner.take(graph.template);
-    const second = await runner.take(graph.template);
+    const first = await runner.acquire(graph.template);
+    const second = await runner.acquire(graph.template);
     expect(second).toMatchObject({ runId: first.runId, attempt: 1, reason: 'input' });
     expect(second.taskId).not.toBe(first.taskId);
     expect((await runner.call('PUT', `/tasks/${first.taskId}/heartbeat`, {})).status).toBe(404);
     await runner.call('PUT', `/tasks/${second.taskId}/heartbeat`, {});
-    const third = await runner.take(graph.template);
+    const third = await runner.acquire(graph.template);
     expect(third).toMatchObject({ runId: first.runId, attempt: 2, reason: 'retry' });
   });
 });

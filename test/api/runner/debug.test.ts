@@ -8,19 +8,19 @@ const stage = await runnerStage({ INCREMENTAL_MAX_INPUTS: '3' });
 const { api, database, people, platform } = stage;
 const base = '/api/v2/runner/debug/nodes';
 
-function look(graph: StageGraph, node: string, rest: string, token = people.Developer.token) {
+function debug(graph: StageGraph, node: string, rest: string, token = people.Developer.token) {
   return ask(api.url, 'GET', `${base}/${graph.nodes[node]}/${rest}`, { token });
 }
-const contextOf = async (graph: StageGraph, node = 'n1') => (await look(graph, node, 'context')).body;
+const contextOf = async (graph: StageGraph, node = 'n1') => (await debug(graph, node, 'context')).body;
 const modes = ['since-watermark', 'latest', 'all'] as const;
 
 /** What the debug routes show and what a claim then brings are the same. */
 async function expectAsClaimed(graph: StageGraph): Promise<void> {
   const context = await contextOf(graph);
   const before: unknown[] = [];
-  for (const mode of modes) before.push((await look(graph, 'n1', `inputs?mode=${mode}`)).body);
+  for (const mode of modes) before.push((await debug(graph, 'n1', `inputs?mode=${mode}`)).body);
   const runner = stage.runner();
-  const task = await runner.take(graph.template);
+  const task = await runner.acquire(graph.template);
   // The trace is that of the attempt.
   const { taskId, attempt, claimedAt, leaseExpiresAt, heartbeatIntervalSeconds, traceparent, ...claimed } =
     task;
@@ -74,7 +74,7 @@ describe('the context of a node', () => {
       maxInputsPerTask: 3,
     });
     const runner = stage.runner();
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     await runner.call('PUT', `/tasks/${task.taskId}/watermark`, { inputId: ids[2] });
     expect((await contextOf(graph)).incremental).toMatchObject({ watermark: ids[2], pendingInputs: 2 });
     await runner.end(task.taskId, 'complete', { outcome: 'no-output', hasMore: true });
@@ -96,7 +96,7 @@ describe('the context of a node', () => {
     expect(await now()).toEqual(['NeverBegan', 'No output yet of: input.']);
     await stage.upload(graph, 'input', 'x');
     const runner = stage.runner();
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     await runner.end(task.taskId, 'fail', { category: 'error', reason: 'x' });
     expect(await now()).toEqual(['Pending', expect.stringMatching(/^Its next attempt is due at 20.*Z\.$/)]);
     expect(await contextOf(graph)).toMatchObject({ runId: task.runId, reason: 'retry' });
@@ -111,7 +111,7 @@ describe('the context of a node', () => {
       `update node_run set state = 'queued', due_at = null where session_id = $1 and state = 'waiting'`,
       [graph.sessionId],
     );
-    const again = await runner.take(graph.template);
+    const again = await runner.acquire(graph.template);
     await runner.end(again.taskId, 'complete', { outcome: 'no-output' });
     expect(await now()).toEqual(['Succeeded', 'Nothing is new since its last run.']);
   });
@@ -122,23 +122,23 @@ describe('inputs of a node', () => {
     const graph = await stage.chainOf(1);
     const ids: number[] = [];
     for (const bytes of ['first', 'second']) ids.push((await stage.upload(graph, 'input', bytes)).body.id);
-    const first = await look(graph, 'n1', 'inputs?mode=all&limit=1');
+    const first = await debug(graph, 'n1', 'inputs?mode=all&limit=1');
     expect(first.body.inputs.map(({ outputId }: { outputId: number }) => outputId)).toEqual([ids[0]]);
-    const second = await look(graph, 'n1', `inputs?mode=all&limit=1&cursor=${first.body.nextCursor}`);
+    const second = await debug(graph, 'n1', `inputs?mode=all&limit=1&cursor=${first.body.nextCursor}`);
     expect(second.body).toMatchObject({ inputs: [{ outputId: ids[1] }], nextCursor: null });
-    expect((await look(graph, 'n1', `inputs/${ids[0]}/data`)).body).toBe('first');
+    expect((await debug(graph, 'n1', `inputs/${ids[0]}/data`)).body).toBe('first');
     const range = await ask(api.url, 'GET', `${base}/${graph.nodes.n1}/inputs/${ids[1]}/data`, {
       token: people.Developer.token,
       headers: { range: 'bytes=1-3' },
     });
     expect([range.status, range.body]).toEqual([206, 'eco']);
     for (const query of ['mode=newest', 'limit=0', 'limit=501', 'cursor=x']) {
-      const wrong = await look(graph, 'n1', `inputs?${query}`);
+      const wrong = await debug(graph, 'n1', `inputs?${query}`);
       expect([query, wrong.status, wrong.body.code]).toEqual([query, 400, 'invalid_request']);
     }
     const foreign = await stage.upload(await stage.chainOf(1), 'input', 'foreign');
     for (const id of [foreign.body.id, 0, -1, 'abc', '9007199254740993', `1'--`]) {
-      const { status, body } = await look(graph, 'n1', `inputs/${id}/data`);
+      const { status, body } = await debug(graph, 'n1', `inputs/${id}/data`);
       expect([id, status, body.code]).toEqual([id, 404, 'input_not_found']);
     }
   });
@@ -147,7 +147,7 @@ describe('inputs of a node', () => {
     const graph = await stage.chainOf(1);
     for (const node of ['input', 'n1']) {
       for (const mode of modes) {
-        const { body } = await look(graph, node, `inputs?mode=${mode}`);
+        const { body } = await debug(graph, node, `inputs?mode=${mode}`);
         expect(body).toMatchObject({ mode, inputs: [], nextCursor: null });
       }
     }
@@ -163,9 +163,9 @@ describe('who sees a node', () => {
     const other = await stage.chainOf(1);
     const input = await stage.upload(graph, 'input', 'bytes');
     const { token } = await newToken(stage, [own], { fields: { scopes: ['debug:read'] } });
-    expect((await look(graph, 'n1', 'context', token)).body).toMatchObject({ runnerType: own });
-    expect((await look(graph, 'n1', 'inputs', token)).body.inputs).toHaveLength(1);
-    expect((await look(graph, 'n1', `inputs/${input.body.id}/data`, token)).body).toBe('bytes');
+    expect((await debug(graph, 'n1', 'context', token)).body).toMatchObject({ runnerType: own });
+    expect((await debug(graph, 'n1', 'inputs', token)).body.inputs).toHaveLength(1);
+    expect((await debug(graph, 'n1', `inputs/${input.body.id}/data`, token)).body).toBe('bytes');
     for (const id of [graph.nodes.input, other.nodes.n1]) {
       for (const path of calls(id)) {
         const { status, body } = await ask(api.url, 'GET', `${base}/${path}`, { token });
@@ -177,7 +177,7 @@ describe('who sees a node', () => {
   test('an account every node, those of the platform itself included', async () => {
     const graph = await stage.chainOf(1, { runnerType: 'system' });
     for (const person of [people.Administrator, people.Developer]) {
-      const { status, body } = await look(graph, 'n1', 'context', person.token);
+      const { status, body } = await debug(graph, 'n1', 'context', person.token);
       expect([status, body.runnerType]).toEqual([200, 'system']);
     }
   });
@@ -222,14 +222,14 @@ test('looking changes no row and no object, whatever state the node is in', asyn
     const before = await facts();
     for (const node of ['input', 'n1', 'n2']) {
       for (const rest of ['context', ...modes.map((mode) => `inputs?mode=${mode}`)]) {
-        expect((await look(graph, node, rest)).status).toBe(200);
+        expect((await debug(graph, node, rest)).status).toBe(200);
       }
-      await look(graph, node, `inputs/${input.body.id}/data`);
+      await debug(graph, node, `inputs/${input.body.id}/data`);
     }
     expect(await facts()).toEqual(before);
   };
   await checkAll();
-  const task = await runner.take(graph.template);
+  const task = await runner.acquire(graph.template);
   await checkAll();
   await runner.write(task.taskId, 'y');
   await runner.end(task.taskId, 'complete', { outcome: 'completed' });

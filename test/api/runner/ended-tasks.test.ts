@@ -10,7 +10,7 @@ async function held(inputs = 1, options: { incremental?: boolean; maxAttempts?: 
   const ids: number[] = [];
   for (let at = 0; at < inputs; at += 1) ids.push((await stage.upload(graph, 'input', `${at}`)).body.id);
   const runner = stage.runner();
-  const task = await runner.take(graph.template);
+  const task = await runner.acquire(graph.template);
   return { graph, ids, runner, taskId: task.taskId as string };
 }
 

@@ -26,7 +26,7 @@ async function held(token = people.Developer.token): Promise<World> {
   const ids: number[] = [];
   for (const bytes of ['1', '2', '3']) ids.push((await stage.upload(graph, 'input', bytes)).body.id);
   const runner = stage.runner({ token });
-  const { taskId } = await runner.take(graph.template);
+  const { taskId } = await runner.acquire(graph.template);
   const uploads = taskUploads(api.url, token, runner.instanceId);
   await runner.write(taskId, 'kept', { 'x-platform-output-identifier': 'kept' });
   await runner.call('PUT', `/tasks/${taskId}/watermark`, { inputId: ids[0] });
@@ -102,13 +102,13 @@ describe('no call of a former holder changes a row or an object: its', () => {
     const world = await held();
     await lapse(world.taskId);
     await endOverdueClaims(database, 100, () => 0);
-    await stage.runner().take(world.graph.template);
+    await stage.runner().acquire(world.graph.template);
     await expectRefused(world, notFound);
   });
 
   test('instance has claimed again and holds the work as another task', async () => {
     const world = await held();
-    const next = await world.runner.take(world.graph.template);
+    const next = await world.runner.acquire(world.graph.template);
     expect(next.attempt).toBe(2);
     await expectRefused(world, notFound);
   });
@@ -126,7 +126,7 @@ describe('no call of a former holder changes a row or an object: its', () => {
   test('task was released and is held by another', async () => {
     const world = await held();
     await world.runner.end(world.taskId, 'release');
-    await stage.runner().take(world.graph.template);
+    await stage.runner().acquire(world.graph.template);
     await expectRefused(world, (call) => (ends.has(call) ? [409, 'task_finished'] : [404, 'task_not_found']));
   });
 

@@ -12,7 +12,7 @@ test('operators see in the workflow engine which runner holds a task that takes 
   const { template, ...graph } = await stage.chainOf(1);
   await stage.upload(graph, 'input', 't,v\n1,2\n');
   const runner = stage.runner();
-  const task = await runner.take(template, 10);
+  const task = await runner.acquire(template, 10);
   const handle = temporal.operator.workflow.getHandle(sessionWorkflowId(graph.sessionId));
   const shown = async () => {
     const [pending] = (await handle.describe()).raw.pendingActivities ?? [];

@@ -11,7 +11,7 @@ const { port, hostname } = new URL(api.url);
 const graph = await stage.chainOf(1, { incremental: true });
 await stage.upload(graph, 'input', 'x');
 const runner = stage.runner();
-const { taskId } = await runner.take(graph.template);
+const { taskId } = await runner.acquire(graph.template);
 const uploads = taskUploads(api.url, people.Developer.token, runner.instanceId);
 const handle = await uploads.begin(taskId);
 await uploads.put(taskId, handle, 1, 'part');

@@ -8,7 +8,7 @@ test('a claim whose caller hung up before it came to pass gives nothing up that 
   const graph = await stage.chainOf(1);
   await stage.upload(graph, 'input', '1');
   const runner = stage.runner();
-  const task = await runner.take(graph.template);
+  const task = await runner.acquire(graph.template);
   const hungUp = new AbortController();
   let late: Promise<unknown> | undefined;
   await stage.database.transaction(async (tx) => {

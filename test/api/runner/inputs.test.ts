@@ -12,7 +12,7 @@ async function held(uploads: readonly string[], options: { readonly incremental?
   const ids: number[] = [];
   for (const bytes of uploads) ids.push((await stage.upload(graph, 'input', bytes)).body.id);
   const runner = stage.runner();
-  const task = await runner.take(graph.template);
+  const task = await runner.acquire(graph.template);
   return { graph, ids, runner, taskId: task.taskId as string };
 }
 
@@ -25,7 +25,7 @@ describe('inputs', () => {
       'x-platform-output-metadata': utf8('{"driver":"Änne","n":1}'),
     });
     const runner = stage.runner();
-    const { taskId } = await runner.take(graph.template);
+    const { taskId } = await runner.acquire(graph.template);
     const answer = await runner.call('GET', `/tasks/${taskId}/inputs`);
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
@@ -82,7 +82,7 @@ describe('inputs', () => {
     expect(now.body.inputs).toHaveLength(3);
     expect(now.body.incremental).toEqual({ watermark: ids[1], pendingInputs: 1, maxInputsPerTask: 5 });
     await runner.end(taskId, 'complete', { outcome: 'no-output', hasMore: true });
-    const next = await runner.take(graph.template);
+    const next = await runner.acquire(graph.template);
     expect(next).toMatchObject({ reason: 'follow-up', incremental: { watermark: ids[1], pendingInputs: 1 } });
     const then = await runner.call('GET', `/tasks/${next.taskId}/inputs`);
     expect(then.body.inputs.map((input: { outputId: number }) => input.outputId)).toEqual([ids[2]]);
@@ -120,7 +120,7 @@ describe('the data of an input', () => {
     const bytes = randomBytes(3_000_000);
     const sent = await stage.upload(graph, 'input', bytes, { 'content-type': 'application/x-own' });
     const runner = stage.runner();
-    const { taskId } = await runner.take(graph.template);
+    const { taskId } = await runner.acquire(graph.template);
     const whole = await runner.read(taskId, sent.body.id);
     expect([whole.status, whole.headers.get('content-type')]).toEqual([200, 'application/x-own']);
     expect(whole.bytes.equals(bytes)).toBe(true);
@@ -144,7 +144,7 @@ describe('the data of an input', () => {
     const plain = Buffer.from('time,speed\n'.repeat(10_000));
     const sent = await stage.upload(graph, 'input', gzipSync(plain), { 'content-encoding': 'gzip' });
     const runner = stage.runner();
-    const { taskId } = await runner.take(graph.template);
+    const { taskId } = await runner.acquire(graph.template);
     const decoded = await runner.read(taskId, sent.body.id, {
       'accept-encoding': 'identity',
       range: 'bytes=0-9',
@@ -164,14 +164,14 @@ describe('the data of an input', () => {
     const identifier = { 'x-platform-output-identifier': 'same' };
     const first = await stage.upload(graph, 'input', 'old', identifier);
     const runner = stage.runner();
-    const { taskId } = await runner.take(graph.template);
+    const { taskId } = await runner.acquire(graph.template);
     const second = await stage.upload(graph, 'input', 'new bytes', identifier);
     expect([second.status, second.body.id]).toEqual([200, first.body.id]);
     expect((await runner.read(taskId, first.body.id)).bytes.toString()).toBe('old');
     const { body } = await runner.call('GET', `/tasks/${taskId}/inputs?mode=all`);
     expect(body.inputs).toMatchObject([{ outputId: first.body.id, sizeBytes: 3 }]);
     await runner.end(taskId, 'complete', { outcome: 'no-output' });
-    const next = await runner.take(graph.template);
+    const next = await runner.acquire(graph.template);
     expect((await runner.read(next.taskId, first.body.id)).bytes.toString()).toBe('new bytes');
   });
 
@@ -205,7 +205,7 @@ describe('state', () => {
       state: { n: 1, __proto__x: [1] },
     });
     await runner.end(taskId, 'complete', { outcome: 'completed', hasMore: true, state: { n: 2 } });
-    const next = await runner.take(graph.template);
+    const next = await runner.acquire(graph.template);
     const second = await runner.call('GET', `/tasks/${next.taskId}/state`);
     expect(second.body).toMatchObject({
       previousOutput: {

@@ -16,7 +16,7 @@ async function held() {
   const graph = await stage.chainOf(1, { leaseSeconds: 10 });
   const sent = await stage.upload(graph, 'input', Buffer.alloc(48 * 1024 * 1024, 'x'));
   const runner = stage.runner();
-  const task = await runner.take(graph.template);
+  const task = await runner.acquire(graph.template);
   return { runner, taskId: task.taskId as string, inputId: sent.body.id as number };
 }
 
@@ -107,10 +107,10 @@ describe('after a time without any API process', () => {
     await own.query(`update platform_alive set beat_at = now() - interval '20 s'`);
     const second = await startTestApi(platform.environment);
     afterAll(() => second.stop());
-    const beat = await stage
+    const heartbeat = await stage
       .runner({ instanceId, token, url: second.url })
       .call('PUT', `/tasks/${task!.taskId}/heartbeat`, {});
-    expect(beat.status).toBe(200);
+    expect(heartbeat.status).toBe(200);
   });
 
   test('each process beats once a second', async () => {

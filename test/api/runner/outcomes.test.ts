@@ -12,7 +12,7 @@ async function held(options: { incremental?: boolean; length?: number; maxAttemp
   const graph = await stage.chainOf(options.length ?? 1, options);
   const input = await stage.upload(graph, 'input', 'x');
   const runner = stage.runner();
-  const task = await runner.take(graph.template);
+  const task = await runner.acquire(graph.template);
   const uploads = taskUploads(api.url, people.Developer.token, runner.instanceId);
   return { graph, runner, uploads, taskId: task.taskId as string, inputId: input.body.id as number };
 }
@@ -35,7 +35,7 @@ describe('an output of an earlier run', () => {
     const { graph, runner, uploads, taskId } = await held({ length: 2 });
     const first = await runner.write(taskId, 'x', id('same'));
     await runner.end(taskId, 'complete', { outcome: 'completed' });
-    const child = await runner.take(graph.template);
+    const child = await runner.acquire(graph.template);
     await runner.end(child.taskId, 'complete', { outcome: 'no-output' });
     const before = await listOf(graph);
     for (const meet of [
@@ -43,7 +43,7 @@ describe('an output of an earlier run', () => {
       (task: string) => uploads.start(task, id('same')),
     ]) {
       await stage.upload(graph, 'input', 'more');
-      const next = await runner.take(graph.template);
+      const next = await runner.acquire(graph.template);
       const again = await meet(next.taskId);
       expect([again.status, again.body.outputId]).toEqual([200, first.body.outputId]);
       const end = await runner.end(next.taskId, 'complete', { outcome: 'completed' });
@@ -66,7 +66,7 @@ describe('what is staged', () => {
     await database.query(`update node_run set state = 'queued', due_at = null where session_id = $1`, [
       graph.sessionId,
     ]);
-    const next = await runner.take(graph.template);
+    const next = await runner.acquire(graph.template);
     expect(await runner.write(next.taskId, 'x', id('kept'))).toMatchObject({
       status: 200,
       body: staged.body,
@@ -110,8 +110,8 @@ describe('a cancelled run', () => {
       await database.query('update node_run set cancel_requested = true where session_id = $1', [
         graph.sessionId,
       ]);
-      const beat = await runner.call('PUT', `/tasks/${taskId}/heartbeat`, {});
-      expect(beat.body.cancelRequested).toBe(true);
+      const heartbeat = await runner.call('PUT', `/tasks/${taskId}/heartbeat`, {});
+      expect(heartbeat.body.cancelRequested).toBe(true);
       const reply = await runner.end(taskId, end, body);
       expect([reply.status, reply.body.nodeState]).toEqual([200, 'Failed']);
       expect(await progressOf(graph)).toMatchObject({ state: 'Failed', statusDetails: 'cancelled' });
@@ -148,25 +148,25 @@ describe('incremental state', () => {
     expect(await stateOf(taskId)).toEqual({ n: 1 });
     await runner.end(taskId, 'complete', { outcome: 'no-output' });
     await stage.upload(graph, 'input', 'more');
-    const next = await runner.take(graph.template);
+    const next = await runner.acquire(graph.template);
     expect(await stateOf(next.taskId)).toEqual({ n: 1 });
     const large = { a: 'x'.repeat(65_536 - 8) };
     await runner.end(next.taskId, 'complete', { outcome: 'no-output', state: large });
     await stage.upload(graph, 'input', 'more');
-    expect(await stateOf((await runner.take(graph.template)).taskId)).toEqual(large);
+    expect(await stateOf((await runner.acquire(graph.template)).taskId)).toEqual(large);
   });
 
   test('a node that is not incremental moves its watermark by succeeding', async () => {
     const { graph, runner, taskId, inputId } = await held();
     await runner.end(taskId, 'complete', { outcome: 'no-output' });
     const later = await stage.upload(graph, 'input', 'more');
-    const next = await runner.take(graph.template);
+    const next = await runner.acquire(graph.template);
     expect(next.incremental).toMatchObject({ watermark: inputId, pendingInputs: 1 });
     const inputs = await runner.call('GET', `/tasks/${next.taskId}/inputs`);
     expect(inputs.body.inputs).toMatchObject([{ outputId: later.body.id }]);
     await runner.end(next.taskId, 'fail', { category: 'validation', reason: 'x' });
     await stage.upload(graph, 'input', 'even more');
-    const after = await runner.take(graph.template);
+    const after = await runner.acquire(graph.template);
     expect(after.incremental).toMatchObject({ watermark: inputId, pendingInputs: 2 });
   });
 });
@@ -175,12 +175,12 @@ test('latest inputs are all that a parent published last together', async () => 
   const { graph, runner, taskId } = await held({ length: 2 });
   await runner.write(taskId, 'old');
   await runner.end(taskId, 'complete', { outcome: 'completed' });
-  await runner.end((await runner.take(graph.template)).taskId, 'complete', { outcome: 'no-output' });
+  await runner.end((await runner.acquire(graph.template)).taskId, 'complete', { outcome: 'no-output' });
   await stage.upload(graph, 'input', 'more');
-  const second = await runner.take(graph.template);
+  const second = await runner.acquire(graph.template);
   const together = [await runner.write(second.taskId, 'a'), await runner.write(second.taskId, 'b')];
   await runner.end(second.taskId, 'complete', { outcome: 'completed' });
-  const child = await runner.take(graph.template);
+  const child = await runner.acquire(graph.template);
   const latest = await runner.call('GET', `/tasks/${child.taskId}/inputs?mode=latest`);
   expect(latest.body.inputs.map(({ outputId }: { outputId: number }) => outputId)).toEqual(
     together.map(({ body }) => body.outputId),

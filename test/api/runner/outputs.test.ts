@@ -15,7 +15,7 @@ async function held(inputs = 1, incremental = false) {
   const ids: number[] = [];
   for (let at = 0; at < inputs; at += 1) ids.push((await stage.upload(graph, 'input', `${at}`)).body.id);
   const runner = stage.runner();
-  const task = await runner.take(graph.template);
+  const task = await runner.acquire(graph.template);
   return { graph, ids, runner, taskId: task.taskId as string, runId: task.runId as string };
 }
 
@@ -64,7 +64,7 @@ describe('an output', () => {
       { id: second.body.outputId },
     ]);
     const child = stage.runner();
-    const next = await child.take(graph.template);
+    const next = await child.acquire(graph.template);
     expect(next.nodeName).toBe('n2');
     expect((await child.read(next.taskId, first.body.outputId)).bytes.equals(bytes)).toBe(true);
   });
@@ -110,7 +110,7 @@ describe('an output', () => {
     const written = [await runner.write(taskId, '1'), await runner.write(taskId, '2')];
     expect(written.map(({ body }) => body.outputIdentifier)).toEqual([`${runId}.1`, `${runId}.2`]);
     await runner.end(taskId, 'release');
-    const next = await runner.take(graph.template);
+    const next = await runner.acquire(graph.template);
     const again = await runner.write(next.taskId, '1');
     expect([again.status, again.body]).toEqual([200, written[0]!.body]);
     const done = await runner.end(next.taskId, 'complete', { outcome: 'completed' });
@@ -149,7 +149,7 @@ describe('an output', () => {
     expect([written.status, written.body.sizeBytes]).toEqual([201, packed.length]);
     await runner.end(taskId, 'complete', { outcome: 'completed' });
     expect(await listOf(graph.nodes.n1)).toMatchObject([{ contentEncoding: 'gzip' }]);
-    const child = await runner.take(graph.template);
+    const child = await runner.acquire(graph.template);
     expect((await runner.read(child.taskId, written.body.outputId)).bytes.toString()).toBe('a,b\n');
   });
 
@@ -241,7 +241,7 @@ describe('an output with a watermark', () => {
     });
     expect(written.status).toBe(201);
     expect(await listOf(graph.nodes.n1)).toMatchObject([{ id: written.body.outputId }]);
-    expect((await stage.runner().take(graph.template)).nodeName).toBe('n2');
+    expect((await stage.runner().acquire(graph.template)).nodeName).toBe('n2');
     const state = await runner.call('GET', `/tasks/${taskId}/state`);
     expect(state.body.incremental).toMatchObject({ watermark: ids[1], pendingInputs: 1 });
     const below = await runner.write(taskId, 'x', { 'x-platform-watermark': String(ids[0]) });

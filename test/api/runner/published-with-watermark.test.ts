@@ -48,7 +48,7 @@ describe('a move of the watermark', () => {
     expect(await namesOf(graph.nodes.n1)).toEqual([]);
     expect((await advance(runner, taskId, ids[0])).body).toEqual({ watermark: ids[0], pendingInputs: 1 });
     expect(await namesOf(graph.nodes.n1)).toEqual(['a', 'b']);
-    const child = await stage.runner().take(graph.template, 10);
+    const child = await stage.runner().acquire(graph.template, 10);
     expect([child.nodeName, child.incremental.pendingInputs]).toEqual(['n2', 2]);
     await runner.write(taskId, 'c', named('c'));
     await runner.write(taskId, 'd', { ...named('d'), ...past(ids[1]) });
@@ -183,7 +183,7 @@ describe('what was staged before the last move stays and what was staged after i
   async function takeOf(graph: StageGraph, node: string) {
     for (;;) {
       const runner = stage.runner();
-      const task = await runner.take(graph.template, 10);
+      const task = await runner.acquire(graph.template, 10);
       if (task.nodeName === node) return { runner, taskId: task.taskId as string };
     }
   }
@@ -227,8 +227,8 @@ test('what a failed run has published has a lineage: every input since the run b
   await advance(runner, taskId, ids[0]);
   await overdue(taskId, 'lease_until');
   const next = stage.runner();
-  let task = await next.take(graph.template, 10);
-  if (task.nodeName !== 'n1') task = await stage.runner().take(graph.template, 10);
+  let task = await next.acquire(graph.template, 10);
+  if (task.nodeName !== 'n1') task = await stage.runner().acquire(graph.template, 10);
   await next.write(task.taskId, 'b', { ...named('b'), ...past(ids[1]) });
   await next.end(task.taskId, 'fail', { category: 'validation', reason: 'Broken.' });
   const [first] = await listOf(graph.nodes.n1);

@@ -11,7 +11,7 @@ const runner = stage.runner();
 
 /** Takes the task, consumes its inputs one by one as a runner does, and completes it. */
 async function consume(graph: StageGraph, end: object = { outcome: 'completed' }, most = 100) {
-  const task = await runner.take(graph.template);
+  const task = await runner.acquire(graph.template);
   const { body } = await runner.call('GET', `/tasks/${task.taskId}/inputs`);
   const ids: number[] = body.inputs.map(({ outputId }: { outputId: number }) => outputId);
   for (const id of ids.slice(0, most)) {
@@ -29,7 +29,7 @@ test('a runner of an incremental node goes over its latest input again, by a wat
   for (const bytes of ['1', '2', '3']) ids.push((await stage.upload(graph, 'input', bytes)).body.id);
   await consume(graph);
   expect((await reprocess(graph, 'n1')).status).toBe(202);
-  const task = await runner.take(graph.template);
+  const task = await runner.acquire(graph.template);
   expect(task).toMatchObject({ reason: 'reprocess', incremental: { watermark: ids[1], pendingInputs: 1 } });
   const inputs = (await runner.call('GET', `/tasks/${task.taskId}/inputs`)).body;
   expect(inputs.inputs).toMatchObject([{ outputId: ids[2] }]);
@@ -78,11 +78,11 @@ test('a reprocessed Input node gives its runner the same bytes as a new input th
   const graph = await stage.chainOf(1);
   const original = (await stage.upload(graph, 'input', 'bytes', { 'x-platform-output-identifier': 'lap' }))
     .body.id;
-  const first = await runner.take(graph.template);
+  const first = await runner.acquire(graph.template);
   await runner.write(first.taskId, 'x');
   await runner.end(first.taskId, 'complete', { outcome: 'completed' });
   await reprocess(graph, 'input');
-  const task = await runner.take(graph.template);
+  const task = await runner.acquire(graph.template);
   const { inputs } = (await runner.call('GET', `/tasks/${task.taskId}/inputs`)).body;
   expect(inputs).toMatchObject([{ metadata: { $copyOf: { outputId: original, outputIdentifier: 'lap' } } }]);
   expect(inputs[0].outputId).not.toBe(original);

@@ -11,7 +11,7 @@ async function held(inputs = 1, options: { incremental?: boolean; maxAttempts?: 
   const ids: number[] = [];
   for (let at = 0; at < inputs; at += 1) ids.push((await stage.upload(graph, 'input', `${at}`)).body.id);
   const runner = stage.runner();
-  const task = await runner.take(graph.template);
+  const task = await runner.acquire(graph.template);
   return { graph, ids, runner, taskId: task.taskId as string };
 }
 
@@ -30,17 +30,17 @@ describe('heartbeat', () => {
       [taskId],
     );
     await sleep(20);
-    const beat = await runner.call('PUT', `/tasks/${taskId}/heartbeat`, {
+    const heartbeat = await runner.call('PUT', `/tasks/${taskId}/heartbeat`, {
       phase: 'reading',
       message: 'lap 3',
       progress: { done: 3, total: 10, unit: 'laps' },
     });
-    expect(beat.body).toEqual({
+    expect(heartbeat.body).toEqual({
       taskId,
       leaseExpiresAt: expect.stringMatching(/\.\d{3}Z$/),
       cancelRequested: false,
     });
-    expect(Date.parse(beat.body.leaseExpiresAt)).toBeGreaterThan(before!.at.getTime());
+    expect(Date.parse(heartbeat.body.leaseExpiresAt)).toBeGreaterThan(before!.at.getTime());
     expect(await progressOf(graph.sessionId)).toMatchObject({ state: 'Processing' });
     expect((await progressOf(graph.sessionId)).statusDetails).toContain('lap 3');
     await database.query('update node_run set cancel_requested = true where session_id = $1', [
@@ -150,7 +150,7 @@ describe('complete', () => {
     await runner.call('PUT', `/tasks/${taskId}/watermark`, { inputId: ids[0] });
     const end = await runner.end(taskId, 'complete', { outcome: 'no-output', hasMore: true });
     expect(end.body).toEqual({ taskId, outcome: 'no-output', nodeState: 'Pending', followUp: true });
-    expect((await runner.take(graph.template)).reason).toBe('follow-up');
+    expect((await runner.acquire(graph.template)).reason).toBe('follow-up');
     expect((await stage.runner().claim(graph.template)).status).toBe(204);
   });
 
@@ -232,7 +232,7 @@ describe('release', () => {
     const { graph, runner, taskId } = await held();
     const answer = await runner.end(taskId, 'release');
     expect([answer.status, answer.body]).toEqual([200, { taskId, nodeState: 'Pending' }]);
-    const second = await stage.runner().take(graph.template);
+    const second = await stage.runner().acquire(graph.template);
     expect(second.attempt).toBe(1);
     const [holder] = await database.query<{ instanceId: string }>(
       'select instance_id from node_claim where task_id = $1',
@@ -240,7 +240,7 @@ describe('release', () => {
     );
     const other = stage.runner({ instanceId: holder!.instanceId });
     expect((await other.end(second.taskId, 'release', { reason: 'shutdown' })).status).toBe(200);
-    const third = await runner.take(graph.template);
+    const third = await runner.acquire(graph.template);
     await runner.end(third.taskId, 'release', {});
     expect((await runner.claim(graph.template)).status).toBe(204);
   });

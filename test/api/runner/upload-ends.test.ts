@@ -149,7 +149,7 @@ describe('what a task leaves unfinished is removed when it', () => {
     ['completes', ({ runner, taskId }) => runner.end(taskId, 'complete', { outcome: 'no-output' })],
     ['fails', ({ runner, taskId }) => runner.end(taskId, 'fail', { category: 'error', reason: 'x' })],
     ['is released', ({ runner, taskId }) => runner.end(taskId, 'release')],
-    ['is claimed anew', ({ runner, graph }) => runner.take(graph.template)],
+    ['is claimed anew', ({ runner, graph }) => runner.acquire(graph.template)],
     [
       'loses its lease',
       ({ taskId }) =>

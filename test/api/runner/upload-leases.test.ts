@@ -15,7 +15,7 @@ async function held() {
   const graph = await stage.chainOf(1, { leaseSeconds: 300 });
   await stage.upload(graph, 'input', 'x');
   const runner = stage.runner();
-  const task = await runner.take(graph.template);
+  const task = await runner.acquire(graph.template);
   const uploads = taskUploads(api.url, people.Developer.token, runner.instanceId);
   const taskId = task.taskId as string;
   return { graph, runner, uploads, taskId, handle: await uploads.begin(taskId) };

@@ -39,7 +39,7 @@ test.skipIf(!existsSync('/proc/self/status'))(
     const graph = await stage.chainOf(1);
     await stage.upload(graph, 'input', 'x');
     const runner = stage.runner();
-    const { taskId } = await runner.take(graph.template);
+    const { taskId } = await runner.acquire(graph.template);
     const uploads = taskUploads(server.url, people.Developer.token, runner.instanceId);
     const handle = await uploads.begin(taskId);
     const put = (part: number) =>

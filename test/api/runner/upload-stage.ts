@@ -13,7 +13,7 @@ export function uploadStage(stage: RunnerStage) {
     const ids: number[] = [];
     for (let at = 0; at < inputs; at += 1) ids.push((await stage.upload(graph, 'input', `${at}`)).body.id);
     const runner = stage.runner();
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     const uploads = taskUploads(api.url, people.Developer.token, runner.instanceId);
     return { graph, ids, runner, uploads, taskId: task.taskId as string, runId: task.runId as string };
   }

@@ -65,7 +65,7 @@ describe('an output in parts', () => {
       },
     ]);
     const child = stage.runner();
-    const next = await child.take(graph.template);
+    const next = await child.acquire(graph.template);
     const read = await child.read(next.taskId, completed.body.outputId);
     expect(read.bytes.equals(whole)).toBe(true);
     // The store's own tag of an object in three parts.
@@ -223,7 +223,7 @@ describe('repeats', () => {
     const handle = await uploads.begin(taskId, named('kept'));
     await uploads.put(taskId, handle, 1, 'bytes');
     const first = await uploads.complete(taskId, handle);
-    const next = await runner.take(graph.template); // gives the first one up
+    const next = await runner.acquire(graph.template); // gives the first one up
     expect(next.attempt).toBe(2);
     const again = await uploads.start(next.taskId, named('kept'));
     expect([again.status, again.body]).toEqual([200, first.body]);
@@ -245,7 +245,7 @@ describe('the watermark of an upload', () => {
     expect(completed.status).toBe(201);
     expect(await watermark()).toBe(ids[1]);
     expect(await listOf(graph.nodes.n1)).toMatchObject([{ id: completed.body.outputId }]);
-    expect((await stage.runner().take(graph.template)).nodeName).toBe('n2');
+    expect((await stage.runner().acquire(graph.template)).nodeName).toBe('n2');
     await runner.call('PUT', `/tasks/${taskId}/watermark`, { inputId: ids[2] });
     // The repeat is answered; the watermark of the start has acted before.
     expect((await uploads.complete(taskId, handle)).status).toBe(200);

@@ -57,7 +57,7 @@ describe('a waiting claim', () => {
     const graph = await stage.chainOf(2);
     await upload(database, graph, 'input');
     const [first, next] = [stage.runner(), stage.runner()];
-    const task = await first.take(graph.template);
+    const task = await first.acquire(graph.template);
     const claimed = next.claim(graph.template, 30);
     await waiting(1);
     await first.write(task.taskId, 'a');

@@ -25,13 +25,13 @@ describe('a drained instance', () => {
     const { graph, runner: newRunner } = await tokenStage(stage, { length: 2 });
     await upload(database, graph, 'input');
     const [runner, other] = [newRunner(), newRunner()];
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     expect(await drain(runner)).toMatchObject({
       status: 200,
       body: { drained: true, task: { taskId: task.taskId } },
     });
-    const beat = await runner.call('PUT', `/tasks/${task.taskId}/heartbeat`, {});
-    expect(beat.body.cancelRequested).toBe(false);
+    const heartbeat = await runner.call('PUT', `/tasks/${task.taskId}/heartbeat`, {});
+    expect(heartbeat.body.cancelRequested).toBe(false);
     await runner.write(task.taskId, 'a');
     expect((await runner.end(task.taskId, 'complete', { outcome: 'completed' })).status).toBe(200);
     expect((await runner.claim(graph.template)).status).toBe(204);

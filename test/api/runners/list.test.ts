@@ -47,7 +47,7 @@ describe('the list of runners', () => {
       task: null,
     });
     await upload(database, graph, 'input');
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     await runner.call('PUT', `/tasks/${task.taskId}/heartbeat`, { phase: 'reading' });
     const busy = await shown(runner.instanceId);
     expect(busy.id).toBe(idle.id);
@@ -121,7 +121,7 @@ describe('the list of runners', () => {
     await told(runner, 'kit/1', 'kit/1');
     await told(runner, 'kit/2', 'kit/2');
     await upload(database, graph, 'input');
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     await longUnseen(runner);
     await runner.call('PUT', `/tasks/${task.taskId}/heartbeat`, {});
     await eventually('the heartbeat counts as seen', () => isSeen(runner));

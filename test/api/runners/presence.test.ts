@@ -35,7 +35,7 @@ describe('a runner', () => {
     const runner = await idle(graph);
     expect(await stateOf(runner)).toBe('waiting');
     await stage.upload(graph, 'input', 'a');
-    const task = await runner.take(graph.template);
+    const task = await runner.acquire(graph.template);
     await unseen(runner, limits.runnerGoneSeconds + 10);
     expect(await stateOf(runner)).toBe('busy');
     await runner.end(task.taskId, 'release');
@@ -48,7 +48,7 @@ describe('a runner', () => {
     await drain(runner, 'DELETE');
     expect((await signOff(runner)).status).toBe(204);
     expect(await stateOf(runner)).toBe('gone');
-    await runner.end((await runner.take(graph.template)).taskId, 'complete', { outcome: 'no-output' });
+    await runner.end((await runner.acquire(graph.template)).taskId, 'complete', { outcome: 'no-output' });
     expect(await stateOf(runner)).toBe('waiting');
   });
 

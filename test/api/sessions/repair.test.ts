@@ -36,7 +36,7 @@ test('what is due in a session is planned at once, and once', async () => {
   const first = await repair(graph.sessionId);
   expect(first).toMatchObject({ status: 202, body: { sessionId: graph.sessionId, planned: 1 } });
   expect((await repair(graph.sessionId)).body.planned).toBe(0);
-  expect((await runner.take(graph.template)).nodeInstanceId).toBe(graph.nodes.n1);
+  expect((await runner.acquire(graph.template)).nodeInstanceId).toBe(graph.nodes.n1);
 });
 
 test('a workflow that somebody ended is there again when the answer comes', async () => {
@@ -70,7 +70,7 @@ test('a frozen session is not planned, until it is unfrozen', async () => {
   await ask(api.url, 'POST', `/api/v2/sessions/${graph.sessionId}/freeze`, by);
   expect(await repair(graph.sessionId)).toMatchObject({ status: 202, body: { planned: 0 } });
   await ask(api.url, 'POST', `/api/v2/sessions/${graph.sessionId}/unfreeze`, by);
-  expect((await stage.runner().take(graph.template)).nodeInstanceId).toBe(graph.nodes.n1);
+  expect((await stage.runner().acquire(graph.template)).nodeInstanceId).toBe(graph.nodes.n1);
 });
 
 test('while the workflow engine is away it is planned all the same, and the answer says so', async () => {
@@ -84,7 +84,7 @@ test('while the workflow engine is away it is planned all the same, and the answ
   } finally {
     await away.stop();
   }
-  expect((await stage.runner().take(graph.template)).nodeInstanceId).toBe(graph.nodes.n1);
+  expect((await stage.runner().acquire(graph.template)).nodeInstanceId).toBe(graph.nodes.n1);
 });
 
 test('only Administrators and Developers may ask for it, and only for a session that is there', async () => {

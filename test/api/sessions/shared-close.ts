@@ -111,14 +111,14 @@ export function closeTests(world: SessionWorld): void {
     test('takes a time from the start of the session to 24 hours ahead', async () => {
       const email = 'machine-1@example.org';
       const message = "closeAt must lie between the session's start and 24 hours from now.";
-      const ahead = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
+      const inFuture = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
       const { body } = await world.join({ name: exercise() });
-      for (const closeAt of [at(-0.001), ahead(24 * 3_600 + 60)])
+      for (const closeAt of [at(-0.001), inFuture(24 * 3_600 + 60)])
         expect(await close(body.id, { email, closeAt })).toMatchObject(refused(400, message));
       const closed = await close(body.id, { email, closeAt: windowStart });
       expect(closed.body.closedAt).toBe(windowStart);
       const later = await world.join({ name: exercise() });
-      const closeAt = ahead(23 * 3_600);
+      const closeAt = inFuture(23 * 3_600);
       expect((await close(later.body.id, { email, closeAt })).body.closedAt).toBe(closeAt);
       expect((await world.join({ name: later.body.name })).status).toBe(201);
       expect((await shown(later.body.id)).metadata).toMatchObject({ status: 'closed', closedAt: closeAt });

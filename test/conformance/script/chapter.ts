@@ -21,7 +21,7 @@ export async function held(
   const texts = Array.from({ length: inputs }, (_none, at) => text(`input ${at}`));
   const offered = await driver.side.offer(texts, options);
   const runner = driver.runner();
-  return { offered, runner, taskId: await runner.take(offered), ids: offered.inputIds };
+  return { offered, runner, taskId: await runner.acquire(offered), ids: offered.inputIds };
 }
 
 export const incremental = { incremental: true };

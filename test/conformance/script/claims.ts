@@ -57,7 +57,7 @@ export const claimsChapters: Chapters = {
     await runner.send('malformed', 'POST', '/tasks/claim', '{"instanceId":');
     await runner.send('packed', 'POST', '/tasks/claim', gzipSync('{}'), { 'content-encoding': 'gzip' });
     await runner.send('large', 'POST', '/tasks/claim', ' '.repeat(1024 * 1024 + 1));
-    await runner.take(offered);
+    await runner.acquire(offered);
     await driver
       .runner()
       .json('nothing left', 'POST', '/tasks/claim', { instanceId: 'other', templates, unknown: 1 });
@@ -65,10 +65,10 @@ export const claimsChapters: Chapters = {
 
   async 'claiming again gives up what the instance holds'(driver) {
     const { offered, runner, taskId } = await held(driver);
-    const again = await runner.take(offered, 'unused: as if never claimed');
+    const again = await runner.acquire(offered, 'unused: as if never claimed');
     await runner.put(taskId, 'heartbeat', {});
     await runner.put(again, 'heartbeat', {});
-    const third = await runner.take(offered, 'used: a lost attempt');
+    const third = await runner.acquire(offered, 'used: a lost attempt');
     await runner.put(again, 'complete', noOutput);
     await runner.put(third, 'complete', noOutput);
     await runner.json('done', 'POST', '/tasks/claim', {
@@ -122,7 +122,7 @@ export const claimsChapters: Chapters = {
     await runner.write(taskId, 'one', named);
     await driver.side.loseLease(taskId);
     const other = driver.runner();
-    const next = await other.take(offered, 'the next attempt');
+    const next = await other.acquire(offered, 'the next attempt');
     await runner.put(taskId, 'heartbeat', {});
     await runner.json('inputs', 'GET', `/tasks/${taskId}/inputs`);
     await runner.json('data', 'GET', `/tasks/${taskId}/inputs/${ids[0]}/data`);
@@ -138,9 +138,9 @@ export const claimsChapters: Chapters = {
     const { offered, runner, taskId } = await held(driver);
     await runner.put(taskId, 'heartbeat', {});
     await driver.side.loseLease(taskId);
-    const second = await runner.take(offered);
+    const second = await runner.acquire(offered);
     await driver.side.loseLease(second);
-    const third = await runner.take(offered);
+    const third = await runner.acquire(offered);
     await driver.side.loseLease(third);
     await runner.json('none', 'POST', '/tasks/claim', {
       instanceId: runner.instanceId,

@@ -94,7 +94,7 @@ export const endsChapters: Chapters = {
     const third = await held(driver, 2, incremental);
     await third.runner.put(third.taskId, 'watermark', { inputId: third.ids[0] });
     await third.runner.put(third.taskId, 'complete', { outcome: 'no-output', hasMore: true }, 'after a step');
-    await third.runner.take(third.offered, 'the follow-up');
+    await third.runner.acquire(third.offered, 'the follow-up');
   },
 
   async 'news during a task makes one more'(driver) {
@@ -102,7 +102,7 @@ export const endsChapters: Chapters = {
     await driver.side.publish(offered, text('news'));
     await driver.side.publish(offered, text('more news'));
     await runner.put(taskId, 'complete', noOutput);
-    const next = await runner.take(offered);
+    const next = await runner.acquire(offered);
     await runner.json('inputs', 'GET', `/tasks/${next}/inputs`);
     await runner.json('latest', 'GET', `/tasks/${next}/inputs?mode=latest`);
     await runner.put(next, 'complete', noOutput);
@@ -145,9 +145,9 @@ export const endsChapters: Chapters = {
     await runner.put(taskId, 'release', { reason: 'shutdown' });
     await runner.put(taskId, 'release', { reason: 'shutdown' }, 'again');
     await runner.put(taskId, 'release', undefined, 'another one');
-    const second = await runner.take(offered);
+    const second = await runner.acquire(offered);
     await runner.put(second, 'release', undefined);
-    const third = await runner.take(offered);
+    const third = await runner.acquire(offered);
     await runner.put(third, 'release', undefined);
     await runner.json('waits', 'POST', '/tasks/claim', {
       instanceId: runner.instanceId,

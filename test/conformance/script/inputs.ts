@@ -33,7 +33,7 @@ export const inputsChapters: Chapters = {
   async 'bytes of inputs'(driver) {
     const offered = await driver.side.offer([text('0123456789'), packed('packed bytes')]);
     const runner = driver.runner();
-    const taskId = await runner.take(offered);
+    const taskId = await runner.acquire(offered);
     const [plain, gzip] = offered.inputIds;
     const read = async (id: unknown, headers: Record<string, string> = {}) => {
       const path = `/tasks/${taskId}/inputs/${id}/data`;
@@ -97,7 +97,7 @@ export const inputsChapters: Chapters = {
       await runner.put(taskId, 'watermark', { inputId: ids[2], state: value }, 'wrong state');
     await state();
     await runner.put(taskId, 'complete', { outcome: 'no-output', hasMore: true, state: { seen: 3 } });
-    const next = await runner.take(offered, 'the follow-up');
+    const next = await runner.acquire(offered, 'the follow-up');
     await runner.json('its inputs', 'GET', `/tasks/${next}/inputs`);
     await runner.json('its state', 'GET', `/tasks/${next}/state`);
   },

@@ -51,7 +51,7 @@ export const outputsChapters: Chapters = {
       'the same',
     );
     await runner.put(taskId, 'complete', { outcome: 'completed', hasMore: true });
-    const next = await runner.take(offered, 'the follow-up');
+    const next = await runner.acquire(offered, 'the follow-up');
     await runner.write(next, 'x', { 'x-platform-output-identifier': 'sum' }, 'of an earlier run');
     await runner.put(next, 'complete', { outcome: 'completed' }, 'counts as written');
   },
@@ -94,7 +94,7 @@ export const outputsChapters: Chapters = {
     await runner.put(taskId, 'complete', { outcome: 'completed' });
     await part(open, 1, 'x');
     await driver.side.publish(offered, text('news'));
-    const next = await runner.take(offered);
+    const next = await runner.acquire(offered);
     await runner.send('of an earlier task', 'PUT', `/tasks/${next}/outputs/uploads/${open}/parts/1`, 'x');
     await runner.json('state', 'GET', `/tasks/${next}/state`);
   },
@@ -121,7 +121,7 @@ export const outputsChapters: Chapters = {
     await runner.write(taskId, 'e', named('e'));
     await runner.put(taskId, 'fail', { category: 'validation', reason: 'broken' });
     await driver.side.publish(offered, text('news'));
-    const next = await runner.take(offered);
+    const next = await runner.acquire(offered);
     await runner.json('what is left', 'GET', `/tasks/${next}/inputs`);
     await newest(next);
     await runner.write(next, 'd', named('d'), 'published by the run before');
@@ -135,7 +135,7 @@ export const outputsChapters: Chapters = {
     await runner.put(taskId, 'watermark', { inputId: ids[0] });
     await runner.write(taskId, 'of the second');
     await driver.side.loseLease(taskId);
-    const next = await runner.take(offered);
+    const next = await runner.acquire(offered);
     await runner.write(next, 'of the second', {}, 'met again');
     await runner.write(next, 'of the second too', { 'x-platform-watermark': String(ids[1]) });
     await runner.put(next, 'complete', { outcome: 'completed' });

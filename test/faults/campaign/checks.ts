@@ -104,22 +104,22 @@ async function checkEntry(
 ): Promise<void> {
   const { identifier, bodies } = entry;
   const lastAcknowledged = bodies.findLastIndex(({ acknowledged }) => acknowledged);
-  const tell = (what: Finding['what'], sentence: string) =>
+  const find = (what: Finding['what'], sentence: string) =>
     journal.findOnce(what, `${identifier}: ${sentence}`);
-  if (ids.length > 1) tell('doubled', `outputs ${ids.join(', ')}`);
+  if (ids.length > 1) find('doubled', `outputs ${ids.join(', ')}`);
   if (ids.length === 0) {
-    if (lastAcknowledged >= 0) tell('lost', `output ${entry.outputId} is not listed`);
+    if (lastAcknowledged >= 0) find('lost', `output ${entry.outputId} is not listed`);
     return;
   }
   if (!isRead) return;
   const path = `/api/v2/node-instance/outputs/${ids[0]}/data`;
   const reply = await caller.call({ family: 'read', method: 'GET', path, token: stage.token });
   if (reply.status !== 200)
-    return tell('torn', `output ${ids[0]} is listed and was answered ${reply.status}`);
+    return find('torn', `output ${ids[0]} is listed and was answered ${reply.status}`);
   const stored = bodies.findLastIndex(({ sha256 }) => sha256 === digestOf(reply.body));
-  if (stored < 0) tell('torn', `output ${ids[0]} has ${reply.body.length} bytes that nobody sent`);
+  if (stored < 0) find('torn', `output ${ids[0]} has ${reply.body.length} bytes that nobody sent`);
   else if (stored < lastAcknowledged)
-    tell('lost', `holds version ${stored + 1}, and version ${lastAcknowledged + 1} was acknowledged`);
+    find('lost', `holds version ${stored + 1}, and version ${lastAcknowledged + 1} was acknowledged`);
 }
 
 function checkUnknown({ journal }: Judged, entries: readonly UploadEntry[], listed: readonly Listed[]): void {

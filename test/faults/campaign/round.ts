@@ -86,7 +86,7 @@ export class Round {
   async checkUploadsAgain(): Promise<void> {
     const random = this.#plan.random.fork('again');
     await checkUploads(this.#judged, () => random.chance(0.1));
-    this.#takeFindings();
+    this.#setFindings();
   }
 
   #end(): void {
@@ -253,10 +253,10 @@ export class Round {
     const isEnough = Object.values(judged).reduce((sum, count) => sum + count, 0) >= fewestForShare;
     if (isEnough && share !== undefined && share < aimedShare)
       this.#journal.find('share', `${Math.round(100 * share)} % of the calls during faults were served`);
-    this.#takeFindings();
+    this.#setFindings();
   }
 
-  #takeFindings(): void {
+  #setFindings(): void {
     this.row.findings.splice(0, Infinity, ...this.#journal.wrong);
   }
 }

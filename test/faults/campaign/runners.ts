@@ -156,10 +156,10 @@ export class CampaignRunner {
     const reply = await this.#make({ kind: 'claim' }, { method: 'POST', path: `${base}/claim`, body });
     if (reply.status !== 204) throw new Left();
     const { taskId } = task;
-    const beat = { method: 'PUT', path: `${base}/${taskId}/heartbeat`, body: '{"phase":"working"}' };
+    const heartbeat = { method: 'PUT', path: `${base}/${taskId}/heartbeat`, body: '{"phase":"working"}' };
     const replies = [
       await this.#make({ kind: 'beat', taskId }, this.#output(task, `${staleName}${taskId}`, 'stale')),
-      await this.#make({ kind: 'beat', taskId }, beat),
+      await this.#make({ kind: 'beat', taskId }, heartbeat),
       await this.#endOnce(task, 'complete', { outcome: 'no-output' }),
     ];
     for (const { status } of replies) {

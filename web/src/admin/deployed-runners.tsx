@@ -7,7 +7,7 @@ import { Table } from '../ui/table.tsx';
 
 type Process = DeployedRunner['processes'][number];
 
-const looks: Record<Process['state'], { tone: string; label: string; icon: IconName }> = {
+const styles: Record<Process['state'], { tone: string; label: string; icon: IconName }> = {
   starting: { tone: 'working', label: 'Starting', icon: 'spinner' },
   running: { tone: 'done', label: 'Running', icon: 'check' },
   waiting: { tone: 'waiting', label: 'Down, starts again by itself', icon: 'clock' },
@@ -69,14 +69,14 @@ function IdleRow({ runner }: { runner: DeployedRunner }) {
 }
 
 function ProcessRow({ runner, process }: { runner: DeployedRunner; process: Process }) {
-  const look = looks[process.state];
+  const style = styles[process.state];
   return (
     <tr>
       <TypeCell runner={runner} number={process.number} />
       <td data-label="Process" class="wrap-anywhere">
-        <span class={`badge state-${look.tone}`}>
-          <Icon name={look.icon} />
-          <span>{look.label}</span>
+        <span class={`badge state-${style.tone}`}>
+          <Icon name={style.icon} />
+          <span>{style.label}</span>
         </span>
         {process.message !== '' && <div class="faint">{process.message}</div>}
       </td>

@@ -20,7 +20,7 @@ export class ChartGroup {
   readonly #members = new Set<Member>();
   readonly #actions: () => GroupActions;
   #cursorMs: number | null = null;
-  #told: number | null | undefined;
+  #shown: number | null | undefined;
 
   /** `actions` is asked at each use, so that it may change with every drawing of the page. */
   constructor(syncKey: string, actions: () => GroupActions) {
@@ -37,8 +37,8 @@ export class ChartGroup {
   /** Called by each chart for itself; the page hears it once for all. */
   cursorMoved(timeMs: number | null): void {
     this.#cursorMs = timeMs;
-    if (this.#told === timeMs) return;
-    this.#told = timeMs;
+    if (this.#shown === timeMs) return;
+    this.#shown = timeMs;
     this.#actions().cursorMoved(timeMs);
   }
 

@@ -6,7 +6,7 @@ import { dayOf, elapsedStepsMs, monthNames as months } from './time.ts';
 
 export interface ChartSettings {
   channels: Channel[];
-  look: (index: number) => { stroke: string; dash: number[] };
+  style: (index: number) => { stroke: string; dash: number[] };
   width: number;
   height: number;
   clock: Clock;
@@ -91,7 +91,7 @@ export function chartOptions(settings: ChartSettings): uPlot.Options {
         values: (_chart, splits) => axisLabels(settings.words(), splits),
       },
     ],
-    series: [{}, ...settings.channels.map((channel, index) => curve(channel, settings.look(index)))],
+    series: [{}, ...settings.channels.map((channel, index) => curve(channel, settings.style(index)))],
     cursor: cursorOptions(settings),
     hooks: cursorHooks(settings),
   };
@@ -150,15 +150,15 @@ function axisLabels(words: readonly string[] | null, splits: number[]): string[]
   });
 }
 
-function curve(channel: Channel, look: { stroke: string; dash: number[] }): uPlot.Series {
+function curve(channel: Channel, style: { stroke: string; dash: number[] }): uPlot.Series {
   const stepped = channel.kind !== 'number' ? uPlot.paths.stepped?.({ align: 1 }) : undefined;
   return {
     label: channel.name,
-    stroke: look.stroke,
+    stroke: style.stroke,
     width: 1.5,
-    ...(look.dash.length > 0 ? { dash: look.dash } : {}),
+    ...(style.dash.length > 0 ? { dash: style.dash } : {}),
     ...(stepped === undefined ? {} : { paths: stepped }),
-    points: { size: 5, width: 0, fill: look.stroke },
+    points: { size: 5, width: 0, fill: style.stroke },
   };
 }
 

@@ -63,7 +63,7 @@ export function Chart(props: ChartProps) {
     if (element === null) return;
     const options = chartOptions({
       channels: panel.channels,
-      look: (index) => curveStyle(index),
+      style: (index) => curveStyle(index),
       width: element.clientWidth,
       height: chartHeight,
       clock: props.clock,

@@ -33,14 +33,14 @@ export function OutputPreview(props: {
   onClose: () => void;
 }) {
   const { output } = props;
-  const look = useResource(String(output.id), (signal) => openPreview(output, props.dimensions, signal));
+  const preview = useResource(String(output.id), (signal) => openPreview(output, props.dimensions, signal));
   return (
     <Dialog title={props.name} wide onClose={props.onClose}>
-      {look.error !== null && (
-        <Failure what="The output could not be read." error={look.error} retry={look.reload} />
+      {preview.error !== null && (
+        <Failure what="The output could not be read." error={preview.error} retry={preview.reload} />
       )}
-      {look.data === null && look.error === null && <Placeholder rows={5} label="Reading the output" />}
-      {look.data !== null && <Views shown={look.data} output={output} />}
+      {preview.data === null && preview.error === null && <Placeholder rows={5} label="Reading the output" />}
+      {preview.data !== null && <Views shown={preview.data} output={output} />}
     </Dialog>
   );
 }

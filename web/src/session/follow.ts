@@ -138,13 +138,13 @@ function connectionOf(signal: AbortSignal): { signal: AbortSignal; close: () => 
 function untilShown(signal: AbortSignal): Promise<void> {
   if (!document.hidden) return Promise.resolve();
   return new Promise((resolve) => {
-    const look = () => {
+    const delayed = () => {
       if (document.hidden && !signal.aborted) return;
-      document.removeEventListener('visibilitychange', look);
-      signal.removeEventListener('abort', look);
+      document.removeEventListener('visibilitychange', delayed);
+      signal.removeEventListener('abort', delayed);
       resolve();
     };
-    document.addEventListener('visibilitychange', look);
-    signal.addEventListener('abort', look);
+    document.addEventListener('visibilitychange', delayed);
+    signal.addEventListener('abort', delayed);
   });
 }

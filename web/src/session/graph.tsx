@@ -113,15 +113,15 @@ function GraphNodeButton(props: {
   onFiles: ((files: File[]) => void) | null;
 }) {
   const { node } = props;
-  const look = stateStyle(node.state);
+  const style = stateStyle(node.state);
   const [over, setOver] = useState(false);
   const drop = props.onFiles;
-  const details = node.statusDetails || look.label;
+  const details = node.statusDetails || style.label;
   const place = props.parents.length === 0 ? 'input' : `after ${props.parents.join(', ')}`;
   return (
     <button
       type="button"
-      class={`node state-${look.tone}${props.selected ? ' node-selected' : ''}${over ? ' node-over' : ''}`}
+      class={`node state-${style.tone}${props.selected ? ' node-selected' : ''}${over ? ' node-over' : ''}`}
       style={{ left: `${props.x}px`, top: `${props.y}px` }}
       data-node={node.id}
       data-state={node.state}
@@ -132,13 +132,13 @@ function GraphNodeButton(props: {
       {...(drop === null ? {} : dropHandlers(setOver, drop))}
     >
       <span class="node-sign">
-        <Icon name={look.icon} />
+        <Icon name={style.icon} />
       </span>
       <span class="node-text">
         <span class="node-name">{node.name}</span>
         <span class="node-details">{details}</span>
         <span class="visually-hidden">
-          {details === look.label ? '' : `, ${look.label}`}, {place}
+          {details === style.label ? '' : `, ${style.label}`}, {place}
         </span>
       </span>
       {drop !== null && (
