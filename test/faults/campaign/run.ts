@@ -43,6 +43,7 @@ export async function runCampaign(
     done.push(round);
     rows.push(round.row);
     log(sentenceOf(round.row));
+    for (const { what, sentence } of round.row.findings) log(`${label} ${what}: ${sentence}`);
     options.onRow?.(round.row);
   }
   for (const round of done.slice(0, -1)) {
