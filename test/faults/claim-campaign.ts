@@ -191,7 +191,7 @@ class Campaign {
         .log()
         .split('\n')
         .filter((text) => text.includes(sign)))
-        this.#prolongedAtMs.add((JSON.parse(line) as { time: number }).time);
+        this.#prolongedAtMs.add(Date.parse((JSON.parse(line) as { time: string }).time));
     }
   }
 

@@ -149,7 +149,10 @@ describe('refuses', () => {
       ],
     ],
     ['a run that is done in another attempt than it can be', [held, final(9_000, 1)]],
-    ['a run that is done before anybody ended it', [held, heartbeat(5, 15, 'T1', 'A', 'kept'), final(100, 1)]],
+    [
+      'a run that is done before anybody ended it',
+      [held, heartbeat(5, 15, 'T1', 'A', 'kept'), final(100, 1)],
+    ],
     [
       'a heartbeat that is kept after one was refused for the lease',
       [

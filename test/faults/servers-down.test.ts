@@ -147,7 +147,11 @@ describe('PostgreSQL is stopped for longer than a lease', () => {
     } finally {
       await postgres!.start();
     }
-    await eventually('the platform answers', async () => (await runner.heartbeat(task)).status === 200, 10_000);
+    await eventually(
+      'the platform answers',
+      async () => (await runner.heartbeat(task)).status === 200,
+      10_000,
+    );
     await runner.finish(task);
     await runner.work(graph.template);
     await graphEnds(database, graph.sessionId, 3);

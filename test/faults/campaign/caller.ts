@@ -78,7 +78,7 @@ export class Caller {
     return { ...reply, sentAt, answeredAt: Date.now() };
   }
 
-  #note({ family }: Call, open: OpenCall, reply: Exchanged): void {
+  #note({ family, method, path, body }: Call, open: OpenCall, reply: Exchanged): void {
     const outcome = outcomeOf(family, reply);
     const what = reply.lostBy ?? `${reply.status} ${json<{ code?: string }>(reply).code ?? ''}`.trim();
     if (outcome !== 'served') this.tally.noteError(`${family} ${what}`);
@@ -88,7 +88,10 @@ export class Caller {
         `calls of ${family} were answered ${what}, which the contract does not name`,
       );
     if (this.tally.end(open, family, outcome))
-      this.#journal.findOnce('stuck', `calls of ${family} hung although nothing had failed`);
+      this.#journal.findOnce(
+        'stuck',
+        `calls of ${family} hung although nothing had failed: ${method} ${path} ${String(body).slice(0, 200)} until ${new Date().toISOString()}`,
+      );
   }
 
   /** A process that takes no connection is passed over, as a balancer does. */

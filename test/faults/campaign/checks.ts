@@ -171,7 +171,7 @@ function prolongedAt(platform: CampaignPlatform): number[] {
   const lines = `${platform.logs('API')}${platform.logs('worker')}`.split('\n');
   return lines
     .filter((line) => line.includes('leases prolonged'))
-    .map((line) => (JSON.parse(line) as { time: number }).time);
+    .map((line) => Date.parse((JSON.parse(line) as { time: string }).time));
 }
 
 /** Sessions that were acknowledged are there, and no key has two open shared sessions. */

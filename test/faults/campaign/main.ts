@@ -5,6 +5,8 @@
  * each row into docs/reliability.md as soon as its round is over, and leaves the rows of other kinds as they are: so a
  * campaign can be run in parts.
  */
+import { copyFileSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
@@ -57,8 +59,10 @@ async function main(): Promise<number> {
     const report = await campaignOn(platform, facts, chosen);
     console.log(`\n${tableOf(report.rows, facts)}\n`);
     console.log({ ...report, rows: report.rows.length });
-    for (const complaint of complaints(report)) console.error(complaint);
-    return complaints(report).length === 0 ? 0 : 1;
+    const found = complaints(report);
+    for (const complaint of found) console.error(complaint);
+    if (found.length > 0) console.error(`Logs of the processes: ${keepLogs(platform)}`);
+    return found.length === 0 ? 0 : 1;
   } finally {
     await platform.stop();
   }
@@ -80,6 +84,13 @@ async function campaignOn(
     ...(values.write ? { onRow: (row: Report['rows'][number]) => writeRows(page, [row], facts) } : {}),
   };
   return await runCampaign(options, chosen);
+}
+
+/** The data folder is removed at the end; what explains a finding is not. */
+function keepLogs(platform: CampaignPlatform): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sdp-campaign-logs-'));
+  for (const { name, logFile } of platform.slots) copyFileSync(logFile, join(folder, `${name}.log`));
+  return folder;
 }
 
 function rounds(seed: number): FaultKind[][] {
