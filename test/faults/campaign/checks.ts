@@ -1,5 +1,5 @@
 /** What must hold once all faults have ended and everything is at rest: each complaint is a fault of the platform. */
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import { eventually } from '../../support/eventually.ts';
 import { historiesOf } from '../campaign-histories.ts';
 import { judge, type LockRules } from '../lock-history.ts';
@@ -27,7 +27,7 @@ export async function busySessions({ database }: CampaignPlatform): Promise<stri
   const rows = await database.query<{ id: string }>(
     `select session_id as id from node_run where state <> 'done'
       union select session_id from node_instance where follow_up_wanted or reprocess_wanted
-      union select id from session where wanted_seq <> advanced_seq`,
+      union select id from session where desired_version <> observed_version`,
   );
   return rows.map(({ id }) => id);
 }
@@ -158,12 +158,16 @@ export async function checkRuns({ platform, stage, journal }: Judged): Promise<v
     journal.find('stale', `output ${id} was written by someone who had lost the task`);
   const histories = await historiesOf(database, journal.runnerCalls, prolongedAt(platform), sessions);
   for (const sentence of histories.violations) journal.find('stale', sentence);
-  for (const [runId, history] of histories.byRun)
-    if (!judge(history, rules).fits)
+  for (const [runId, history] of histories.byRun) {
+    // A judgement takes up to a second, and the gates to the servers run in this process.
+    await immediate();
+    const verdict = judge(history, rules);
+    if (!verdict.fits)
       journal.find(
         'stale',
-        `run ${runId} cannot have been held by one at a time: ${JSON.stringify(judge(history, rules))}`,
+        `run ${runId} cannot have been held by one at a time: ${JSON.stringify(verdict)}`,
       );
+  }
 }
 
 /** When leases were prolonged because no API process had been up. */
