@@ -54,7 +54,7 @@ const kinds: readonly Healed[] = [
       const sessions = await acquireForgottenSessions(database, waits, perPage);
       return sessions.map((session) => ({
         target: sessionTarget(session),
-        lateForSeconds: session.wantedForSeconds,
+        lateForSeconds: session.dirtyForSeconds,
       }));
     },
     async unchecked(database) {

@@ -4,11 +4,11 @@ import { limits } from '../../domain/limits.ts';
 import { quoteRunnerName } from '../../domain/runners/manifest-fields.ts';
 import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import {
-  registerClaim,
   type ClaimedTask,
   type ClaimTicket,
   claimNext,
   registerAndClaim,
+  registerClaim,
 } from '../../store/runs/claims.ts';
 import { releaseHeldTask, undoClaim } from '../../store/runs/release-claim.ts';
 import type { Freshness } from '../runner-tokens/tokens.ts';

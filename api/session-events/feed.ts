@@ -31,8 +31,8 @@ export class SessionFeed {
   }
 
   /** As of the last look; undefined before the first. */
-  get wantedSeq(): number | undefined {
-    return this.#last?.wantedSeq;
+  get desiredVersion(): number | undefined {
+    return this.#last?.desiredVersion;
   }
 
   get followers(): Iterable<Follower> {

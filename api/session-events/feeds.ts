@@ -125,7 +125,7 @@ export class SessionFeeds {
     this.#isChecking = true;
     try {
       const sequences = await wantedSequences(this.#database, [...this.#open.keys()]);
-      for (const [id, feed] of this.#open) if (sequences.get(id) !== feed.wantedSeq) feed.changed();
+      for (const [id, feed] of this.#open) if (sequences.get(id) !== feed.desiredVersion) feed.changed();
     } catch {
       // The database does not answer; the next check follows in seconds.
     } finally {

@@ -116,7 +116,9 @@ function judgeHeartbeats(stage: Stage, claim: Claim): void {
         'heartbeats-too-frequent',
         `Six heartbeats within ${Math.round(sixth.atMs - heartbeat.atMs)} ms; heartbeatIntervalSeconds was ${stage.heartbeatIntervalMs / 1_000}.`,
       );
-    const open = heartbeats.filter((each) => each.atMs <= heartbeat.atMs && endOf(each) > heartbeat.atMs).length;
+    const open = heartbeats.filter(
+      (each) => each.atMs <= heartbeat.atMs && endOf(each) > heartbeat.atMs,
+    ).length;
     if (open > 3)
       stage.found(
         'heartbeats-pile-up',

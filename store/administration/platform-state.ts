@@ -31,9 +31,9 @@ const stateStatement = `
       from queue q cross join lateral (
         select a.available_at from node_run r join node_attempt a on a.run_id = r.id and a.number = r.attempt
          where r.state = 'queued' and not r.frozen and r.template_name = q.template
-         order by r.fair_rank limit 1) head
+         order by r.queue_time limit 1) head
   ), wanted as (
-    select count(*) as sessions, min(wanted_at) as since from session where wanted_at is not null
+    select count(*) as sessions, min(dirty_since) as since from session where dirty_since is not null
   ), uploads as (
     select count(*) as uploads, (select u.queued_at from queued_upload u order by u.id limit 1) as since
       from queued_upload

@@ -28,7 +28,7 @@ const isExpiredSession = `
       exists (select from node_output o where o.node_instance_id = n.id and o.created_at >= ${cutoff})
       or exists (select from queued_upload q where q.node_instance_id = n.id)
       or exists (select from pending_object w
-                  where w.node_instance_id = n.id and w.beat_at > clock_timestamp() - ${uploadSilentFor})
+                  where w.node_instance_id = n.id and w.heartbeat_at > clock_timestamp() - ${uploadSilentFor})
       or exists (select from node_run r where r.node_instance_id = n.id
                   and (r.state = 'held' or r.created_at >= ${cutoff} or r.ended_at >= ${cutoff}))))`;
 

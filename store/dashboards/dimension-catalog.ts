@@ -61,7 +61,7 @@ const condition = `
 
 function isMember(identifier: string, key: string): string {
   return `(s.user_id::text = ${identifier} or s.email_identifier in (${identifier}, ${key}) or s.email_key = ${key}
-    or exists (select from session_user_entry u where u.session_id = s.id and u.identifier in (${identifier}, ${key}))
+    or exists (select from session_member u where u.session_id = s.id and u.identifier in (${identifier}, ${key}))
     or exists (select from session_participant p
                 where p.session_id = s.id and (p.identifier = ${identifier} or p.key = ${key})))`;
 }
@@ -133,7 +133,7 @@ export async function readDimensions(
                        'scenarioName', i.scenario_name, 'from', i.from_at, 'to', i.to_at, 'createdAt', i.created_at)
                        order by i.created_at, i.id)
                 from scenario_instance i where i.session_id = s.id), '[]') as scenarios,
-            array(select u.identifier from session_user_entry u where u.session_id = s.id order by u.id) as members
+            array(select u.identifier from session_member u where u.session_id = s.id order by u.id) as members
        from unnest($1::bigint[]) with ordinality as wanted (id, place)
        join dimension d on d.id = wanted.id join session s on s.id = d.session_id
        join project p on p.id = s.project_id join session_template t on t.id = s.session_template_id

@@ -107,9 +107,10 @@ export class PendingObjects {
   async #heartbeat(): Promise<void> {
     // A beat that fails leaves almost an hour to make it good.
     await this.#database
-      .query('update pending_object set beat_at = clock_timestamp() where object_key = any ($1::text[])', [
-        [...this.#active],
-      ])
+      .query(
+        'update pending_object set heartbeat_at = clock_timestamp() where object_key = any ($1::text[])',
+        [[...this.#active]],
+      )
       .catch(() => undefined);
   }
 }
@@ -152,7 +153,7 @@ export async function sweepAbandonedObjects(
 }
 
 // Uploads of tasks live as long as their task, without a beat: see sweep-task-uploads.ts.
-const isOld = `beat_at < clock_timestamp() - make_interval(secs => $1) and not exists (
+const isOld = `heartbeat_at < clock_timestamp() - make_interval(secs => $1) and not exists (
     select 1 from task_upload u where u.object_key = pending_object.object_key and u.state <> 'done')`;
 
 /** How many uploads the sweeper would take now. */
@@ -171,7 +172,7 @@ async function sweepPending(
 ): Promise<number> {
   const rows = await database.query<{ objectKey: string; dataSourceId: number }>(
     `select object_key, data_source_id from pending_object
-      where ${isOld} order by beat_at limit ${sweepBatch}`,
+      where ${isOld} order by heartbeat_at limit ${sweepBatch}`,
     [olderThanSeconds],
   );
   let abandoned = 0;
@@ -183,9 +184,10 @@ async function sweepPending(
       await stores.of(dataSource).abortUploads(objectKey);
     } catch {
       // Again after the same time, so that one store that is down does not hold up the others.
-      await database.query('update pending_object set beat_at = clock_timestamp() where object_key = $1', [
-        objectKey,
-      ]);
+      await database.query(
+        'update pending_object set heartbeat_at = clock_timestamp() where object_key = $1',
+        [objectKey],
+      );
       continue;
     }
     const moved = await database.query(
@@ -217,8 +219,8 @@ async function sweepDeletions(
                      where o.object_key = q.object_key and o.data_source_id = q.data_source_id)
             or exists (select from node_output_superseded v
                         where v.object_key = q.object_key and v.data_source_id = q.data_source_id) as is_referred
-       from object_deletion q where q.wanted_at <= clock_timestamp() - make_interval(hours => $1)
-      order by q.wanted_at limit ${sweepBatch}`,
+       from object_deletion q where q.requested_at <= clock_timestamp() - make_interval(hours => $1)
+      order by q.requested_at limit ${sweepBatch}`,
     [keptHours],
   );
   let deleted = 0;
@@ -236,7 +238,7 @@ async function sweepDeletions(
       failed += 1;
       // Later, so that one store that is down does not hold up the others.
       await database.query(
-        `update object_deletion set wanted_at = clock_timestamp() + make_interval(secs => $2) where id = $1`,
+        `update object_deletion set requested_at = clock_timestamp() + make_interval(secs => $2) where id = $1`,
         [id, deletionRetrySeconds],
       );
     }

@@ -12,9 +12,9 @@ import type { Database } from '../connection/database.ts';
 import type { SecretBox } from '../objects/secrets.ts';
 import {
   acquireProcess,
+  assignToken,
   describeHeld,
   findToken,
-  assignToken,
   isTokenGood,
   listDeployable,
   listProcesses,

@@ -126,9 +126,9 @@ function lockStatement(sessionId: string): string {
            s.frozen_at is not null as frozen, s.newest_position,
            date_trunc('milliseconds', greatest(clock_timestamp(), coalesce(s.newest_output_at, ${newestOutputAt})))
              as published_at,
-           case when s.fair_rank = '-infinity' then 0 else extract(epoch from s.fair_rank)::float8 * 1000 end as queue_time_ms,
-           s.wanted_seq = s.advanced_seq as is_clean,
-           coalesce(s.next_look_at > clock_timestamp(), false) as reconciles_soon, false as builtin_queued,
+           case when s.queue_time = '-infinity' then 0 else extract(epoch from s.queue_time)::float8 * 1000 end as queue_time_ms,
+           s.desired_version = s.observed_version as is_clean,
+           coalesce(s.next_reconcile_at > clock_timestamp(), false) as reconciles_soon, false as builtin_queued,
            extract(epoch from clock_timestamp())::float8 * 1000 as now_ms
       from session s join session_template t on t.id = s.session_template_id
      where s.id = ${sessionId}
@@ -168,8 +168,8 @@ const saveStatement = `
   )
   update session
      set newest_output_at = case when newest_position < $2 then $6::timestamptz else newest_output_at end,
-         newest_position = $2, fair_rank = to_timestamp($3::float8 / 1000), wanted_seq = wanted_seq + 1,
-         wanted_at = case when wanted_seq = advanced_seq then clock_timestamp() else wanted_at end
+         newest_position = $2, queue_time = to_timestamp($3::float8 / 1000), desired_version = desired_version + 1,
+         dirty_since = case when desired_version = observed_version then clock_timestamp() else dirty_since end
    where id = $1`;
 
 /** Writes the session's counters and marks it wanted; after the commit its workflow is notified. */
@@ -193,7 +193,7 @@ function saveSession(
 
 /** Planning publishes nothing: of the counters it moves the rank alone. */
 function saveCounters(tx: Tx, session: LockedSession): void {
-  void tx.pipelined('update session set fair_rank = to_timestamp($2::float8 / 1000) where id = $1', [
+  void tx.pipelined('update session set queue_time = to_timestamp($2::float8 / 1000) where id = $1', [
     session.sessionId,
     session.queueTimeMs,
   ]);

@@ -9,7 +9,7 @@ import { newId } from '../connection/ids.ts';
 import { type RunnerIdentity, tokenIdOfHolder } from '../runners/holder.ts';
 import { isOpen, leaseFromNow } from './lease.ts';
 import { isClaimable } from './queue.ts';
-import { replayStart } from './reprocess.ts';
+import { reprocessStart } from './reprocess.ts';
 
 /** A task as its claimant gets it. Times are `Date`s of the database's clock. */
 export interface ClaimedTask {
@@ -122,15 +122,15 @@ function claimSteps(pick: string, instance: string): string {
   return `
   with pick as materialized (${pick}),
   instance as materialized (${instance}),
-  replay as materialized (${replayStart}),
+  replay as materialized (${reprocessStart}),
   run as (
     update node_run r
        set state = 'held', due_at = null,
            upper_position = coalesce(r.upper_position, (
              select coalesce(max(p.newest_position), 0) from node_instance n
                join node_instance p on p.id = any (n.parent_ids) where n.id = r.node_instance_id)),
-           replay_position = coalesce(r.replay_position, (select position from replay)),
-           replay_output_id = coalesce(r.replay_output_id, (select output_id from replay))
+           reprocess_position = coalesce(r.reprocess_position, (select position from replay)),
+           reprocess_output_id = coalesce(r.reprocess_output_id, (select output_id from replay))
       from pick, instance where r.id = pick.id and not instance.drained and ${mayHold}
     returning r.*
   ), attempt as (
@@ -140,12 +140,12 @@ function claimSteps(pick: string, instance: string): string {
                    then extract(epoch from clock_timestamp() - a.available_at)::float8 end as waited_seconds
   ), claim as (
     insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
-                            timeout_at, watermark_position, watermark_output_id, unnamed_outputs)
+                            timeout_at, watermark_position, watermark_output_id, generated_name_count)
     select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
            ${leaseFromNow('coalesce(t.lease_seconds, $4)')}, ${leaseFromNow('t.timeout_seconds')},
-           coalesce(run.replay_position, n.watermark_position),
-           case when run.replay_position is null then n.watermark_output_id else run.replay_output_id end,
-           run.unnamed_from
+           coalesce(run.reprocess_position, n.watermark_position),
+           case when run.reprocess_position is null then n.watermark_output_id else run.reprocess_output_id end,
+           run.generated_name_start
       from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
     returning *
   )`;
@@ -166,7 +166,7 @@ function claimStatement(pick: string): string {
 
 const claimByTemplate = claimStatement(`
   select r.id from node_run r where ${isClaimable} and r.template_name = $6
-   order by r.fair_rank limit 1 for update skip locked`);
+   order by r.queue_time limit 1 for update skip locked`);
 const claimById = claimStatement(`
   select r.id from node_run r where ${isClaimable} and r.id = $6::uuid and r.attempt = $7
    for update skip locked`);
@@ -175,7 +175,7 @@ const registerAndClaimStatement = `
   ${claimSteps(
     `select r.id from node_run r
       where ${isClaimable} and r.template_name = $5 and not ${holdsTask}
-      order by r.fair_rank limit 1 for update skip locked`,
+      order by r.queue_time limit 1 for update skip locked`,
     announce('$6::text[]'),
   )}
   select instance.claim_seq, instance.drained, ${holdsTask} as holds_task, task.*
@@ -236,10 +236,10 @@ async function byOldestTask(database: Queryable, templates: readonly string[]): 
   const rows = await database.query<{ name: string }>(
     `select t.name from unnest($1::text[]) as t (name)
        cross join lateral (
-         select r.fair_rank from node_run r
+         select r.queue_time from node_run r
           where ${isClaimable} and r.template_name = t.name
-          order by r.fair_rank limit 1) head
-      order by head.fair_rank`,
+          order by r.queue_time limit 1) head
+      order by head.queue_time`,
     [templates],
   );
   return rows.map((row) => row.name);

@@ -5,7 +5,7 @@ import { runWanted } from '../../domain/runs/run-plan.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { Queryable } from '../connection/database.ts';
 import { nodeFacts } from './plan-session.ts';
-import { replayStart } from './reprocess.ts';
+import { reprocessStart } from './reprocess.ts';
 import type { InputBounds } from './task-inputs.ts';
 
 export interface DebugNode extends Omit<InputBounds, 'reason'> {
@@ -46,7 +46,7 @@ interface Row extends Omit<DebugNode, 'run' | 'plan'> {
 const debugNode = `
   with pick as materialized (
     select r.id from node_run r where r.node_instance_id = $1 and r.state <> 'done'
-  ), replay as materialized (${replayStart})
+  ), replay as materialized (${reprocessStart})
   select n.id as node_instance_id, n.name as node_name, n.configuration, n.parent_ids,
          n.state as stored_state, s.id as session_id, s.name as session_name, s.project_id,
          s.frozen_at is not null as is_frozen, t.name as node_template, t.runner_type,
@@ -64,15 +64,15 @@ const debugNode = `
     left join replay on true
     cross join lateral (
       select n.watermark_position as position, n.watermark_output_id as output_id
-       where coalesce(r.replay_position, replay.position) is null
-         and (r.id is not null or n.follow_up_replay_position is null)
+       where coalesce(r.reprocess_position, replay.position) is null
+         and (r.id is not null or n.follow_up_reprocess_position is null)
       union all
-      select r.replay_position, r.replay_output_id where r.replay_position is not null
+      select r.reprocess_position, r.reprocess_output_id where r.reprocess_position is not null
       union all
-      select replay.position, replay.output_id where r.replay_position is null and replay.position is not null
+      select replay.position, replay.output_id where r.reprocess_position is null and replay.position is not null
       union all
-      select n.follow_up_replay_position, n.follow_up_replay_output_id
-       where r.id is null and n.follow_up_replay_position is not null) watermark
+      select n.follow_up_reprocess_position, n.follow_up_reprocess_output_id
+       where r.id is null and n.follow_up_reprocess_position is not null) watermark
    where n.id = $1`;
 
 /** A node by its id; undefined when there is none. */

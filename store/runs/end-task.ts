@@ -113,7 +113,7 @@ async function endHeldClaim(
      select ended.task_id, run.id as run_id, run.node_instance_id, run.attempt,
             run.max_attempts, run.first_attempt, run.lost_count,
             run.cancel_requested, run.wrote_output, t.incremental,
-            coalesce(run.replay_position, n.watermark_position) > ended.watermark_position as watermark_moved
+            coalesce(run.reprocess_position, n.watermark_position) > ended.watermark_position as watermark_moved
        from ended, run, node_instance n, node_template t
       where n.id = run.node_instance_id and t.id = n.node_template_id`,
     [taskId, identity.holder, identity.instanceId, ending, digest],

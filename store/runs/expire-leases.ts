@@ -33,18 +33,18 @@ export async function recordProcessHeartbeat(database: Database, processId: stri
     void tx.pipelined(`set local idle_in_transaction_session_timeout = '2s'`);
     await tx.query('select pg_advisory_xact_lock($1)', [advisoryLocks.alive]);
     const leases = await tx.query(
-      `update node_claim c set ${prolonged} from (select max(beat_at) as beat_at from platform_alive) last
-        where ${isOpen} and last.beat_at < clock_timestamp() - make_interval(secs => $1)
-          and c.lease_until > last.beat_at
+      `update node_claim c set ${prolonged} from (select max(heartbeat_at) as heartbeat_at from platform_process) last
+        where ${isOpen} and last.heartbeat_at < clock_timestamp() - make_interval(secs => $1)
+          and c.lease_until > last.heartbeat_at
        returning 1`,
       [leaseTimes.gapSeconds],
     );
     await tx.query(
-      `insert into platform_alive (process_id, beat_at) values ($1, clock_timestamp())
-       on conflict (process_id) do update set beat_at = clock_timestamp()`,
+      `insert into platform_process (process_id, heartbeat_at) values ($1, clock_timestamp())
+       on conflict (process_id) do update set heartbeat_at = clock_timestamp()`,
       [processId],
     );
-    await tx.query(`delete from platform_alive where beat_at < clock_timestamp() - interval '1 hour'`);
+    await tx.query(`delete from platform_process where heartbeat_at < clock_timestamp() - interval '1 hour'`);
     return leases.length;
   });
 }
@@ -73,7 +73,7 @@ export async function endOverdueClaims(
     `select c.task_id, r.session_id from node_claim c join node_run r on r.id = c.run_id
       where ${isOverdue}
         and (c.holder = '${builtinHolder}' or exists (
-          select 1 from platform_alive where beat_at > clock_timestamp() - make_interval(secs => $2)))
+          select 1 from platform_process where heartbeat_at > clock_timestamp() - make_interval(secs => $2)))
       order by c.lease_until limit $1`,
     [limit, leaseTimes.gapSeconds],
   );

@@ -85,7 +85,7 @@ const openStatement = `
          (select count(*) from (
             select 1 from node_run x
              where r.state = 'queued' and x.state = 'queued' and not x.frozen and x.template_name = r.template_name
-               and x.fair_rank < r.fair_rank limit 1000) ahead) as tasks_ahead
+               and x.queue_time < r.queue_time limit 1000) ahead) as tasks_ahead
     from node_run r left join node_claim c on c.run_id = r.id and ${isOpen}
    where r.node_instance_id = $1 and r.state <> 'done'`;
 

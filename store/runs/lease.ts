@@ -67,8 +67,8 @@ const renewStatement = `
   select claim.task_id, claim.run_id, claim.attempt, r.session_id,
          n.id as node_instance_id, n.parent_ids, t.incremental, r.reason,
          t.reprocess, r.upper_position, claim.watermark_position as claim_watermark_position,
-         coalesce(r.replay_position, n.watermark_position) as watermark_position,
-         case when r.replay_position is null then n.watermark_output_id else r.replay_output_id end
+         coalesce(r.reprocess_position, n.watermark_position) as watermark_position,
+         case when r.reprocess_position is null then n.watermark_output_id else r.reprocess_output_id end
            as watermark_output_id, claim.lease_until as lease_expires_at,
          r.cancel_requested, n.configuration
     from claim join node_run r on r.id = claim.run_id join node_instance n on n.id = r.node_instance_id

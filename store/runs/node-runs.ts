@@ -62,7 +62,7 @@ export interface NodeRunFilter {
 
 /** Of a run `r`: no run of its node was queued after it. Ranks of a session rise with every run that is queued. */
 export const isNewestOfNode = `
-  not exists (select 1 from node_run x where x.node_instance_id = r.node_instance_id and x.fair_rank > r.fair_rank)`;
+  not exists (select 1 from node_run x where x.node_instance_id = r.node_instance_id and x.queue_time > r.queue_time)`;
 
 const columns = `
   r.id, s.project_id, r.session_id, s.name as session_name,
@@ -140,15 +140,15 @@ function pageStatement(filter: NodeRunFilter, page: { number: number; size: numb
   const arms = armsOf(filter, parameters);
   const offset = parameters.bind((page.number - 1) * page.size, 'bigint');
   const size = parameters.bind(page.size, 'bigint');
-  const newest = 'order by fair_rank desc, id desc';
+  const newest = 'order by queue_time desc, id desc';
   // Each arm is read in the order of its own index, and no further than the page needs.
   const picked = arms.map(
-    (where) => `(select id, fair_rank from node_run r where ${where} ${newest} limit ${offset} + ${size})`,
+    (where) => `(select id, queue_time from node_run r where ${where} ${newest} limit ${offset} + ${size})`,
   );
   const text = `
     select ${columns}
       from (select id from (${picked.join(' union all ')}) p ${newest} offset ${offset} limit ${size}) page
-      join node_run r on r.id = page.id ${joins} order by r.fair_rank desc, r.id desc`;
+      join node_run r on r.id = page.id ${joins} order by r.queue_time desc, r.id desc`;
   return [text, parameters.values];
 }
 

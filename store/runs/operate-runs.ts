@@ -82,7 +82,7 @@ const queueAgainStatement = `
        set ${queued}, outcome = null, ended_at = null, status_details = '', frozen = false,
            attempt = r.attempt + 1, first_attempt = r.attempt + 1, max_attempts = r.attempt + t.max_attempts,
            lost_count = 0, release_count = 0, cancel_requested = false,
-           fair_rank = to_timestamp(w.rank_ms / 1000),
+           queue_time = to_timestamp(w.rank_ms / 1000),
            -- What was staged went with the failure; what a watermark published stands.
            wrote_output = exists (select 1 from node_output o where o.run_id = r.id and o.position is not null)
       from wanted w, node_instance n, node_template t

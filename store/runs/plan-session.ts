@@ -46,9 +46,9 @@ const queueRuns = `
       as w (run_id, node_id, template_name, runner_type, reason, max_attempts, rank_ms)
   ), run as (
     insert into node_run as r (id, session_id, node_instance_id, template_name, runner_type, reason, state, max_attempts,
-                          fair_rank, replay_position, replay_output_id, traceparent)
+                          queue_time, reprocess_position, reprocess_output_id, traceparent)
     select w.run_id, $1, w.node_id, w.template_name, w.runner_type, w.reason, 'queued', w.max_attempts,
-           to_timestamp(w.rank_ms / 1000), n.follow_up_replay_position, n.follow_up_replay_output_id,
+           to_timestamp(w.rank_ms / 1000), n.follow_up_reprocess_position, n.follow_up_reprocess_output_id,
            $9
       from wanted w join node_instance n on n.id = w.node_id
     returning ${queuedColumns}
@@ -57,7 +57,7 @@ const queueRuns = `
   ), nodes as (
     update node_instance n
        set state = ${nodeStateCodes.Pending}, status_details = '', follow_up_wanted = false,
-           follow_up_replay_position = null, follow_up_replay_output_id = null,
+           follow_up_reprocess_position = null, follow_up_reprocess_output_id = null,
            reprocess_wanted = n.reprocess_wanted and w.reason <> 'reprocess'
       from wanted w where n.id = w.node_id
   )

@@ -67,10 +67,10 @@ export async function reconcileSession(
     }
     if (!state) return undefined;
     const changes = present(state, awaited);
-    const marked = await markAdvanced(database, sessionId, state.wantedSeq, changes);
+    const marked = await markAdvanced(database, sessionId, state.desiredVersion, changes);
     ended.push(...marked.ended);
     await failpoint('session-advanced');
-    const again = marked.wantedSeq !== state.wantedSeq;
+    const again = marked.desiredVersion !== state.desiredVersion;
     if (!again || passes === maxPasses) return { ...changes, ended, again };
   }
 }
@@ -90,7 +90,7 @@ interface OpenRun extends OpenAttempt {
 }
 
 interface SessionState {
-  readonly wantedSeq: number;
+  readonly desiredVersion: number;
   readonly frozen: boolean;
   readonly failedNodes: number;
   /** Since a run last ended; null before the first. */
@@ -101,7 +101,7 @@ interface SessionState {
 }
 
 const sessionStateStatement = `
-  select s.wanted_seq as "wantedSeq", s.frozen_at is not null as frozen,
+  select s.desired_version as "desiredVersion", s.frozen_at is not null as frozen,
          (select count(*) from node_instance f where f.session_id = s.id and f.state = ${nodeStateCodes.Failed}) as "failedNodes",
          (select extract(epoch from clock_timestamp() - max(e.last_processed))::float8 * 1000 from node_instance e
            where e.session_id = s.id and e.parent_ids <> '{}') as "sinceEndMs",
@@ -125,7 +125,7 @@ const sessionStateStatement = `
                from node_run r join node_instance n on n.id = r.node_instance_id
                join node_attempt a on a.run_id = r.id and a.number = r.attempt
               where r.session_id = s.id and r.state <> 'done'
-              order by r.due_at nulls first, r.state = 'held' desc, r.fair_rank) o), '[]') as runs
+              order by r.due_at nulls first, r.state = 'held' desc, r.queue_time) o), '[]') as runs
     from session s where s.id = $1`;
 
 async function readSessionState(database: Database, sessionId: string): Promise<SessionState | undefined> {
@@ -162,21 +162,21 @@ export async function queueDueRuns(tx: Tx, sessionId: string): Promise<void> {
 
 /**
  * Marks the session advanced up to `seq` and the attempts that are waited for from now on, and takes the ends that its
- * workflow has not told of. An end that commits after this finds its mark; one before it raised `wanted_seq`.
+ * workflow has not told of. An end that commits after this finds its mark; one before it raised `desired_version`.
  */
 async function markAdvanced(
   database: Database,
   sessionId: string,
   seq: number,
   { start, lookInMs }: Pick<ReconcileResult, 'start' | 'lookInMs'>,
-): Promise<{ wantedSeq: number; ended: readonly NamedEnd[] }> {
-  const [row] = await database.query<{ wantedSeq: number; ended: NamedEnd[] }>(
+): Promise<{ desiredVersion: number; ended: readonly NamedEnd[] }> {
+  const [row] = await database.query<{ desiredVersion: number; ended: NamedEnd[] }>(
     `with marked as (
        update session
-          set advanced_seq = greatest(advanced_seq, $2),
-              wanted_at = case when wanted_seq = $2 then null else wanted_at end,
-              next_look_at = clock_timestamp() + make_interval(secs => $5)
-        where id = $1 returning wanted_seq
+          set observed_version = greatest(observed_version, $2),
+              dirty_since = case when desired_version = $2 then null else dirty_since end,
+              next_reconcile_at = clock_timestamp() + make_interval(secs => $5)
+        where id = $1 returning desired_version
      ), awaiting as (
        update node_attempt a set awaited = true
          from marked, unnest($3::uuid[], $4::int[]) as s (run_id, number)
@@ -189,7 +189,7 @@ async function markAdvanced(
            where session_id = $1 and ended_at is not null and not reported limit ${maxNamedEnds})
        returning a.run_id, a.number, a.outcome, a.ended_at
      )
-     select (select wanted_seq from marked) as "wantedSeq",
+     select (select desired_version from marked) as "desiredVersion",
             coalesce((
               select json_agg(json_build_object('nodeName', n.name, 'attempt', told.number, 'outcome', told.outcome)
                               order by told.ended_at)
@@ -203,7 +203,7 @@ async function markAdvanced(
       lookInMs === null ? null : lookInMs / 1_000 + reconcileSlackSeconds,
     ],
   );
-  return { wantedSeq: row?.wantedSeq ?? seq, ended: row?.ended ?? [] };
+  return { desiredVersion: row?.desiredVersion ?? seq, ended: row?.ended ?? [] };
 }
 
 function present(state: SessionState, awaited: readonly string[]): Omit<ReconcileResult, 'ended' | 'again'> {

@@ -1,8 +1,8 @@
 /**
  * Reprocess: a node with parents runs again, an Input node's newest output is appended once more (decisions, section 7).
  *
- * A reprocess run, its retries and its follow-ups go by a watermark of the run's own (`node_run.replay_position`,
- * `replay_output_id`). It begins just below the first input of the run; for an incremental node where the node's
+ * A reprocess run, its retries and its follow-ups go by a watermark of the run's own (`node_run.reprocess_position`,
+ * `reprocess_output_id`). It begins just below the first input of the run; for an incremental node where the node's
  * watermark stands when that is lower, so that nothing the node has not consumed yet is passed over.
  */
 import { copyOfKey } from '../../domain/outputs/output-copy.ts';
@@ -27,7 +27,7 @@ import { planSession } from './plan-session.ts';
  * The step of a claim that finds where the run's own watermark begins. One row at the first claim of a reprocess run,
  * none otherwise. Needs a step `pick` with the run's id.
  */
-export const replayStart = `
+export const reprocessStart = `
   select case when t.incremental and n.watermark_position < before.position
               then n.watermark_position else coalesce(before.position, 0) end as position,
          case when t.incremental and n.watermark_position < before.position
@@ -55,7 +55,7 @@ export const replayStart = `
        where v.node_instance_id = any (n.parent_ids) and v.position < first.position
          and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
        order by v.position desc limit 1) before on true
-   where r.reason = 'reprocess' and r.replay_position is null`;
+   where r.reason = 'reprocess' and r.reprocess_position is null`;
 
 export type ReprocessResult =
   | { readonly outcome: 'queued' }

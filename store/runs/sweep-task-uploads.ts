@@ -72,7 +72,7 @@ async function removeRow(database: Queryable, { handle, state, isHeld }: OverUpl
        update task_upload set state = 'done' where handle = $1 and state = $2 and output_id is not null and $3
        returning object_key
      ), pending as (
-       update pending_object set beat_at = clock_timestamp()
+       update pending_object set heartbeat_at = clock_timestamp()
         where object_key in (select object_key from gone union all select object_key from kept)
      )
      select object_key from gone union all select object_key from kept`,

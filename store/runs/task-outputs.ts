@@ -101,14 +101,14 @@ const madeIdentifier = (count: string) => `c.run_id || '.' || ${count}`;
 const identifierOf = (count: string) => `coalesce($4, ${madeIdentifier(count)})`;
 const stageStatement = `
   with held as materialized (${lockRun('r.id, r.session_id, r.node_instance_id')}), claim as (
-    update node_claim c set ${renewed}, unnamed_outputs = c.unnamed_outputs + ($4::text is null)::int
+    update node_claim c set ${renewed}, generated_name_count = c.generated_name_count + ($4::text is null)::int
       from held
      where ${isHeld} and c.run_id = held.id
        and not exists (
          select 1 from node_output o
           where o.node_instance_id = held.node_instance_id
-            and o.output_identifier = ${identifierOf('(c.unnamed_outputs + 1)')})
-    returning held.*, ${identifierOf('c.unnamed_outputs')} as identifier
+            and o.output_identifier = ${identifierOf('(c.generated_name_count + 1)')})
+    returning held.*, ${identifierOf('c.generated_name_count')} as identifier
   ), pending as (
     delete from pending_object p using claim where p.object_key = $5 returning p.object_key
   ), run as (
@@ -146,8 +146,8 @@ async function stageNew(
  */
 async function countUnnamed({ tx, task }: TaskWrite): Promise<string> {
   const [row] = await tx.query<{ identifier: string }>(
-    `update node_claim c set unnamed_outputs = c.unnamed_outputs + 1 where c.task_id = $1
-     returning ${madeIdentifier('c.unnamed_outputs')} as identifier`,
+    `update node_claim c set generated_name_count = c.generated_name_count + 1 where c.task_id = $1
+     returning ${madeIdentifier('c.generated_name_count')} as identifier`,
     [task.taskId],
   );
   return row!.identifier;

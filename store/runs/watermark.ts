@@ -41,9 +41,9 @@ export async function writeWatermark(
 const moveStatement = `
   with run as (
     update node_run
-       set replay_position = case when replay_position is null then null else $2::bigint end,
-           replay_output_id = case when replay_position is null then null else $3::bigint end,
-           unnamed_from = (select c.unnamed_outputs from node_claim c where c.task_id = $6)
+       set reprocess_position = case when reprocess_position is null then null else $2::bigint end,
+           reprocess_output_id = case when reprocess_position is null then null else $3::bigint end,
+           generated_name_start = (select c.generated_name_count from node_claim c where c.task_id = $6)
      where id = $5
   )
   update node_instance

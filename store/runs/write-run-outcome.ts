@@ -37,7 +37,7 @@ const endRun = `
            lineage = case when $4 = 'completed' or exists (
                             select 1 from node_output o where o.run_id = $1 and o.position is not null)
                           then run_lineage($1, $2) end
-     where id = $1 returning upper_position, replay_position, replay_output_id, template_name
+     where id = $1 returning upper_position, reprocess_position, reprocess_output_id, template_name
   ), attempt as (
     update node_attempt set ended_at = clock_timestamp(), outcome = $4, details = $12, category = $13
      where run_id = $1 and number = $2 returning awaited
@@ -51,8 +51,8 @@ const endRun = `
          consumed_position = greatest(n.consumed_position, coalesce(run.upper_position, 0)),
          newest_position = coalesce($7, n.newest_position), newest_output_id = coalesce($8, n.newest_output_id),
          runner_state = coalesce($9::jsonb, n.runner_state), follow_up_wanted = $10,
-         follow_up_replay_position = case when $10 then run.replay_position end,
-         follow_up_replay_output_id = case when $10 then run.replay_output_id end,
+         follow_up_reprocess_position = case when $10 then run.reprocess_position end,
+         follow_up_reprocess_output_id = case when $10 then run.reprocess_output_id end,
          watermark_position = case when $11 then greatest(n.watermark_position, coalesce(run.upper_position, 0))
                                    else n.watermark_position end,
          watermark_output_id = case when $11 and coalesce(run.upper_position, 0) > n.watermark_position then (

@@ -1,5 +1,5 @@
 /**
- * The filter of a session query as SQL over `session_card c`. Everything that a caller sent is a bound parameter;
+ * The filter of a session query as SQL over `session_search c`. Everything that a caller sent is a bound parameter;
  * the statement's text depends on the shape of the filter alone. Where an index can answer a condition, the
  * condition is written as that index has it.
  */

@@ -2,9 +2,9 @@
 import type { JsonObject } from '../../domain/text.ts';
 import type { Database } from '../connection/database.ts';
 import { escapeLike } from '../connection/like.ts';
+import { countSessions } from './session-count.ts';
 import { Parameters } from './session-filter.ts';
 import { countMatches, pageStatement, readPage, type Statement } from './session-page.ts';
-import { countSessions } from './session-tally.ts';
 
 export interface SessionListQuery {
   readonly projectId?: number | undefined;

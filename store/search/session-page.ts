@@ -5,7 +5,7 @@
 import type { Database } from '../connection/database.ts';
 import type { Parameters } from './session-filter.ts';
 
-/** One term of an order over `session_card c`. */
+/** One term of an order over `session_search c`. */
 export interface OrderTerm {
   readonly sql: string;
   readonly direction: 'asc' | 'desc';
@@ -20,10 +20,10 @@ export const newestFirst: readonly OrderTerm[] = [
 ];
 
 export interface PageParts {
-  /** Select list over `session_card c` and what `joins` adds. */
+  /** Select list over `session_search c` and what `joins` adds. */
   readonly columns: string;
   readonly joins?: string;
-  /** Condition over `session_card c`. */
+  /** Condition over `session_search c`. */
   readonly where: string;
   readonly order: readonly OrderTerm[];
   readonly limit: number;
@@ -49,9 +49,9 @@ export function pageStatement(parts: PageParts, parameters: Parameters): Stateme
   const text = `
     select ${columns}, m.total
       from (select x.*, ${countsAll ? 'count(*) over ()' : 'null::bigint'} as total
-              from (select c.session_id as id, ${terms.join(', ')} from session_card c where ${where}) x
+              from (select c.session_id as id, ${terms.join(', ')} from session_search c where ${where}) x
              order by ${ordered} limit ${limit} offset ${offset}) m
-      join session_card c on c.session_id = m.id ${joins}
+      join session_search c on c.session_id = m.id ${joins}
      order by ${ordered}`;
   return { text, values: parameters.values };
 }
@@ -76,7 +76,7 @@ export async function countMatches(
   parameters: Parameters,
 ): Promise<number> {
   const [row] = await database.queryUnprepared<{ count: number }>(
-    `select count(*) as count from session_card c where ${where}`,
+    `select count(*) as count from session_search c where ${where}`,
     parameters.values,
   );
   return row?.count ?? 0;

@@ -2,6 +2,7 @@
 import type { OrderBy, SessionQuery } from '../../domain/sessions/session-query.ts';
 import type { JsonObject } from '../../domain/text.ts';
 import type { Database } from '../connection/database.ts';
+import { countSessions } from './session-count.ts';
 import {
   filterCondition,
   jsonAt,
@@ -17,7 +18,6 @@ import {
   readPage,
   type Statement,
 } from './session-page.ts';
-import { countSessions } from './session-tally.ts';
 
 export interface SessionQueryRow {
   readonly id: string;

@@ -108,11 +108,11 @@ async function writeClose(
         set closed_at = time.close_at, closed_by = $3, close_reason = $4, closed_participants = $5,
             close_ended_at = case when time.close_at <= time.now then time.now end,
             window_due_at = case when time.close_at > time.now then time.close_at end,
-            window_wanted_at = case when time.close_at > time.now or s.window_due_at is not null
-                                    then coalesce(s.window_wanted_at, time.now) end
+            window_dirty_since = case when time.close_at > time.now or s.window_due_at is not null
+                                    then coalesce(s.window_dirty_since, time.now) end
        from time left join told on true
       where s.id = $1::uuid
-     returning s.closed_at, s.window_wanted_at is not null as is_window_waiting`,
+     returning s.closed_at, s.window_dirty_since is not null as is_window_waiting`,
     [sessionId, closeAt, person.identifier, reason, participantCount],
   );
   if (row === undefined) throw new Error(`Session ${sessionId} is gone under its lock.`);

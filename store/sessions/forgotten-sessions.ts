@@ -10,7 +10,7 @@ import { isClaimable } from '../runs/queue.ts';
 /** A session whose graph nobody seems to reconcile. */
 export interface ForgottenSession extends SessionLabel {
   /** How long it has been wanted and not advanced; 0 when it is advanced. */
-  readonly wantedForSeconds: number;
+  readonly dirtyForSeconds: number;
 }
 
 /** A window whose workflow did not act or look in time. */
@@ -53,19 +53,19 @@ const forgottenStatement = acquireStatement(
   `s.id in (select id from forgotten) and ${mayBeHealed} limit $5`,
   {
     before: `forgotten as (
-        (select s.id from session s where s.wanted_seq > s.advanced_seq
-            and ${isOlder('s.wanted_at', '$1')} and ${mayBeHealed}
-          order by s.wanted_at limit $5)
+        (select s.id from session s where s.desired_version > s.observed_version
+            and ${isOlder('s.dirty_since', '$1')} and ${mayBeHealed}
+          order by s.dirty_since limit $5)
         union
         (select r.session_id from node_run r join session s on s.id = r.session_id
           where r.state = 'waiting' and not r.frozen and ${isOlder('r.due_at', '$2')} and ${mayBeHealed}
           order by r.due_at limit $5)
         union
         (select r.session_id from node_run r join session s on s.id = r.session_id
-          where ${isClaimable} and r.runner_type = 'system' and ${isOlder('r.fair_rank', '$3')} and ${mayBeHealed}
-          order by r.fair_rank limit $5))`,
-    columns: `case when s.wanted_seq > s.advanced_seq
-                   then extract(epoch from clock_timestamp() - s.wanted_at)::float8 else 0 end as wanted_for_seconds`,
+          where ${isClaimable} and r.runner_type = 'system' and ${isOlder('r.queue_time', '$3')} and ${mayBeHealed}
+          order by r.queue_time limit $5))`,
+    columns: `case when s.desired_version > s.observed_version
+                   then extract(epoch from clock_timestamp() - s.dirty_since)::float8 else 0 end as dirty_for_seconds`,
   },
 );
 
@@ -110,8 +110,8 @@ const lateStatement = acquireStatement(
     before: `late as (
         (select id from session where ${isOlder('window_due_at', '$1')} order by window_due_at limit $3)
         union
-        (select id from session where ${isOlder('window_wanted_at', '$1')} order by window_wanted_at limit $3))`,
-    columns: `extract(epoch from clock_timestamp() - least(s.window_due_at, s.window_wanted_at))::float8
+        (select id from session where ${isOlder('window_dirty_since', '$1')} order by window_dirty_since limit $3))`,
+    columns: `extract(epoch from clock_timestamp() - least(s.window_due_at, s.window_dirty_since))::float8
                 as late_for_seconds`,
   },
 );

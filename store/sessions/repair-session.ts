@@ -29,7 +29,7 @@ export async function planWholeSession(
     if (!session.frozen) await queueDueRuns(tx, sessionId);
     const planned = await planSession(tx, session);
     const [window] = await tx.query<{ isOpen: boolean }>(
-      `select machine_group is not null and (window_due_at is not null or window_wanted_at is not null) as is_open
+      `select machine_group is not null and (window_due_at is not null or window_dirty_since is not null) as is_open
          from session where id = $1`,
       [sessionId],
     );

@@ -54,7 +54,7 @@ export interface SessionSnapshot {
   readonly attempts: readonly AttemptSeen[];
   readonly window: WindowSeen;
   /** Grows with every fact about the session's graph. */
-  readonly wantedSeq: number;
+  readonly desiredVersion: number;
   /** Whether more outputs were published than one look shows; a look from `at` shows the next. */
   readonly hasMore: boolean;
 }
@@ -93,10 +93,10 @@ export async function readSnapshot(
   since?: SnapshotPoint,
 ): Promise<SessionSnapshot | undefined> {
   const [head] = await database.query<
-    WindowSeen & { readonly atMs: number; readonly newestPosition: number; readonly wantedSeq: number }
+    WindowSeen & { readonly atMs: number; readonly newestPosition: number; readonly desiredVersion: number }
   >(headStatement, [sessionId]);
   if (head === undefined) return undefined;
-  const { atMs, newestPosition, wantedSeq, ...window } = head;
+  const { atMs, newestPosition, desiredVersion, ...window } = head;
   const from = since ?? { atMs, position: newestPosition };
   const [nodes, outputs, attempts] = await Promise.all([
     sessionProgress(database, sessionId),
@@ -108,7 +108,7 @@ export async function readSnapshot(
   if (nodes === undefined) return undefined;
   const hasMore = outputs.length === outputsPerSnapshot;
   const position = hasMore ? outputs.at(-1)!.position : newestPosition;
-  return { at: { atMs, position }, nodes, outputs, attempts, window, wantedSeq, hasMore };
+  return { at: { atMs, position }, nodes, outputs, attempts, window, desiredVersion, hasMore };
 }
 
 /** How far the sessions are, by id; those that are gone are missing. */
@@ -116,17 +116,17 @@ export async function wantedSequences(
   database: Queryable,
   sessionIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  const rows = await database.query<{ id: string; wantedSeq: number }>(
-    'select id, wanted_seq from session where id = any ($1::uuid[])',
+  const rows = await database.query<{ id: string; desiredVersion: number }>(
+    'select id, desired_version from session where id = any ($1::uuid[])',
     [sessionIds],
   );
-  return new Map(rows.map(({ id, wantedSeq }) => [id, wantedSeq]));
+  return new Map(rows.map(({ id, desiredVersion }) => [id, desiredVersion]));
 }
 
 /** Read first: what is published after it is told by the next look, which its own announcement brings about. */
 const headStatement = `
   select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as at_ms, s.newest_position,
-         s.wanted_seq,
+         s.desired_version,
          s.frozen_at is not null as is_frozen, s.window_start_at as start_at, s.window_end_at as end_at,
          s.closed_at, s.close_reason,
          (select count(*) from session_participant p where p.session_id = s.id) as participant_count

@@ -21,7 +21,7 @@ export async function readWindowState(
   sessionId: string,
 ): Promise<WindowState | undefined> {
   const [row] = await database.query<WindowRow>(
-    `update session s set window_wanted_at = null, window_checked_at = clock_timestamp() where s.id = $1
+    `update session s set window_dirty_since = null, window_checked_at = clock_timestamp() where s.id = $1
      returning s.machine_group is not null as is_shared, s.window_start_at as start_at, s.window_end_at as end_at,
                s.closed_at, s.window_due_at as due_at,
                extract(epoch from s.window_due_at - clock_timestamp())::float8 * 1000 as due_in_ms`,
@@ -52,7 +52,7 @@ export async function endWindow(database: Database, sessionId: string): Promise<
   const [row] = await database.query<{ isClosed: boolean }>(
     `with ended as (
        update session
-          set window_due_at = null, window_wanted_at = null,
+          set window_due_at = null, window_dirty_since = null,
               close_ended_at = case when closed_at is not null then coalesce(close_ended_at, clock_timestamp()) end
         where id = $1 and window_due_at <= clock_timestamp()
        returning id, closed_at is not null as closed

@@ -52,7 +52,7 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<Sessio
     `insert into session
             (id, name, email_identifier, email_key, simulation_name, session_template_id, project_id, user_id,
              logo_url, metadata, created_at, machine_group, window_seconds, window_start_at, window_end_at,
-             window_due_at, opened_by, window_wanted_at)
+             window_due_at, opened_by, window_dirty_since)
      select $1, $2, $3, $4, $5, t.id, p.id, $8, $9, $10::jsonb, clock_timestamp(), $11::int, $12::int,
             $13::timestamptz, $14::timestamptz, $15::timestamptz,
             case when $11::int is not null then $3 end, case when $11::int is not null then clock_timestamp() end
@@ -83,7 +83,7 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<Sessio
   noteAuditedSession(sessionId);
   await insertNodeInstances(tx, sessionId, session.sessionTemplateId);
   await tx.query(
-    `insert into session_user_entry (session_id, identifier, created_at)
+    `insert into session_member (session_id, identifier, created_at)
      select s.id, u.identifier, s.created_at
        from session s, unnest($2::text[]) with ordinality as u (identifier, place)
       where s.id = $1 order by u.place
@@ -211,7 +211,7 @@ export async function findSessionDetails(
 /** The creator and the participants, in the order they came. */
 async function sessionUsers(database: Queryable, sessionId: string): Promise<SessionUserRow[]> {
   return database.query<SessionUserRow>(
-    `select id, identifier, created_at from session_user_entry where session_id = $1 order by id`,
+    `select id, identifier, created_at from session_member where session_id = $1 order by id`,
     [sessionId],
   );
 }
@@ -245,7 +245,7 @@ export async function isSessionMember(
     `select 1 from session s
       where s.id = $1
         and (s.user_id::text = $2 or s.email_identifier in ($2, $3) or s.email_key = $3
-             or exists (select 1 from session_user_entry u where u.session_id = s.id and u.identifier in ($2, $3))
+             or exists (select 1 from session_member u where u.session_id = s.id and u.identifier in ($2, $3))
              or exists (select 1 from session_participant p
                          where p.session_id = s.id and (p.identifier = $2 or p.key = $3)))`,
     [sessionId, person.identifier, person.key],

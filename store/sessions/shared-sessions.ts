@@ -87,7 +87,7 @@ const addParticipant = (session: string) => `
     select id, $1, $2, $3::timestamptz, date_trunc('milliseconds', clock_timestamp()) from ${session}
     on conflict do nothing returning session_id
   ), entry as (
-    insert into session_user_entry (session_id, identifier) select session_id, $1 from joined
+    insert into session_member (session_id, identifier) select session_id, $1 from joined
     on conflict do nothing
   )`;
 
@@ -98,7 +98,7 @@ const addParticipant = (session: string) => `
 const joinStatement = `
   with match as materialized (
     select s.id, s.project_id, t.name as template_name, s.frozen_at is not null as frozen,
-           s.window_wanted_at is null as told
+           s.window_dirty_since is null as told
       from session s join session_template t on t.id = s.session_template_id
      where s.name = $4 and s.simulation_name = $5 and s.project_id = $6 and s.session_template_id = $7
        and s.machine_group = $8 and s.window_seconds = $9
@@ -107,7 +107,7 @@ const joinStatement = `
      order by row(s.created_at, s.id) desc limit 1
        for no key update of s
   ), ${addParticipant('match where not frozen')}, wanted as (
-    update session s set window_wanted_at = coalesce(s.window_wanted_at, clock_timestamp())
+    update session s set window_dirty_since = coalesce(s.window_dirty_since, clock_timestamp())
       from joined where s.id = joined.session_id and s.window_due_at is not null
     returning 1
   )

@@ -102,7 +102,7 @@ async function replaceNodes(tx: Tx, sessionId: string, templateId: number): Prom
                      where n.session_id = $1)
          or exists (select 1 from pending_object p join node_instance n on n.id = p.node_instance_id
                      where n.session_id = $1
-                       and p.beat_at > clock_timestamp() - make_interval(secs => ${uploadHeartbeatSeconds})) as is_busy`,
+                       and p.heartbeat_at > clock_timestamp() - make_interval(secs => ${uploadHeartbeatSeconds})) as is_busy`,
     [sessionId],
   );
   if (busy?.isBusy) throw new InvalidChange();
@@ -153,13 +153,13 @@ async function replaceUser(
   { emailIdentifier, userId }: StoredSession,
 ): Promise<void> {
   if (emailIdentifier !== userId && emailIdentifier !== person.identifier) {
-    await tx.query('delete from session_user_entry where session_id = $1 and identifier = $2', [
+    await tx.query('delete from session_member where session_id = $1 and identifier = $2', [
       sessionId,
       emailIdentifier,
     ]);
   }
   await tx.query(
-    'insert into session_user_entry (session_id, identifier) values ($1, $2) on conflict do nothing',
+    'insert into session_member (session_id, identifier) values ($1, $2) on conflict do nothing',
     [sessionId, person.identifier],
   );
 }

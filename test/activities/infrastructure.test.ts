@@ -41,7 +41,7 @@ const table = 'time,speed\n0,1\n1,2\n';
 
 async function runOf(session: RecordingSession) {
   const [row] = await database.query<{ id: string; releases: number }>(
-    'select id, release_count as releases from node_run where node_instance_id = $1 order by fair_rank desc',
+    'select id, release_count as releases from node_run where node_instance_id = $1 order by queue_time desc',
     [session.nodeId(1)],
   );
   return row && { ...(await findNodeRun(database, row.id))!, releases: row.releases };

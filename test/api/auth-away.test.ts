@@ -74,7 +74,7 @@ async function everything(): Promise<string> {
   const tables = await database.query<{ name: string }>(
     `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
       where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')
-        and table_name not in ('platform_alive', 'runner_token_creator') order by 1`,
+        and table_name not in ('platform_process', 'runner_token_creator') order by 1`,
   );
   const rows = await Promise.all(
     tables.map(({ name }) => database.query(`select t::text as row from ${name} t order by 1`)),

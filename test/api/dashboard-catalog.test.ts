@@ -38,7 +38,7 @@ async function dashboard(
     [graph.sessionId, graph.nodes.input, title, options.version ?? 'next'],
   );
   for (const member of options.members ?? []) {
-    await database.query('insert into session_user_entry (session_id, identifier) values ($1, $2)', [
+    await database.query('insert into session_member (session_id, identifier) values ($1, $2)', [
       graph.sessionId,
       member,
     ]);

@@ -93,7 +93,7 @@ describe('GET /api/v2/dashboard/dimensions/{id}', () => {
     await database.query(`update session set email_identifier = 'x', email_key = 'x' where id = $1`, [
       session.id,
     ]);
-    await database.query(`delete from session_user_entry where session_id = $1 and identifier = $2`, [
+    await database.query(`delete from session_member where session_id = $1 and identifier = $2`, [
       session.id,
       people.Trainee.userId,
     ]);

@@ -58,7 +58,7 @@ export async function reportWorld() {
       [graph.sessionId, graph.nodes.input, name],
     );
     for (const member of options.members ?? []) {
-      await database.query('insert into session_user_entry (session_id, identifier) values ($1, $2)', [
+      await database.query('insert into session_member (session_id, identifier) values ($1, $2)', [
         graph.sessionId,
         member,
       ]);

@@ -226,7 +226,7 @@ describe('POST /api/sessions/query', () => {
   });
 
   test('takes no text of a caller into its statements', async () => {
-    const evil = "'); drop table session_card; --";
+    const evil = "'); drop table session_search; --";
     for (const filter of [
       leaf(evil, 'eq', evil),
       leaf(evil, 'contains', evil),

@@ -227,7 +227,7 @@ describe('GET /api/v2/session/{id}/node-instances', () => {
     );
     const run = '018f0000-0000-7000-8000-00000000000a';
     await database.query(
-      `insert into node_run (id, session_id, node_instance_id, template_name, runner_type, reason, state, max_attempts, fair_rank)
+      `insert into node_run (id, session_id, node_instance_id, template_name, runner_type, reason, state, max_attempts, queue_time)
        values ($1, $2, $3, 't', 'system', 'input', 'held', 3, now())`,
       [run, body.id, last],
     );

@@ -14,7 +14,7 @@ import { claimNext, registerAndClaim } from '../../store/runs/claims.ts';
 import { cpuSeconds, printCpu } from './cpu.ts';
 import { report } from './figures.ts';
 import { importTemplate, Runner, register, runnerTokenClient } from './outside-runner.ts';
-import { type BenchClient, printMachine, startBenchPlatform, printFigure } from './platform.ts';
+import { type BenchClient, printFigure, printMachine, startBenchPlatform } from './platform.ts';
 import { queueRuns } from './queued-runs.ts';
 
 const runs = Number(process.env.QUEUED_RUNS ?? 100_000);

@@ -16,7 +16,7 @@ import { buildConsole, findChromium, startBrowser } from '../web/browser.ts';
 import { signInAs } from '../web/sign-in.ts';
 import { report } from './figures.ts';
 import { register, upload } from './outside-runner.ts';
-import { type BenchPlatform, printMachine, startBenchPlatform, printFigure } from './platform.ts';
+import { type BenchPlatform, printFigure, printMachine, startBenchPlatform } from './platform.ts';
 import { createSession, dashboardOf, shippedTemplate, type Template } from './sessions.ts';
 
 const { values } = parseArgs({
@@ -155,7 +155,10 @@ async function measureSession(page: Page, cdp: CDPSession, address: string, floo
   await cdp.send('Network.setCacheDisabled', { cacheDisabled: false });
   printFigure(`${what}, again: interactive`, interactive(await opened(page, address)), { floor });
   await cdp.send('Emulation.setCPUThrottlingRate', { rate: 4 });
-  printFigure(`${what}, again, quarter of the processor: interactive`, interactive(await opened(page, address)));
+  printFigure(
+    `${what}, again, quarter of the processor: interactive`,
+    interactive(await opened(page, address)),
+  );
 }
 
 async function prepare(platform: BenchPlatform): Promise<{ sessionPage: string; dashboardPage: string }> {

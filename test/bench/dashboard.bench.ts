@@ -3,7 +3,7 @@
  *
  * A csv of 1,000,000 rows and 10 channels: from the first byte sent to the first series of its dashboard.
  */
-import { type BenchPlatform, printMachine, startBenchPlatform, printFigure } from './platform.ts';
+import { type BenchPlatform, printFigure, printMachine, startBenchPlatform } from './platform.ts';
 import { createSession, dashboardOf, shippedTemplate } from './sessions.ts';
 
 const rows = 1_000_000;

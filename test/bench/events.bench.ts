@@ -17,7 +17,7 @@ import { cpuSeconds, printCpu } from './cpu.ts';
 import { report } from './figures.ts';
 import { memoryMebibytes } from './memory.ts';
 import { importTemplate, register, upload } from './outside-runner.ts';
-import { printMachine, startBenchPlatform, printFigure } from './platform.ts';
+import { printFigure, printMachine, startBenchPlatform } from './platform.ts';
 import { createSession } from './sessions.ts';
 
 const { values } = parseArgs({

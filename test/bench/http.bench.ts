@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { Database } from '../../store/connection/database.ts';
 import { cpuSeconds, printCpu } from './cpu.ts';
 import { quantile, report } from './figures.ts';
-import { BenchClient, printMachine, startBenchPlatform, printFigure } from './platform.ts';
+import { BenchClient, printFigure, printMachine, startBenchPlatform } from './platform.ts';
 import { shippedTemplate } from './sessions.ts';
 
 const connections = 32;

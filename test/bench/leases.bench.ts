@@ -9,7 +9,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { importTemplate, Runner, register, upload } from './outside-runner.ts';
-import { type BenchPlatform, printMachine, startBenchPlatform, printFigure } from './platform.ts';
+import { type BenchPlatform, printFigure, printMachine, startBenchPlatform } from './platform.ts';
 import { createSession } from './sessions.ts';
 
 const leaseSeconds = Number(process.env.LEASE_SECONDS ?? 30);

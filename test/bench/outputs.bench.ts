@@ -10,7 +10,7 @@ import { Database } from '../../store/connection/database.ts';
 import { report } from './figures.ts';
 import { forgetPeak, memoryMebibytes } from './memory.ts';
 import { importTemplate } from './outside-runner.ts';
-import { printMachine, startBenchPlatform, printFigure } from './platform.ts';
+import { printFigure, printMachine, startBenchPlatform } from './platform.ts';
 import { createSession } from './sessions.ts';
 
 const { values } = parseArgs({

@@ -10,7 +10,7 @@ import { Database } from '../../store/connection/database.ts';
 import { listStatement } from '../../store/search/session-list.ts';
 import type { Statement } from '../../store/search/session-page.ts';
 import { queryStatement } from '../../store/search/session-query.ts';
-import { type BenchPlatform, printMachine, startBenchPlatform, printFigure } from './platform.ts';
+import { type BenchPlatform, printFigure, printMachine, startBenchPlatform } from './platform.ts';
 
 const { values } = parseArgs({
   options: {
@@ -152,32 +152,32 @@ async function seed(database: Database): Promise<void> {
   for (const statement of seeding) await database.query(statement);
   const indices = await database.query<{ name: string; definition: string }>(
     `select indexname as name, indexdef as definition from pg_indexes
-      where tablename = 'session_card' and indexname <> 'session_card_pkey'`,
+      where tablename = 'session_search' and indexname <> 'session_search_pkey'`,
   );
   for (const { name } of indices) await database.query(`drop index ${name}`);
-  await database.query('alter table session disable trigger session_card_made');
+  await database.query('alter table session disable trigger session_search_made');
   const batch = 50_000;
   for (let from = 1; from <= sessions; from += batch) {
     await database.query(seedSessions, [from, Math.min(from + batch - 1, sessions)]);
   }
-  await withoutTimeout(database, 'alter table session_card disable trigger session_card_counted_once');
+  await withoutTimeout(database, 'alter table session_search disable trigger session_search_counted_once');
   await withoutTimeout(
     database,
-    'insert into session_card select made.* from session s, lateral session_card_of(s) made on conflict do nothing',
+    'insert into session_search select made.* from session s, lateral session_search_of(s) made on conflict do nothing',
   );
-  await database.query('alter table session_card enable trigger session_card_counted_once');
-  await database.query('truncate session_tally');
+  await database.query('alter table session_search enable trigger session_search_counted_once');
+  await database.query('truncate session_count');
   await database.query(
-    'insert into session_tally select project_id, session_template_id, count(*) from session_card group by 1, 2',
+    'insert into session_count select project_id, session_template_id, count(*) from session_search group by 1, 2',
   );
-  await database.query('alter table session enable trigger session_card_made');
+  await database.query('alter table session enable trigger session_search_made');
   for (const { definition } of indices) await withoutTimeout(database, definition);
-  for (const table of ['session_card', 'session', 'session_tally'])
+  for (const table of ['session_search', 'session', 'session_count'])
     await withoutTimeout(database, `vacuum analyze ${table}`);
   console.log(`${sessions} sessions seeded in ${((performance.now() - started) / 1000).toFixed(0)} s`);
   for (const { name, size } of await database.query<{ name: string; size: string }>(
     `select relname as name, pg_size_pretty(pg_relation_size(oid)) as size from pg_class
-      where relname like 'session_card%' and relkind in ('r', 'i') order by pg_relation_size(oid) desc`,
+      where relname like 'session_search%' and relkind in ('r', 'i') order by pg_relation_size(oid) desc`,
   ))
     console.log(`  ${name.padEnd(40)} ${size}`);
 }

@@ -53,14 +53,14 @@ export async function queueRuns(database: Database, size: QueueSize): Promise<nu
         from inputs i, data_source d where d.name = 'platform'`);
     await tx.query(
       `insert into node_run (id, session_id, node_instance_id, template_name, runner_type, reason, state, max_attempts,
-                             fair_rank)
+                             queue_time)
        select gen_random_uuid(), n.session_id, n.id, t.name, t.runner_type, 'input', 'queued', t.max_attempts,
               s.uploaded_at + n.ordinal * make_interval(secs => $1)
          from seeded s join node_instance n on n.session_id = s.id join node_template t on t.id = n.node_template_id
         where n.parent_ids <> '{}' order by random()`,
       [fairShareMs / 1_000],
     );
-    await tx.query(`update session s set fair_rank = (select max(fair_rank) from node_run r where r.session_id = s.id)
+    await tx.query(`update session s set queue_time = (select max(queue_time) from node_run r where r.session_id = s.id)
       from seeded where seeded.id = s.id`);
     await tx.query(`insert into node_attempt (run_id, number, session_id)
       select r.id, 1, r.session_id from node_run r join seeded s on s.id = r.session_id`);

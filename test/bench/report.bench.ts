@@ -12,7 +12,7 @@ import { Database } from '../../store/connection/database.ts';
 import { cpuSeconds, printCpu } from './cpu.ts';
 import { report } from './figures.ts';
 import { forgetPeak, memoryMebibytes } from './memory.ts';
-import { type BenchPlatform, printMachine, startBenchPlatform, printFigure } from './platform.ts';
+import { type BenchPlatform, printFigure, printMachine, startBenchPlatform } from './platform.ts';
 
 const { values } = parseArgs({
   options: { rows: { type: 'string', default: '100000' }, rounds: { type: 'string', default: '5' } },
@@ -39,7 +39,7 @@ const seeding = [
    select gen_random_uuid(), id, 'Scenario ' || i % 20, timestamptz '2026-01-01Z' + i * interval '1 minute',
           timestamptz '2026-01-01Z' + i * interval '1 minute' + i % 50 * interval '1 minute'
      from seeded`,
-  `insert into session_user_entry (session_id, identifier)
+  `insert into session_member (session_id, identifier)
    select id, case when i % 2 = 0 then ($1::text[])[1 + i / 2 % cardinality($1::text[])] else 'anon:' || md5(i::text) end
      from seeded`,
 ];
@@ -58,7 +58,7 @@ async function seed(platform: BenchPlatform, database: Database): Promise<void> 
   const project = await client.expect<{ id: number }>(201, 'POST', '/projects', { Title: 'Bench' });
   const templates = await client.expect<{ id: number }[]>(200, 'GET', '/session_templates');
   // Row by row the cards of the session list would take minutes; reports do not read them.
-  await database.query('alter table session disable trigger session_card_made');
+  await database.query('alter table session disable trigger session_search_made');
   const given: readonly (readonly unknown[])[] = [[], [templates[0]!.id, project.id], [], [], [], [people]];
   for (let from = 1; from <= rows; from += seededAtOnce) {
     const bounds = [from, Math.min(from + seededAtOnce - 1, rows)];
@@ -67,7 +67,7 @@ async function seed(platform: BenchPlatform, database: Database): Promise<void> 
         await tx.query(statement, index === 0 ? bounds : given[index]);
     });
   }
-  await database.query('alter table session enable trigger session_card_made');
+  await database.query('alter table session enable trigger session_search_made');
   await database.query('analyze');
 }
 
@@ -110,7 +110,7 @@ async function straight(database: Database): Promise<number> {
     `select s.name, p.title, i.scenario_name, i.from_at, i.to_at, i.to_at - i.from_at as duration, u.identifier,
             s.created_at
        from dimension d join session s on s.id = d.session_id join project p on p.id = s.project_id
-       join scenario_instance i on i.session_id = s.id join session_user_entry u on u.session_id = s.id
+       join scenario_instance i on i.session_id = s.id join session_member u on u.session_id = s.id
       order by i.from_at, d.created_at, d.id`,
   );
   if (read.length !== rows) throw new Error(`${read.length} rows were read.`);

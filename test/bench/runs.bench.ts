@@ -9,7 +9,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { cpuSeconds, printCpu } from './cpu.ts';
 import { report } from './figures.ts';
 import { importTemplate, Runner, register, runnerTokenClient, upload } from './outside-runner.ts';
-import { type BenchClient, type BenchPlatform, printMachine, startBenchPlatform, printFigure } from './platform.ts';
+import {
+  type BenchClient,
+  type BenchPlatform,
+  printFigure,
+  printMachine,
+  startBenchPlatform,
+} from './platform.ts';
 import { createSession, type Template } from './sessions.ts';
 
 const chainLength = 60;

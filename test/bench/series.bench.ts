@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { report } from './figures.ts';
-import { type BenchPlatform, printMachine, startBenchPlatform, printFigure } from './platform.ts';
+import { type BenchPlatform, printFigure, printMachine, startBenchPlatform } from './platform.ts';
 import { createSession, type Dashboard, dashboardOf, shippedTemplate } from './sessions.ts';
 
 const { values } = parseArgs({

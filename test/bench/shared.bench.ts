@@ -9,7 +9,13 @@
  */
 import { cpuSeconds, printCpu } from './cpu.ts';
 import { quantile } from './figures.ts';
-import { BenchClient, type BenchPlatform, printMachine, startBenchPlatform, printFigure } from './platform.ts';
+import {
+  BenchClient,
+  type BenchPlatform,
+  printFigure,
+  printMachine,
+  startBenchPlatform,
+} from './platform.ts';
 
 const machines = 100;
 const rounds = Number(process.argv[2] ?? 200);

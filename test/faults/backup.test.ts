@@ -172,7 +172,7 @@ test('nothing that was acknowledged before the end of the backup is lost, and wh
     await Promise.all([restoredTemporal.startWorker('workflows'), restoredTemporal.startWorker('builtin')]);
     // As if the healer's waits were over.
     await restoredDatabase.query(
-      `update node_run set fair_rank = fair_rank - interval '1 minute' where state <> 'done'`,
+      `update node_run set queue_time = queue_time - interval '1 minute' where state <> 'done'`,
     );
     runner.url = restoredApi.url;
     await runner.finish(task);

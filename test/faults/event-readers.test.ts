@@ -30,7 +30,7 @@ async function publishOutputs(graph: StageGraph, count: number): Promise<void> {
   );
   await stage.database.query(
     `with s as (
-       update session set newest_position = newest_position + $3, wanted_seq = wanted_seq + 1 where id = $1
+       update session set newest_position = newest_position + $3, desired_version = desired_version + 1 where id = $1
        returning newest_position
      ) update node_instance set newest_position = s.newest_position from s where id = $2`,
     [graph.sessionId, graph.nodes.input, count],
@@ -108,7 +108,7 @@ test('a reader is told of the newest attempts of a session that has tens of thou
   await stage.database.query(
     `with runs as (
        insert into node_run (id, session_id, node_instance_id, template_name, runner_type, reason, state, max_attempts,
-         fair_rank, created_at, ended_at)
+         queue_time, created_at, ended_at)
        select gen_random_uuid(), session_id, id, 't', 'outside-runner', 'input', 'done', 20, now(),
          now() - make_interval(mins => age), now() from node_instance, generate_series(1, 25) age where session_id = $1
        returning id, created_at

@@ -249,7 +249,9 @@ export async function deletion(world: FailpointWorld, sweep: () => Promise<void>
     'the object is deleted',
     async () => {
       // What failed once is due again later.
-      await database.query('update object_deletion set wanted_at = least(wanted_at, clock_timestamp())');
+      await database.query(
+        'update object_deletion set requested_at = least(requested_at, clock_timestamp())',
+      );
       await sweep();
       return (await database.query('select 1 from object_deletion')).length === 0;
     },

@@ -69,10 +69,10 @@ async function sweep(): Promise<void> {
 /** What is not at rest. */
 function openWork() {
   return database.query(
-    `select n.name, r.state, r.reason, r.attempt, n.follow_up_wanted, n.reprocess_wanted, s.wanted_seq, s.advanced_seq
+    `select n.name, r.state, r.reason, r.attempt, n.follow_up_wanted, n.reprocess_wanted, s.desired_version, s.observed_version
        from session s join node_instance n on n.session_id = s.id
        left join node_run r on r.node_instance_id = n.id and r.state <> 'done'
-      where r.id is not null or n.follow_up_wanted or n.reprocess_wanted or s.wanted_seq <> s.advanced_seq`,
+      where r.id is not null or n.follow_up_wanted or n.reprocess_wanted or s.desired_version <> s.observed_version`,
   );
 }
 

@@ -76,7 +76,7 @@ export class IncrementalModel {
   claimed(): Version[] {
     const run = this.open!;
     run.upper ??= this.versions.length;
-    if (run.reason === 'reprocess') run.own ??= this.replayStart();
+    if (run.reason === 'reprocess') run.own ??= this.reprocessStart();
     return this.pending();
   }
 
@@ -184,7 +184,7 @@ export class IncrementalModel {
   }
 
   /** Just below the first input of the run, or at the node's watermark where that is lower. */
-  private replayStart(): Mark {
+  private reprocessStart(): Mark {
     const visible = this.visible();
     const latest = this.parents.flatMap((parent) => visible.findLast((one) => one.parent === parent) ?? []);
     const over = this.reprocess === 'all' ? visible : latest;

@@ -30,7 +30,7 @@ async function states(session: RecordingSession): Promise<string[]> {
 /** Ends what waits for time: as if the given time had passed. */
 async function timePasses(seconds: number): Promise<void> {
   await database.query(
-    `update node_run set fair_rank = fair_rank - make_interval(secs => $1) where state <> 'done'`,
+    `update node_run set queue_time = queue_time - make_interval(secs => $1) where state <> 'done'`,
     [seconds],
   );
   await database.query(

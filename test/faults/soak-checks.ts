@@ -38,7 +38,7 @@ const always: Readonly<Record<string, string>> = {
        and not exists (select 1 from node_claim c where c.run_id = r.id and c.ending = 'complete')`,
   'a reprocess consumed an input twice': `
     select y.run_id, y.metadata ->> 'of' as of from node_output y join node_run r on r.id = y.run_id
-     where r.replay_position is not null and y.metadata ? 'of' group by 1, 2 having count(*) > 1`,
+     where r.reprocess_position is not null and y.metadata ? 'of' group by 1, 2 having count(*) > 1`,
 };
 
 /** And when, besides, the last run of every node went well. */
@@ -80,7 +80,7 @@ export async function consumedTooOften(
 ): Promise<string[]> {
   const rows = await database.query<{ id: number; identifier: string; node: string; times: number }>(
     `select x.id, x.output_identifier as identifier, n.name as node, count(*) as times
-       from node_output y join node_run r on r.id = y.run_id and r.replay_position is null
+       from node_output y join node_run r on r.id = y.run_id and r.reprocess_position is null
        join node_instance n on n.id = y.node_instance_id join node_output x on x.id = (y.metadata ->> 'of')::bigint
       where $1::uuid[] is null or r.session_id = any ($1::uuid[])
       group by x.id, n.id having count(*) > 1`,
@@ -96,7 +96,7 @@ export async function isQuiet(database: Database): Promise<boolean> {
   const [row] = await database.query<{ busy: number }>(
     `select (select count(*) from node_run where state <> 'done')
           + (select count(*) from node_instance where follow_up_wanted or reprocess_wanted)
-          + (select count(*) from session where wanted_seq <> advanced_seq) as busy`,
+          + (select count(*) from session where desired_version <> observed_version) as busy`,
   );
   return row!.busy === 0;
 }

@@ -88,7 +88,7 @@ test('while Temporal is away sessions are opened, joined, closed, frozen and del
   await eventually('the healer has seen to it', async () => {
     const [row] = await world.query<{ left: number }>(
       `select (select count(*) from session_ending)
-            + (select count(*) from session where window_wanted_at is not null) as left`,
+            + (select count(*) from session where window_dirty_since is not null) as left`,
     );
     return row?.left === 0;
   });

@@ -12,6 +12,7 @@ import { queueTarget, sessionTarget, windowTarget } from '../../workflows/target
 import { eventually } from '../support/eventually.ts';
 import { changesBy, finish, makeGraph, outsideTemplate, upload } from '../support/graph.ts';
 import {
+  acquire,
   begin,
   builtinGraph,
   finishNext,
@@ -20,7 +21,6 @@ import {
   publishTable,
   runner,
   type Scenario,
-  acquire,
   taskQueue,
   untilAwaited,
 } from './stage.ts';

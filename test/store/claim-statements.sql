@@ -2,7 +2,7 @@
 with pick as materialized (select r.id from node_run r
   where r.state = 'queued' and not r.frozen and r.template_name = $5 and not
   exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 and c.ended_at is null)
-  order by r.fair_rank limit 1 for update skip locked),
+  order by r.queue_time limit 1 for update skip locked),
 instance as materialized (
   insert into runner_instance (holder, instance_id, claim_seq, templates) values ($1, $2, 1, $6::text[])
   on conflict (holder, instance_id)
@@ -37,15 +37,15 @@ replay as materialized (
     where v.node_instance_id = any (n.parent_ids) and v.position < first.position
     and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
     order by v.position desc limit 1) before on true
-  where r.reason = 'reprocess' and r.replay_position is null),
+  where r.reason = 'reprocess' and r.reprocess_position is null),
 run as (
   update node_run r
   set state = 'held', due_at = null,
   upper_position = coalesce(r.upper_position, (
       select coalesce(max(p.newest_position), 0) from node_instance n
       join node_instance p on p.id = any (n.parent_ids) where n.id = r.node_instance_id)),
-  replay_position = coalesce(r.replay_position, (select position from replay)),
-  replay_output_id = coalesce(r.replay_output_id, (select output_id from replay))
+  reprocess_position = coalesce(r.reprocess_position, (select position from replay)),
+  reprocess_output_id = coalesce(r.reprocess_output_id, (select output_id from replay))
   from pick, instance where r.id = pick.id and not instance.drained and
   ($1 not like 'token:%'
     or exists (select from runner_token k where k.id = case when $1 like 'token:%' then substr($1, 7)::uuid end
@@ -58,12 +58,12 @@ run as (
   then extract(epoch from clock_timestamp() - a.available_at)::float8 end as waited_seconds
 ), claim as (
   insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
-    timeout_at, watermark_position, watermark_output_id, unnamed_outputs)
+    timeout_at, watermark_position, watermark_output_id, generated_name_count)
   select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
   clock_timestamp() + make_interval(secs => coalesce(t.lease_seconds, $4)), clock_timestamp() + make_interval(secs => t.timeout_seconds),
-  coalesce(run.replay_position, n.watermark_position),
-  case when run.replay_position is null then n.watermark_output_id else run.replay_output_id end,
-  run.unnamed_from
+  coalesce(run.reprocess_position, n.watermark_position),
+  case when run.reprocess_position is null then n.watermark_output_id else run.reprocess_output_id end,
+  run.generated_name_start
   from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
   returning *
 )
@@ -89,7 +89,7 @@ from instance left join lateral (select
 -- A claim that has arrived (claimNext).
 with pick as materialized (
   select r.id from node_run r where r.state = 'queued' and not r.frozen and r.template_name = $6
-  order by r.fair_rank limit 1 for update skip locked),
+  order by r.queue_time limit 1 for update skip locked),
 instance as materialized (
   select i.drained from runner_instance i, pick
   where i.holder = $1 and i.instance_id = $2 and ($5::bigint is null or i.claim_seq = $5) for update of i),
@@ -121,15 +121,15 @@ replay as materialized (
     where v.node_instance_id = any (n.parent_ids) and v.position < first.position
     and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
     order by v.position desc limit 1) before on true
-  where r.reason = 'reprocess' and r.replay_position is null),
+  where r.reason = 'reprocess' and r.reprocess_position is null),
 run as (
   update node_run r
   set state = 'held', due_at = null,
   upper_position = coalesce(r.upper_position, (
       select coalesce(max(p.newest_position), 0) from node_instance n
       join node_instance p on p.id = any (n.parent_ids) where n.id = r.node_instance_id)),
-  replay_position = coalesce(r.replay_position, (select position from replay)),
-  replay_output_id = coalesce(r.replay_output_id, (select output_id from replay))
+  reprocess_position = coalesce(r.reprocess_position, (select position from replay)),
+  reprocess_output_id = coalesce(r.reprocess_output_id, (select output_id from replay))
   from pick, instance where r.id = pick.id and not instance.drained and
   ($1 not like 'token:%'
     or exists (select from runner_token k where k.id = case when $1 like 'token:%' then substr($1, 7)::uuid end
@@ -142,12 +142,12 @@ run as (
   then extract(epoch from clock_timestamp() - a.available_at)::float8 end as waited_seconds
 ), claim as (
   insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
-    timeout_at, watermark_position, watermark_output_id, unnamed_outputs)
+    timeout_at, watermark_position, watermark_output_id, generated_name_count)
   select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
   clock_timestamp() + make_interval(secs => coalesce(t.lease_seconds, $4)), clock_timestamp() + make_interval(secs => t.timeout_seconds),
-  coalesce(run.replay_position, n.watermark_position),
-  case when run.replay_position is null then n.watermark_output_id else run.replay_output_id end,
-  run.unnamed_from
+  coalesce(run.reprocess_position, n.watermark_position),
+  case when run.reprocess_position is null then n.watermark_output_id else run.reprocess_output_id end,
+  run.generated_name_start
   from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
   returning *
 ) select
@@ -202,15 +202,15 @@ replay as materialized (
     where v.node_instance_id = any (n.parent_ids) and v.position < first.position
     and (v.superseded_at_position is null or v.superseded_at_position > bound.upper)
     order by v.position desc limit 1) before on true
-  where r.reason = 'reprocess' and r.replay_position is null),
+  where r.reason = 'reprocess' and r.reprocess_position is null),
 run as (
   update node_run r
   set state = 'held', due_at = null,
   upper_position = coalesce(r.upper_position, (
       select coalesce(max(p.newest_position), 0) from node_instance n
       join node_instance p on p.id = any (n.parent_ids) where n.id = r.node_instance_id)),
-  replay_position = coalesce(r.replay_position, (select position from replay)),
-  replay_output_id = coalesce(r.replay_output_id, (select output_id from replay))
+  reprocess_position = coalesce(r.reprocess_position, (select position from replay)),
+  reprocess_output_id = coalesce(r.reprocess_output_id, (select output_id from replay))
   from pick, instance where r.id = pick.id and not instance.drained and
   ($1 not like 'token:%'
     or exists (select from runner_token k where k.id = case when $1 like 'token:%' then substr($1, 7)::uuid end
@@ -223,12 +223,12 @@ run as (
   then extract(epoch from clock_timestamp() - a.available_at)::float8 end as waited_seconds
 ), claim as (
   insert into node_claim (task_id, run_id, attempt, holder, instance_id, claimed_at, lease_seconds, lease_until,
-    timeout_at, watermark_position, watermark_output_id, unnamed_outputs)
+    timeout_at, watermark_position, watermark_output_id, generated_name_count)
   select $3::uuid, run.id, run.attempt, $1, $2, clock_timestamp(), coalesce(t.lease_seconds, $4),
   clock_timestamp() + make_interval(secs => coalesce(t.lease_seconds, $4)), clock_timestamp() + make_interval(secs => t.timeout_seconds),
-  coalesce(run.replay_position, n.watermark_position),
-  case when run.replay_position is null then n.watermark_output_id else run.replay_output_id end,
-  run.unnamed_from
+  coalesce(run.reprocess_position, n.watermark_position),
+  case when run.reprocess_position is null then n.watermark_output_id else run.reprocess_output_id end,
+  run.generated_name_start
   from run join node_instance n on n.id = run.node_instance_id join node_template t on t.id = n.node_template_id
   returning *
 ) select

@@ -2,7 +2,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Database } from '../../store/connection/database.ts';
 import { publishUpload } from '../../store/outputs/publish.ts';
 import type { RunnerIdentity } from '../../store/runners/holder.ts';
-import { registerClaim, type ClaimedTask, claimNext, claimRun, registerAndClaim } from '../../store/runs/claims.ts';
+import {
+  type ClaimedTask,
+  claimNext,
+  claimRun,
+  registerAndClaim,
+  registerClaim,
+} from '../../store/runs/claims.ts';
 import { endTask } from '../../store/runs/end-task.ts';
 import { checkQueue, queueListener } from '../../store/runs/queue.ts';
 import { reconcileSession } from '../../store/runs/reconcile-session.ts';
@@ -227,7 +233,7 @@ test('frozen sessions do not crowd out others at the healer', async () => {
     await reconcileSession(database, graph.sessionId);
     if (count < 2) await freezeSession(database, graph.sessionId);
     await reconcileSession(database, graph.sessionId);
-    await database.query(`update node_run set fair_rank = now() - interval '1 hour' where session_id = $1`, [
+    await database.query(`update node_run set queue_time = now() - interval '1 hour' where session_id = $1`, [
       graph.sessionId,
     ]);
     if (count < 2) continue;
@@ -240,7 +246,7 @@ test('frozen sessions do not crowd out others at the healer', async () => {
 test('the claim of one template goes by its index, whatever is frozen', async () => {
   const rows = await database.query<{ 'QUERY PLAN': string }>(
     `explain select r.id from node_run r where r.state = 'queued' and not r.frozen and r.template_name = 'x'
-      order by r.fair_rank limit 1 for update skip locked`,
+      order by r.queue_time limit 1 for update skip locked`,
   );
   expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('node_run_claimable');
 });

@@ -13,8 +13,19 @@ import { chain, changesBy, type Graph, makeGraph, upload } from '../support/grap
 import { broken, type OperateWorld, unlucky } from './operate-world.ts';
 
 export function cancelTests(world: OperateWorld): void {
-  const { database, holderOf, setUp, tryTake, acquire: take, end, write, finishTask, uploadId, failedGraph, runsOf } =
-    world;
+  const {
+    database,
+    holderOf,
+    setUp,
+    tryTake,
+    acquire: take,
+    end,
+    write,
+    finishTask,
+    uploadId,
+    failedGraph,
+    runsOf,
+  } = world;
 
   describe('cancelling', () => {
     test('a queued run ends it at once, and its inputs make no other', async () => {
@@ -141,7 +152,7 @@ export function cancelTests(world: OperateWorld): void {
 
     async function endOverdue() {
       await database.query(
-        'insert into platform_alive (process_id, beat_at) values (gen_random_uuid(), clock_timestamp())',
+        'insert into platform_process (process_id, heartbeat_at) values (gen_random_uuid(), clock_timestamp())',
       );
       await endOverdueClaims(database, 10, () => 0);
     }

@@ -66,7 +66,7 @@ export function operateWorld(database: Database) {
 
   async function runsOf(graph: Graph) {
     return database.query<{ id: string; state: string }>(
-      'select id, state from node_run where session_id = $1 order by fair_rank',
+      'select id, state from node_run where session_id = $1 order by queue_time',
       [graph.sessionId],
     );
   }

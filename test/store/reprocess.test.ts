@@ -291,7 +291,7 @@ describe('an incremental node', () => {
       for (const { id, position } of present) expect(handled).toContain(`${id}@${position}`);
       const [node] = await database.query(
         `select 1 from node_instance where id = $1 and not reprocess_wanted and not follow_up_wanted
-            and follow_up_replay_position is null and watermark_position = $2`,
+            and follow_up_reprocess_position is null and watermark_position = $2`,
         [graph.nodes.n1, Math.max(...present.map(({ position }) => position))],
       );
       expect(node).toBeDefined();

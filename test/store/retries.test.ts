@@ -30,7 +30,9 @@ const platform = await testEnvironment();
 let database: Database;
 beforeAll(async () => {
   database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 8 });
-  await database.query('insert into platform_alive (process_id, beat_at) values ($1, now())', [randomUUID()]);
+  await database.query('insert into platform_process (process_id, heartbeat_at) values ($1, now())', [
+    randomUUID(),
+  ]);
 });
 afterAll(() => database.close());
 
@@ -58,7 +60,7 @@ const end = (task: ClaimedTask, how: TaskEnd, jitter = 0) =>
 
 /** Moves a time of the task's claim into the past, and lets the lease loop look. */
 async function overdue(task: ClaimedTask, column: 'lease_until' | 'timeout_at', jitter = 0) {
-  await database.query('update platform_alive set beat_at = clock_timestamp()');
+  await database.query('update platform_process set heartbeat_at = clock_timestamp()');
   await database.query(
     `update node_claim set ${column} = clock_timestamp() - interval '1 second' where task_id = $1`,
     [task.taskId],
@@ -193,7 +195,11 @@ describe('a lost lease', () => {
 describe('a suspended node', () => {
   test('stays so, whoever looks, until a reprocess', async () => {
     const { template, graph } = await setUp();
-    await end(await acquire(template), { ...completed, outcome: 'suspended', statusDetails: 'Waits for laps.' });
+    await end(await acquire(template), {
+      ...completed,
+      outcome: 'suspended',
+      statusDetails: 'Waits for laps.',
+    });
     await reconcileSession(database, graph.sessionId);
     expect(await stateOf(database, graph, 'n1')).toBe(nodeStateCodes.Suspended);
     expect(await detailsOf(graph)).toBe('Waits for laps.');

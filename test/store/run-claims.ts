@@ -1,6 +1,6 @@
 /** Claims of runs, and the fence that every write of a claim's holder passes. Run by runs.test.ts in its world. */
 import { describe, expect, test } from 'vitest';
-import { registerClaim, claimNext } from '../../store/runs/claims.ts';
+import { claimNext, registerClaim } from '../../store/runs/claims.ts';
 import { endTask } from '../../store/runs/end-task.ts';
 import { endOverdueClaims } from '../../store/runs/expire-leases.ts';
 import { recordHeartbeat, renewLease } from '../../store/runs/lease.ts';

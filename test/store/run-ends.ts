@@ -68,7 +68,7 @@ export function endTests({ database, runner, ownTemplate, expireLease }: RunWorl
       await upload(database, graph, 'input');
       const task = (await claim(database, runner('a'), template))!;
       await expireLease(task.taskId);
-      await database.query('delete from platform_alive');
+      await database.query('delete from platform_process');
       await endOverdueClaims(database, 10, () => 0);
       expect(await claim(database, runner('b'), template)).toBeUndefined();
     });

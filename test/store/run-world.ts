@@ -29,7 +29,7 @@ export function runWorld(database: Database) {
         [taskId],
       );
       await database.query(
-        `insert into platform_alive (process_id, beat_at) values (gen_random_uuid(), clock_timestamp())`,
+        `insert into platform_process (process_id, heartbeat_at) values (gen_random_uuid(), clock_timestamp())`,
       );
     },
   };

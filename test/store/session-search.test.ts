@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Database } from '../../store/connection/database.ts';
-import { countSessions } from '../../store/search/session-tally.ts';
+import { countSessions } from '../../store/search/session-count.ts';
 import { testEnvironment } from '../support/stack.ts';
 
 const platform = await testEnvironment();
@@ -26,12 +26,12 @@ afterAll(() => database.close());
 async function differences(): Promise<unknown[]> {
   return database.query(
     `(select 'card' as what, coalesce(c.session_id, made.session_id)::text as which
-        from session_card c
-        full join (select m.* from session s, lateral session_card_of(s) m) made on made.session_id = c.session_id
+        from session_search c
+        full join (select m.* from session s, lateral session_search_of(s) m) made on made.session_id = c.session_id
        where to_jsonb(c) is distinct from to_jsonb(made))
       union all
      (select 'tally', concat_ws('/', project_id, session_template_id, t.sum, s.count)
-        from (select project_id, session_template_id, sum(sessions) from session_tally group by 1, 2) t
+        from (select project_id, session_template_id, sum(sessions) from session_count group by 1, 2) t
         full join (select project_id, session_template_id, count(*) from session group by 1, 2) s
              using (project_id, session_template_id)
        where coalesce(t.sum, 0) <> coalesce(s.count, 0))`,
@@ -73,7 +73,8 @@ const changes = {
     ]),
   close: (id: string, n: number) =>
     change('update session set closed_at = now(), closed_by = $2 where id = $1', [id, `g${n}`]),
-  count: (id: string) => change('update session set wanted_seq = wanted_seq + 1 where id = $1', [id]),
+  count: (id: string) =>
+    change('update session set desired_version = desired_version + 1 where id = $1', [id]),
   join,
   leave: (id: string, n: number) =>
     change('delete from session_participant where session_id = $1 and key = $2', [id, `anon:${n}`]),
@@ -108,7 +109,7 @@ test('of a hundred who join one session at once, none is lost from its card', as
   await insert(id, 1);
   await Promise.all(Array.from({ length: 100 }, (_, person) => join(id, person)));
   const [card] = await database.query<{ count: number }>(
-    "select jsonb_array_length(metadata -> 'participants') as count from session_card where session_id = $1",
+    "select jsonb_array_length(metadata -> 'participants') as count from session_search where session_id = $1",
     [id],
   );
   expect(card?.count).toBe(100);
@@ -124,6 +125,6 @@ test('sessions made and removed at once are counted to the last one, in few rows
   expect(await countSessions(database, { projectId: 1 })).toBe(125);
   expect(await countSessions(database, { projectId: 2, sessionTemplateId: 1 })).toBe(125);
   expect(await countSessions(database, { projectId: 3 })).toBe(0);
-  const [rows] = await database.query<{ count: number }>('select count(*) as count from session_tally');
+  const [rows] = await database.query<{ count: number }>('select count(*) as count from session_count');
   expect(rows?.count).toBeLessThan(200);
 });

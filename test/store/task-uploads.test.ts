@@ -102,7 +102,7 @@ describe('the sweeper', () => {
     const begun = newUpload();
     await beginTaskUpload(database, identity, taskId, begun, 60);
     await database.query(
-      `update pending_object set beat_at = now() - interval '2 days' where object_key = $1`,
+      `update pending_object set heartbeat_at = now() - interval '2 days' where object_key = $1`,
       [begun.objectKey],
     );
     await sweepTaskUploads(database, stores);
@@ -118,7 +118,7 @@ describe('the sweeper', () => {
     const begun = newUpload();
     await beginTaskUpload(database, identity, taskId, begun, 60);
     await database.query(
-      `update pending_object set beat_at = now() - interval '2 days' where object_key = $1`,
+      `update pending_object set heartbeat_at = now() - interval '2 days' where object_key = $1`,
       [begun.objectKey],
     );
     await database.query('update node_claim set ended_at = now() where task_id = $1', [taskId]);
@@ -130,7 +130,7 @@ describe('the sweeper', () => {
       (await database.query('select 1 from pending_object where object_key = $1', [begun.objectKey])).length;
     expect(await isPending()).toBe(1);
     await database.query(
-      `update pending_object set beat_at = now() - interval '2 hours' where object_key = $1`,
+      `update pending_object set heartbeat_at = now() - interval '2 hours' where object_key = $1`,
       [begun.objectKey],
     );
     await sweepAbandonedObjects(database, stores, { olderThanSeconds: 3_600 });

@@ -148,7 +148,9 @@ describe('a version that does not know the schema', () => {
 });
 
 describe('migrations since processes go on while they run', () => {
-  const newer = present.filter(({ name }) => name >= '0018');
+  /** It renames, once, and says in docs/operations/upgrade.md what that costs. */
+  const renaming = '0026-names';
+  const newer = present.filter(({ name }) => name >= '0018' && name !== renaming);
   /** What would break a process of the version before, or hold a large table for long. */
   const forbidden = [
     /\bdrop (table|column|view|index)\b/i,

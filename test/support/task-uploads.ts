@@ -55,7 +55,7 @@ export function taskUploads(url: string, token: string, instanceId: string): Tas
 }
 
 /** Tables whose rows tell of the time that passes and not of what was done. */
-const restless = new Set(['platform_alive', 'runner_instance']);
+const restless = new Set(['platform_process', 'runner_instance']);
 
 /** Every row of every table of the platform, as one text. */
 export async function allRows(database: Database): Promise<string> {

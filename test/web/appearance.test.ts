@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runnerStage } from '../support/runner.ts';
 import { testWorkflows } from '../support/workflows.ts';
-import { accessibilityFaults, type Appearance, appearances, wear } from './axe.ts';
+import { type Appearance, accessibilityFaults, appearances, wear } from './axe.ts';
 import {
   buildConsole,
   findChromium,

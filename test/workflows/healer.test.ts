@@ -14,14 +14,14 @@ const platform = await testEnvironment();
 const temporalSide = await testWorkflows(platform.environment);
 const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 8 });
 afterAll(() => database.close());
-beforeEach(() => database.query(`update session set wanted_seq = advanced_seq, wanted_at = null`));
+beforeEach(() => database.query(`update session set desired_version = observed_version, dirty_since = null`));
 
 /** Sessions whose wake was lost, for so many minutes. */
 async function forgotten(count: number, minutes: number, isFrozen = false): Promise<readonly string[]> {
   const graphs = await Promise.all(Array.from({ length: count }, () => makeGraph(database, chain(1))));
   const ids = graphs.map(({ sessionId }) => sessionId);
   await database.query(
-    `update session set wanted_seq = advanced_seq + 1, wanted_at = now() - make_interval(mins => $2),
+    `update session set desired_version = observed_version + 1, dirty_since = now() - make_interval(mins => $2),
             frozen_at = case when $3 then now() end where id = any ($1)`,
     [ids, minutes, isFrozen],
   );

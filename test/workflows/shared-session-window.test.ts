@@ -46,8 +46,8 @@ const summariesOf = async (id: string) =>
   });
 const row = async (id: string) =>
   (
-    await world.query<{ windowDueAt: Date | null; closeEndedAt: Date | null; windowWantedAt: Date | null }>(
-      `select window_due_at, close_ended_at, window_wanted_at
+    await world.query<{ windowDueAt: Date | null; closeEndedAt: Date | null; windowDirtySince: Date | null }>(
+      `select window_due_at, close_ended_at, window_dirty_since
          from session where id = $1`,
       [id],
     )
@@ -198,13 +198,13 @@ test('what nobody told it of, it finds: openings, joins and closes whose message
   const id = opened.sessionId;
   const late = () =>
     world.query(
-      `update session set window_wanted_at = now() - interval '1 minute', window_checked_at = now() - interval '1 minute'
-        where id = $1 and window_wanted_at is not null`,
+      `update session set window_dirty_since = now() - interval '1 minute', window_checked_at = now() - interval '1 minute'
+        where id = $1 and window_dirty_since is not null`,
       [id],
     );
   await late();
   await eventually('it is started', isStatus(id, 'RUNNING'));
-  await eventually('it has looked', async () => (await row(id)).windowWantedAt === null);
+  await eventually('it has looked', async () => (await row(id)).windowDirtySince === null);
   await joinOrOpen(database, { ...request, participant: person('2') });
   await late();
   await eventually('both are shown', async () => (await describeWindow(id)).memo?.participants === 2);
@@ -238,7 +238,7 @@ test('a deleted session leaves no workflow, also when the engine did not answer 
   await eventually('the window runs', isStatus(second, 'RUNNING'));
   await deleteSession(database, second);
   expect(await listEndingSessions(database, 0, 10)).toEqual([second]);
-  await world.query(`update session_ending set wanted_at = now() - interval '1 minute'`);
+  await world.query(`update session_ending set requested_at = now() - interval '1 minute'`);
   await eventually('the window ends', async () => !(await isStatus(second, 'RUNNING')()));
   await eventually('nothing is left', async () => (await listEndingSessions(database, 0, 10)).length === 0);
 });

@@ -170,7 +170,7 @@ async function rowsOf(from: Database): Promise<Rows> {
               format('select count(*) as n from %I.%I', table_schema, table_name), false, true, '')))[1]::text::int as rows
        from information_schema.tables
       where table_schema in ('public', 'auth') and table_type = 'BASE TABLE'
-        and table_name not in ('idempotency_key', 'pending_object', 'object_deletion', 'session_tally')`,
+        and table_name not in ('idempotency_key', 'pending_object', 'object_deletion', 'session_count')`,
   );
   return Object.fromEntries(tables.map(({ name, rows }) => [name, rows]));
 }

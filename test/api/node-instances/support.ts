@@ -109,7 +109,7 @@ export function chunked(bytes: Buffer, pieceBytes = 40_000): Readable {
 /** What moves when something is published or planned. */
 export async function standingOf(database: Queryable, sessionId: string) {
   const [row] = await database.query(
-    `select newest_position, wanted_seq, (select count(*) from node_run r where r.session_id = s.id) as runs,
+    `select newest_position, desired_version, (select count(*) from node_run r where r.session_id = s.id) as runs,
             (select array_agg(last_processed order by id) from node_instance n where n.session_id = s.id) as processed
        from session s where id = $1`,
     [sessionId],

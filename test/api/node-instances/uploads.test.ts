@@ -244,7 +244,7 @@ describe('an upload that breaks off', () => {
       `select id from data_source where name = 'platform'`,
     );
     await database.query(
-      `insert into pending_object (object_key, data_source_id, beat_at)
+      `insert into pending_object (object_key, data_source_id, heartbeat_at)
        values ('outputs/dead', $1, now() - interval '2 hours'), ('outputs/alive', $1, now() - interval '50 minutes')`,
       [source!.id],
     );

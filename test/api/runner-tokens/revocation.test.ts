@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
-import { registerClaim, claimNext } from '../../../store/runs/claims.ts';
+import { claimNext, registerClaim } from '../../../store/runs/claims.ts';
 import { startTestApi } from '../../support/api.ts';
 import { eventually } from '../../support/eventually.ts';
 import { claim, makeGraph, outsideTemplate, upload } from '../../support/graph.ts';

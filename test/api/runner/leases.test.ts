@@ -104,7 +104,7 @@ describe('after a time without any API process', () => {
     await own.query(`update node_claim set lease_until = now() - interval '10 s' where task_id = $1`, [
       task!.taskId,
     ]);
-    await own.query(`update platform_alive set beat_at = now() - interval '20 s'`);
+    await own.query(`update platform_process set heartbeat_at = now() - interval '20 s'`);
     const second = await startTestApi(platform.environment);
     afterAll(() => second.stop());
     const heartbeat = await stage
@@ -115,7 +115,9 @@ describe('after a time without any API process', () => {
 
   test('each process beats once a second', async () => {
     const heartbeatAt = async () => {
-      const [row] = await database.query<{ at: Date }>('select max(beat_at) as at from platform_alive');
+      const [row] = await database.query<{ at: Date }>(
+        'select max(heartbeat_at) as at from platform_process',
+      );
       return row!.at.getTime();
     };
     const before = await heartbeatAt();

@@ -147,7 +147,11 @@ async function drivePeek(_scenario: Scenario, runner: Runner, nodeId: number): P
 async function driveTask(scenario: Scenario, runner: Runner, whileHeld: () => Promise<void>): Promise<void> {
   const { drive, people } = scenario;
   const task = await runner.claim();
-  const heartbeat = { phase: 'reading', message: 'the first laps', progress: { done: 1, total: 3, unit: 'laps' } };
+  const heartbeat = {
+    phase: 'reading',
+    message: 'the first laps',
+    progress: { done: 1, total: 3, unit: 'laps' },
+  };
   await runner.call('PUT', `${task}/heartbeat`, { json: heartbeat });
   const { body } = await runner.call('GET', `${task}/inputs`);
   const { outputId } = body.inputs[0];
