@@ -29,7 +29,7 @@ const latestEffectMs = 60_000;
 /** What the platform may answer, and what such an answer must say. */
 const expected: Readonly<Record<string, readonly string[]>> = {
   claim: ['200', '204'],
-  beat: ['200', '404 task_not_found'],
+  heartbeat: ['200', '404 task_not_found'],
   end: ['200', '404 task_not_found', '409 task_finished'],
 };
 
@@ -134,10 +134,10 @@ class Sorter implements Histories {
       const runId = this.#runOf.get(taskId)!;
       const told = { taskId, instance, ...times(call) };
       const status = isAnswered(call) ? answer!.status : 'lost';
-      if (sent.kind === 'beat') {
+      if (sent.kind === 'heartbeat') {
         const outcome = status === 'lost' ? 'unknown' : status === 200 ? 'kept' : 'refused';
         this.#add(runId, {
-          kind: 'beat',
+          kind: 'heartbeat',
           ...told,
           outcome,
           ...lease(outcome === 'kept' ? answer : undefined),

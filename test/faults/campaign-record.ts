@@ -4,7 +4,7 @@ import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 /** Times are `Date.now()`: the one clock of the machine, by which the database counts its leases too. */
 export type SentRecord = { readonly call: number; readonly sentAt: number; readonly instance: string } & (
   | { readonly kind: 'claim' }
-  | { readonly kind: 'beat'; readonly taskId: string }
+  | { readonly kind: 'heartbeat'; readonly taskId: string }
   | { readonly kind: 'end'; readonly taskId: string; readonly how: EndHow }
 );
 export type EndHow = 'complete' | 'fail' | 'fail-for-good' | 'release';

@@ -189,7 +189,7 @@ class Runner {
 
   #heartbeat(taskId: string): Promise<AnswerRecord> {
     const wire = { method: 'PUT', path: `/${taskId}/heartbeat`, body: { phase: 'working' } };
-    return make({ kind: 'beat', instance: this.#instance, taskId }, wire);
+    return make({ kind: 'heartbeat', instance: this.#instance, taskId }, wire);
   }
 
   #end(taskId: string, how: EndHow): Promise<AnswerRecord> {

@@ -54,7 +54,7 @@ const heartbeat = (
   taskId: string,
   instance: string,
   outcome: 'kept' | 'refused' | 'unknown',
-): LockCall => ({ kind: 'beat', sentAt, answeredAt, taskId, instance, outcome });
+): LockCall => ({ kind: 'heartbeat', sentAt, answeredAt, taskId, instance, outcome });
 const end = (
   sentAt: number,
   answeredAt: number,

@@ -35,7 +35,7 @@ export type LockCall = Sent &
     /** A claim of the instance that did not get this run: it gives up what the instance holds. */
     | { readonly kind: 'claim-elsewhere'; readonly instance: string }
     | {
-        readonly kind: 'beat';
+        readonly kind: 'heartbeat';
         readonly taskId: string;
         readonly instance: string;
         readonly outcome: 'kept' | 'refused' | 'unknown';
@@ -58,7 +58,7 @@ export type LockCall = Sent &
   );
 
 type Claim = Extract<LockCall, { kind: 'claim' }>;
-type Heartbeat = Extract<LockCall, { kind: 'beat' }>;
+type Heartbeat = Extract<LockCall, { kind: 'heartbeat' }>;
 type End = Extract<LockCall, { kind: 'end' }>;
 
 interface Hold {
@@ -171,7 +171,7 @@ function step(lock: Lock, call: LockCall, rules: LockRules): Lock[] {
     case 'claim-elsewhere':
       if (at.hold?.instance !== call.instance) return [at];
       return [...givenUp(at, call.instance, rules), ...silently(at, call, rules).filter(({ hold }) => !hold)];
-    case 'beat':
+    case 'heartbeat':
       return call.outcome === 'refused' ? refused(at, call, rules) : renewed(at, call, rules);
     case 'end':
       return ended(at, call, rules);

@@ -27,7 +27,7 @@ const lengthMs = 25_000;
 
 type Request =
   | { readonly kind: 'claim'; readonly instance: string }
-  | { readonly kind: 'beat'; readonly instance: string; readonly taskId: string }
+  | { readonly kind: 'heartbeat'; readonly instance: string; readonly taskId: string }
   | { readonly kind: 'end'; readonly instance: string; readonly taskId: string; readonly how: How };
 type How = Extract<LockCall, { kind: 'end' }>['how'];
 /** A call without its times. */
@@ -65,7 +65,7 @@ class Server {
     switch (request.kind) {
       case 'claim':
         return this.#claim(request.instance, now);
-      case 'beat': {
+      case 'heartbeat': {
         const hold = this.#held(request, now);
         if (hold === undefined) return { ...request, outcome: 'refused' };
         hold.used = true;
@@ -201,7 +201,7 @@ function nextRequest(runner: Runner, all: readonly Runner[], random: () => numbe
   const pool = random() < 0.1 ? others : random() < 0.25 ? runner.tasks : runner.tasks.slice(-1);
   const taskId = pool[Math.floor(random() * pool.length)];
   if (taskId === undefined || random() < 0.3) return { kind: 'claim', instance };
-  if (random() < 0.55) return { kind: 'beat', instance, taskId };
+  if (random() < 0.55) return { kind: 'heartbeat', instance, taskId };
   const hows: readonly How[] = ['release', 'release', 'fail', 'fail', 'fail-for-good', 'complete'];
   return { kind: 'end', instance, taskId, how: hows[Math.floor(random() * hows.length)]! };
 }
@@ -215,7 +215,7 @@ function asSeen(reply: Reply, sentAt: number, answeredAt: number): LockCall {
       const { leaseUntil: _, ...known } = reply;
       return { ...known, ...times };
     }
-    case 'beat':
+    case 'heartbeat':
     case 'end':
       return {
         kind: reply.kind,
