@@ -1,5 +1,5 @@
 /** What must hold once all faults have ended and everything is at rest: each complaint is a fault of the platform. */
-import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '../../support/eventually.ts';
 import { historiesOf } from '../campaign-histories.ts';
 import { judge, type LockRules } from '../lock-history.ts';
