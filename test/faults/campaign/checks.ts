@@ -118,7 +118,7 @@ async function checkEntry(
     return find('torn', `output ${ids[0]} is listed and was answered ${reply.status}`);
   const stored = bodies.findLastIndex(({ sha256 }) => sha256 === digestOf(reply.body));
   if (stored < 0) find('torn', `output ${ids[0]} has ${reply.body.length} bytes that nobody sent`);
-  else if (stored < lastAcknowledged)
+  else if (stored < lastAcknowledged && !bodies[stored]!.isRepeatedLate)
     find('lost', `holds version ${stored + 1}, and version ${lastAcknowledged + 1} was acknowledged`);
 }
 

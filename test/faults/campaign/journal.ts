@@ -6,6 +6,8 @@ export interface SentBody {
   acknowledged: boolean;
   /** How often it was sent; each may have taken effect. */
   sends: number;
+  /** It was sent once more after its answer, perhaps behind a newer body: then it is the newer one. */
+  isRepeatedLate: boolean;
 }
 
 /** All that was sent under one identifier of one node, oldest first. */
