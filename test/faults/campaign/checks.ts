@@ -1,10 +1,10 @@
 /** What must hold once all faults have ended and everything is at rest: each complaint is a fault of the platform. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '../../support/eventually.ts';
-import { historiesOf } from '../campaign-histories.ts';
-import { judge, type LockRules } from '../lock-history.ts';
+import { historiesOf } from '../claims/campaign-histories.ts';
+import { judge, type LockRules } from '../claims/lock-history.ts';
 import { retriesNow } from '../retries-now.ts';
-import { consumedTooOften, wrongFacts } from '../soak-checks.ts';
+import { consumedTooOften, wrongFacts } from '../soak/soak-checks.ts';
 import { type Caller, json } from './caller.ts';
 import { type Finding, type Journal, mostVersions, type UploadEntry } from './journal.ts';
 import type { CampaignPlatform } from './platform.ts';

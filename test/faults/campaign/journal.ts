@@ -1,5 +1,5 @@
 /** What the platform has acknowledged, and what it may have done without saying so: the tester's own memory. */
-import type { RecordedCall } from '../campaign-record.ts';
+import type { RecordedCall } from '../claims/campaign-record.ts';
 
 export interface SentBody {
   readonly sha256: string;

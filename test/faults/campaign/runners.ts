@@ -3,7 +3,7 @@
  * go on with tasks that they have lost. What they ask and are answered is written down for the history of each run.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AnswerRecord, RecordedCall, SentRecord } from '../campaign-record.ts';
+import type { AnswerRecord, RecordedCall, SentRecord } from '../claims/campaign-record.ts';
 import { type Call, isGood, json, type Reply } from './caller.ts';
 import { leaseMs } from './stage.ts';
 import type { Worker } from './uploads.ts';
