@@ -139,9 +139,14 @@ function placesNext(
 ): Search[] {
   const horizon = Math.min(...left.map((index) => calls[index]!.answeredAt));
   const found: Search[] = [];
+  const alike = new Set<string>();
   for (const index of left) {
     const call = calls[index]!;
     if (call.sentAt > horizon) break;
+    // What a later one of these can do, the earliest can do as well: else all subsets of many would be tried.
+    const group = groupOfUnanswered(call);
+    if (group !== undefined && alike.has(group)) continue;
+    if (group !== undefined) alike.add(group);
     const placed = at.placed | (1n << BigInt(index));
     const next = step(at.lock, call, rules)
       // What may never have been need not be placed where it does nothing.
@@ -152,6 +157,13 @@ function placesNext(
     found.push(...next);
   }
   return found.reverse();
+}
+
+/** Calls without an answer that differ in nothing but the time of their sending. */
+function groupOfUnanswered(call: LockCall): string | undefined {
+  if (call.answeredAt !== Infinity) return undefined;
+  if (call.kind === 'claim-elsewhere') return `${call.kind} ${call.instance}`;
+  return call.kind === 'heartbeat' ? `${call.kind} ${call.instance} ${call.taskId}` : undefined;
 }
 
 function isSame(a: Lock, b: Lock): boolean {
