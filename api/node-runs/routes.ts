@@ -136,7 +136,7 @@ const cancel = defineRoute({
     'A run that is queued or waits ends at once: its node is Failed with statusDetails `cancelled`, what it staged ' +
     'since its watermark moved last is dropped, and its inputs count as consumed. The holder of a run that is held ' +
     'learns of it by `cancelRequested` in its next heartbeat; whatever it reports then, the run ends the same way, and ' +
-    `at the latest one lease and ${limits.cancelGraceSeconds} seconds after the cancel, also under a holder that only goes on beating.`,
+    `at the latest one lease and ${limits.cancelGraceSeconds} seconds after the cancel, also under a holder that only sends heartbeats.`,
   tags,
   access: access.admin,
   audit: { object: 'nodeRun', from: 'id' },

@@ -74,9 +74,9 @@ function judgeOwner(stage: Stage, call: Call, saw: string): void {
 }
 
 function judgeClaim(stage: Stage, call: Call): void {
-  if (call.route !== 'claim' || call.gaveUp === undefined) return;
-  const held = stage.world.desk.claims.get(call.gaveUp);
-  const saw = `Instance ${held?.instanceId} claimed again while it held task ${call.gaveUp}, and lost it by that.`;
+  if (call.route !== 'claim' || call.released === undefined) return;
+  const held = stage.world.desk.claims.get(call.released);
+  const saw = `Instance ${held?.instanceId} claimed again while it held task ${call.released}, and lost it by that.`;
   stage.found(held?.run.cancelRequested ? 'cancel-abandoned' : 'claimed-while-holding', saw);
 }
 

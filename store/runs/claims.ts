@@ -103,7 +103,7 @@ const mayHold = `
                   and k.revoked_at is null and k.expires_at > clock_timestamp()))`;
 
 /**
- * The steps of a claim, which {@link claimed} answers with; test/store/claim-statements.sql shows them composed.
+ * The steps of a claim, which {@link claimed} answers with; test/store/runs/claim-statements.sql shows them composed.
  *
  * 1. `pick`: one claimable run, the oldest by fair rank; those that other claims have locked are skipped.
  * 2. `instance`: the runner instance, so that its claims come one after the other; a claim that a newer one has replaced

@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'vitest';
 import { ask, startTestApi } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { testEnvironment } from '../support/stack.ts';
-import { ingestWorld } from './ingest-world.ts';
+import { ingestWorld } from './ingests/ingest-world.ts';
 
 const bounds = { inAll: 3, perCaller: 2 };
 const platform = await testEnvironment();

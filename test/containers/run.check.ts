@@ -13,7 +13,7 @@ import { checkout } from '../../local/settings.ts';
 import { Database } from '../../store/connection/database.ts';
 import { RecordingClient } from '../activities/recording-session.ts';
 import { outsideChain } from '../faults/http-runner.ts';
-import { isQuiet, wrongFacts } from '../faults/soak-checks.ts';
+import { isQuiet, wrongFacts } from '../faults/soak/soak-checks.ts';
 import { expectNothingLost } from '../scale/judge.ts';
 import { Load } from '../scale/load.ts';
 import { eventually } from '../support/eventually.ts';

@@ -2,8 +2,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Failpoint } from '../../store/connection/failpoint.ts';
 import { expectOnlyReferredObjects, faultWorld } from './fault-world.ts';
-import { expectOnceEach, factsOf, graphEnds } from './graph-facts.ts';
 import { HttpRunner, outsideChain } from './http-runner.ts';
+import { expectOnceEach, factsOf, graphEnds } from './soak/graph-facts.ts';
 
 const { platform, temporal, processes, database, api: living, client } = await faultWorld();
 beforeAll(async () => {

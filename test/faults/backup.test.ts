@@ -29,8 +29,8 @@ import { makeBucket, s3Client } from '../support/bucket.ts';
 import { temporaryDataFolder } from '../support/global-setup.ts';
 import { testWorkflows } from '../support/workflows.ts';
 import { faultWorld } from './fault-world.ts';
-import { expectNothingOpen, graphEnds } from './graph-facts.ts';
 import { HttpRunner, outsideChain } from './http-runner.ts';
+import { expectNothingOpen, graphEnds } from './soak/graph-facts.ts';
 
 const { platform, temporal, database, api, client } = await faultWorld({ ownStack: true });
 const source = platform.stack!;

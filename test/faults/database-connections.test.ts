@@ -89,13 +89,13 @@ test.runIf(hasPrlimit)(
   async () => {
     const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize });
     onTestFinished(() => database.close());
-    const giveBack = takeAllDescriptors();
-    onTestFinished(giveBack);
+    const restore = takeAllDescriptors();
+    onTestFinished(restore);
     const all = Array.from({ length: poolSize }, () => database.query('select pg_sleep(0.1)'));
     const errors = (await Promise.allSettled(all)).flatMap((one) =>
       one.status === 'rejected' ? [one.reason] : [],
     );
-    giveBack();
+    restore();
     expect(errors.map(({ code }) => code)).toContain('EMFILE');
     expect(errors.map((error) => toProblem(error).status)).toEqual(errors.map(() => 503));
     expect(await database.query('select 1 as one')).toEqual([{ one: 1 }]);

@@ -23,7 +23,7 @@ import {
 } from './failpoint-calls.ts';
 import { expectOnlyReferredObjects, faultWorld } from './fault-world.ts';
 import { retriesNow } from './retries-now.ts';
-import { isQuiet, wrongFacts } from './soak-checks.ts';
+import { isQuiet, wrongFacts } from './soak/soak-checks.ts';
 
 const points = Object.keys(failpoints) as Failpoint[];
 const folder = mkdtempSync(join(tmpdir(), 'sdp-failpoints-'));

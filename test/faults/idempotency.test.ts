@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../domain/limits.ts';
 import { IdempotencyKeys, sweepIdempotencyKeys } from '../../store/connection/idempotency.ts';
 import { type KeyedRequest, keyedRequests, send, sendHead } from '../api/idempotency/requests.ts';
-import { ingestWorld } from '../api/ingest-world.ts';
+import { ingestWorld } from '../api/ingests/ingest-world.ts';
 import type { Answer } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { type ApiProcess, testProcesses } from '../support/processes.ts';

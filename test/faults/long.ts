@@ -9,10 +9,10 @@ import { onEnd } from '../../local/parent.ts';
 import { checkout } from '../../local/settings.ts';
 
 const campaigns: Readonly<Record<string, { file: string; variable: string; size: string }>> = {
-  claims: { file: 'test/faults/claim-campaign.test.ts', variable: 'CAMPAIGN_CALLS', size: '50000' },
+  claims: { file: 'test/faults/claims/claim-campaign.test.ts', variable: 'CAMPAIGN_CALLS', size: '50000' },
   calls: { file: 'test/api/generated/generated.test.ts', variable: 'GENERATED_RUNS', size: '300' },
-  'soak:api': { file: 'test/faults/api-soak.test.ts', variable: 'SOAK_API_PERCENT', size: '100' },
-  soak: { file: 'test/faults/soak.test.ts', variable: 'SOAK_MINUTES', size: '10' },
+  'soak:api': { file: 'test/faults/soak/api-soak.test.ts', variable: 'SOAK_API_PERCENT', size: '100' },
+  soak: { file: 'test/faults/soak/soak.test.ts', variable: 'SOAK_MINUTES', size: '10' },
 };
 
 const campaign = campaigns[process.argv[2] ?? ''];

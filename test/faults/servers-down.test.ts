@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { RecordingSession } from '../activities/recording-session.ts';
 import { eventually } from '../support/eventually.ts';
 import { faultWorld } from './fault-world.ts';
-import { expectNothingOpen, expectOnceEach, factsOf, graphEnds } from './graph-facts.ts';
 import { type HeldTask, HttpRunner, outsideChain } from './http-runner.ts';
+import { expectNothingOpen, expectOnceEach, factsOf, graphEnds } from './soak/graph-facts.ts';
 
 const { platform, temporal, database, api, client } = await faultWorld({ ownStack: true });
 const { postgres, temporal: temporalServer } = platform.stack!;

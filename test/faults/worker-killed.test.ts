@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Failpoint } from '../../store/connection/failpoint.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectOnlyReferredObjects, type FaultWorld, faultWorld } from './fault-world.ts';
-import { expectNothingOpen, expectOnceEach, factsOf, graphEnds } from './graph-facts.ts';
 import { HttpRunner, outsideChain } from './http-runner.ts';
+import { expectNothingOpen, expectOnceEach, factsOf, graphEnds } from './soak/graph-facts.ts';
 
 const builtinFailpoints = ['claimed', 'task-output-stored', 'task-output-committed'] as const;
 const [worlds, killedWorld, stoppedWorld] = await Promise.all([

@@ -87,9 +87,9 @@ test('a Temporal whose store refuses everything for good is started again', asyn
   const describe = () => workflowService.describeNamespace({ namespace: 'default' });
   const { pid } = temporal;
   // A call that is given up while its query runs can break the server's only connection to its store.
-  const giveUp = () => withDeadline(Date.now() + 60 * Math.random(), describe).catch(() => undefined);
+  const limit = () => withDeadline(Date.now() + 60 * Math.random(), describe).catch(() => undefined);
   await eventually('a call that was given up has broken the store', async () => {
-    await Promise.all(Array.from({ length: 40 }, giveUp));
+    await Promise.all(Array.from({ length: 40 }, limit));
     return lines.some((line) => line.includes('Temporal answers and does not serve'));
   });
   await eventually('it serves again', () => withDeadline(Date.now() + 2_000, describe), 20_000);

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { Database } from '../../store/connection/database.ts';
 import { RecordingClient } from '../activities/recording-session.ts';
 import { outsideChain } from '../faults/http-runner.ts';
-import { isQuiet, wrongFacts } from '../faults/soak-checks.ts';
+import { isQuiet, wrongFacts } from '../faults/soak/soak-checks.ts';
 import { eventually } from '../support/eventually.ts';
 import { type ApiProcess, type TestProcess, testProcesses } from '../support/processes.ts';
 import { testEnvironment } from '../support/stack.ts';

@@ -46,7 +46,7 @@ export interface Call {
   /** What was done to the call on purpose. */
   fault: string | undefined;
   /** The task that the instance gave up by this claim, though it had been told of it. */
-  gaveUp: string | undefined;
+  released: string | undefined;
 }
 
 /** A runner that calls more often in one scenario is cut off. */

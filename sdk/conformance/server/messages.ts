@@ -33,7 +33,7 @@ export function newCall(request: IncomingMessage, { route, params }: Found): Cal
     answeredAtMs: undefined,
     goneAtMs: undefined,
     fault: undefined,
-    gaveUp: undefined,
+    released: undefined,
   };
 }
 

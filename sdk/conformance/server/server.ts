@@ -105,12 +105,12 @@ export class ContractServer {
       .update(body ?? '')
       .digest('hex');
     if (found.route?.body === 'json') call.json = readLeniently(body);
-    if (call.route === 'claim') call.gaveUp = this.#heldByInstanceOf(call);
+    if (call.route === 'claim') call.released = this.#heldByInstanceOf(call);
     const effects = this.faults.take('effect', call);
     const reply = await this.#reply(call, found, target, body, effects, signal);
     call.status = reply.status;
     call.reply = reply.json;
-    if (reply.status >= 400) Object.assign(call, codeOf(reply.json), { gaveUp: undefined });
+    if (reply.status >= 400) Object.assign(call, codeOf(reply.json), { released: undefined });
     for (const fault of effects) if (fault.kind === 'delay') await delay(fault.ms);
     const losses = this.faults.take('answer', call);
     await this.#send(request, response, call, reply, losses);

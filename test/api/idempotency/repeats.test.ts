@@ -5,7 +5,7 @@ import type { Database } from '../../../store/connection/database.ts';
 import { allRoutes } from '../../support/openapi.ts';
 import { testEnvironment } from '../../support/stack.ts';
 import { expectNowhereStored } from '../../support/stored-text.ts';
-import { ingestWorld } from '../ingest-world.ts';
+import { ingestWorld } from '../ingests/ingest-world.ts';
 import { type KeyedRequest, keyedRequests, send, sendHead } from './requests.ts';
 
 const platform = await testEnvironment();

@@ -6,7 +6,7 @@ import { json as readJson } from 'node:stream/consumers';
 import { type Answer, ask } from '../../support/api.ts';
 import type { TestEnvironment } from '../../support/stack.ts';
 import { inputNode, templateFile } from '../../support/templates.ts';
-import { type IngestWorld, ingests } from '../ingest-world.ts';
+import { type IngestWorld, ingests } from '../ingests/ingest-world.ts';
 
 export interface KeyedRequest {
   readonly path: string;

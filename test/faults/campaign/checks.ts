@@ -1,10 +1,10 @@
 /** What must hold once all faults have ended and everything is at rest: each complaint is a fault of the platform. */
-import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '../../support/eventually.ts';
-import { historiesOf } from '../campaign-histories.ts';
-import { judge, type LockRules } from '../lock-history.ts';
+import { historiesOf } from '../claims/campaign-histories.ts';
+import { judge, type LockRules } from '../claims/lock-history.ts';
 import { retriesNow } from '../retries-now.ts';
-import { consumedTooOften, wrongFacts } from '../soak-checks.ts';
+import { consumedTooOften, wrongFacts } from '../soak/soak-checks.ts';
 import { type Caller, json } from './caller.ts';
 import { type Finding, type Journal, mostVersions, type UploadEntry } from './journal.ts';
 import type { CampaignPlatform } from './platform.ts';
@@ -118,7 +118,7 @@ async function checkEntry(
     return find('torn', `output ${ids[0]} is listed and was answered ${reply.status}`);
   const stored = bodies.findLastIndex(({ sha256 }) => sha256 === digestOf(reply.body));
   if (stored < 0) find('torn', `output ${ids[0]} has ${reply.body.length} bytes that nobody sent`);
-  else if (stored < lastAcknowledged)
+  else if (stored < lastAcknowledged && !bodies[stored]!.isRepeatedLate)
     find('lost', `holds version ${stored + 1}, and version ${lastAcknowledged + 1} was acknowledged`);
 }
 
@@ -159,8 +159,6 @@ export async function checkRuns({ platform, stage, journal }: Judged): Promise<v
   const histories = await historiesOf(database, journal.runnerCalls, prolongedAt(platform), sessions);
   for (const sentence of histories.violations) journal.find('stale', sentence);
   for (const [runId, history] of histories.byRun) {
-    // A judgement takes up to a second, and the gates to the servers run in this process.
-    await immediate();
     const verdict = judge(history, rules);
     if (!verdict.fits)
       journal.find(

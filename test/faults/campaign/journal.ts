@@ -1,11 +1,13 @@
 /** What the platform has acknowledged, and what it may have done without saying so: the tester's own memory. */
-import type { RecordedCall } from '../campaign-record.ts';
+import type { RecordedCall } from '../claims/campaign-record.ts';
 
 export interface SentBody {
   readonly sha256: string;
   acknowledged: boolean;
   /** How often it was sent; each may have taken effect. */
   sends: number;
+  /** It was sent once more after its answer, perhaps behind a newer body: then it is the newer one. */
+  isRepeatedLate: boolean;
 }
 
 /** All that was sent under one identifier of one node, oldest first. */

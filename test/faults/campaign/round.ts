@@ -57,6 +57,7 @@ export class Round {
   /** Everybody works until the last fault has ended and all is at rest. */
   async run(): Promise<void> {
     const startedAt = performance.now();
+    const { size } = this.#plan;
     const leftBefore = new Set(await busySessions(this.#plan.platform));
     const runners = this.#runners();
     const people = Promise.all(this.#people());
@@ -70,9 +71,11 @@ export class Round {
       await people;
       await this.caller.settled();
       for (const runner of runners) runner.isTidy = true;
-      await this.#judge(leftBefore);
+      const isAtRest = await comesToRest(this.#judged, leftBefore, size.restLimitMs);
+      // The gates to the servers run in this process: while it judges histories, calls would hang.
       this.#end();
       await working;
+      await this.#judge(isAtRest);
     } catch (error) {
       this.#end();
       await working.catch(() => undefined);
@@ -236,8 +239,7 @@ export class Round {
         );
   }
 
-  async #judge(leftBefore: ReadonlySet<string>): Promise<void> {
-    const isAtRest = await comesToRest(this.#judged, leftBefore, this.#plan.size.restLimitMs);
+  async #judge(isAtRest: boolean): Promise<void> {
     await checkUploads(this.#judged);
     await checkSessions(this.#judged);
     if (isAtRest) await checkRuns(this.#judged);

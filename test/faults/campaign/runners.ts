@@ -3,7 +3,7 @@
  * go on with tasks that they have lost. What they ask and are answered is written down for the history of each run.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AnswerRecord, RecordedCall, SentRecord } from '../campaign-record.ts';
+import type { AnswerRecord, RecordedCall, SentRecord } from '../claims/campaign-record.ts';
 import { type Call, isGood, json, type Reply } from './caller.ts';
 import { leaseMs } from './stage.ts';
 import type { Worker } from './uploads.ts';
@@ -158,8 +158,8 @@ export class CampaignRunner {
     const { taskId } = task;
     const heartbeat = { method: 'PUT', path: `${base}/${taskId}/heartbeat`, body: '{"phase":"working"}' };
     const replies = [
-      await this.#make({ kind: 'beat', taskId }, this.#output(task, `${staleName}${taskId}`, 'stale')),
-      await this.#make({ kind: 'beat', taskId }, heartbeat),
+      await this.#make({ kind: 'heartbeat', taskId }, this.#output(task, `${staleName}${taskId}`, 'stale')),
+      await this.#make({ kind: 'heartbeat', taskId }, heartbeat),
       await this.#endOnce(task, 'complete', { outcome: 'no-output' }),
     ];
     for (const { status } of replies) {
@@ -173,7 +173,7 @@ export class CampaignRunner {
   /** Repeats a call until it is answered; whoever lost the task is told so. */
   async #must(task: Task, call: Omit<Call, 'family'>): Promise<Reply> {
     for (;;) {
-      const reply = await this.#make({ kind: 'beat', taskId: task.taskId }, call);
+      const reply = await this.#make({ kind: 'heartbeat', taskId: task.taskId }, call);
       if (reply.status >= 200 && reply.status < 300) return reply;
       if (reply.status === 404) throw new Left();
       if (isGood(reply)) {
@@ -222,7 +222,7 @@ export class CampaignRunner {
 
   #keeping(taskId: string, sentAt: number): RecordedCall {
     calls += 1;
-    const sent = { kind: 'beat', taskId, call: calls, sentAt, instance: this.#instance } as const;
+    const sent = { kind: 'heartbeat', taskId, call: calls, sentAt, instance: this.#instance } as const;
     return { sent, answer: undefined };
   }
 }
@@ -230,9 +230,9 @@ export class CampaignRunner {
 /** Any call that needs the task renews its lease, as a heartbeat does. */
 function answerOf({ call, kind }: SentRecord, reply: Reply): AnswerRecord {
   const { answeredAt } = reply;
-  const isRefusal = kind === 'beat' && reply.status >= 400 && reply.status !== 404;
+  const isRefusal = kind === 'heartbeat' && reply.status >= 400 && reply.status !== 404;
   if (!isGood(reply) || isRefusal) return { call, answeredAt, status: 'lost' };
-  const status = kind === 'beat' && reply.status < 300 ? 200 : reply.status;
+  const status = kind === 'heartbeat' && reply.status < 300 ? 200 : reply.status;
   const { code, taskId, attempt, leaseExpiresAt, willRetry } = json<Record<string, never>>(reply);
   const leaseUntil = leaseExpiresAt === undefined ? undefined : Date.parse(leaseExpiresAt);
   return { call, answeredAt, status, code, taskId, attempt, leaseUntil, willRetry };

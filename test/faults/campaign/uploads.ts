@@ -85,6 +85,7 @@ async function uploadUntilKnown(
     sha256: digest.digest('hex'),
     acknowledged: false,
     sends: 0,
+    isRepeatedLate: caller.repeatAfterMs !== undefined,
   };
   entry.bodies.push(sent);
   const repeats = caller.repeatAfterMs === undefined ? 1 : 3;

@@ -1,0 +1,97 @@
+import { createReadStream } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ensurePlatformDataSource } from '../../../store/objects/data-sources.ts';
+import { newOutputKey } from '../../../store/objects/object-store.ts';
+import { dashboardWorld } from './dashboard-world.ts';
+
+const { api, dimensionId, firstMs, get, dimensionSource, insertDimension, folder } = await dashboardWorld();
+
+describe('GET /api/v2/dashboard/dimensions/{id}/series', () => {
+  const keys = async () =>
+    (await get(`${dimensionId}`)).body.sources[0].channels.map(
+      (channel: { key: string }) => channel.key,
+    ) as string[];
+  const query = (channels: string[], rest = '') =>
+    get(`${dimensionId}/series?channels=${channels.map(encodeURIComponent).join(',')}${rest}`);
+
+  test('gives each row of a short range as it stands, in the order asked for', async () => {
+    const [speed, side] = (await keys()) as [string, string];
+    const from = new Date(firstMs + 10_000).toISOString();
+    const to = new Date(firstMs + 13_000).toISOString();
+    const { status, body } = await query([side, speed], `&from=${from}&to=${to}`);
+    const times = [10, 11, 12, 13].map((second) => firstMs + second * 1000);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      dimensionId,
+      from,
+      to,
+      series: [
+        { channel: side, name: 'side', unit: null, times, values: ['left', 'right', 'left', 'right'] },
+        {
+          channel: speed,
+          name: 'speed',
+          unit: 'm/s',
+          times,
+          values: [10, 11, 12, 13].map((row) => Math.sin(row / 50)),
+        },
+      ],
+    });
+  });
+
+  test('thins out a long range and keeps its peaks', async () => {
+    const [speed] = (await keys()) as [string, string];
+    const { body } = await query([speed], '&maxPoints=200');
+    expect([body.from, body.to]).toEqual(['2026-01-01T00:00:00.000Z', '2026-01-01T01:23:19.000Z']);
+    const [series] = body.series;
+    expect(series.times.length).toBeLessThanOrEqual(200);
+    expect(series.times.length).toBe(series.values.length);
+    expect(Math.max(...series.values)).toBe(1000);
+    expect(series.times).toEqual([...series.times].sort((a, b) => a - b));
+    expect((await query([speed])).body.series[0].times.length).toBeLessThanOrEqual(2000);
+  });
+
+  test.each([
+    ['', 'channels must name 1 to 64 channels.'],
+    ['channels=', 'channels must name 1 to 64 channels.'],
+    [
+      `channels=${Array.from({ length: 65 }, (_, i) => `7:${i}`).join()}`,
+      'channels must name 1 to 64 channels.',
+    ],
+    ['channels=7:nothing', "Channel '7:nothing' is not part of this dashboard."],
+    ['channels=7:x&maxPoints=1', 'maxPoints must be between 2 and 10000.'],
+    ['channels=7:x&maxPoints=10001', 'maxPoints must be between 2 and 10000.'],
+    ['channels=7:x&from=yesterday', 'from must be an ISO 8601 timestamp.'],
+    ['channels=7:x&to=2026-02-30', 'to must be an ISO 8601 timestamp.'],
+    ['channels=7:x&from=2026-01-02&to=2026-01-01', 'from must not be after to.'],
+  ])('refuses %s', async (text, message) => {
+    expect(await get(`${dimensionId}/series?${text}`)).toMatchObject({
+      status: 400,
+      body: { status: 'error', message },
+    });
+  });
+
+  test('answers 502 when the bytes of a recording are gone or broken', async () => {
+    const { database, objects } = api.composed.services;
+    const [row] = await database.query<{ sources: ReturnType<typeof dimensionSource>[] }>(
+      'select sources from dimension where id = $1',
+      [dimensionId],
+    );
+    const whole = row!.sources[0]!;
+    const source = await ensurePlatformDataSource(database, objects.platformAccess);
+    const broken = newOutputKey();
+    const bytes = join(folder, 'broken.parquet');
+    await writeFile(bytes, 'PAR1 and nothing else');
+    await objects.of(source).put(broken, createReadStream(bytes), { signal: new AbortController().signal });
+    const cases = [
+      ['b', { ...whole, objectKey: newOutputKey(), sha256: null }],
+      ['c', { ...whole, objectKey: broken, sha256: null }],
+    ] as const;
+    for (const [node, changed] of cases) {
+      const id = await insertDimension(node, [changed]);
+      const answer = await get(`${id}/series?channels=${encodeURIComponent(whole.channels[0]!.key)}`);
+      expect([node, answer.status]).toEqual([node, 502]);
+    }
+  });
+});

@@ -1,0 +1,139 @@
+/** A dashboard over one recording, as the dashboard node stores it. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { convertTabular } from '../../../activities/builtin/tabular/convert/convert.ts';
+import type { RecordingDescription } from '../../../activities/builtin/tabular/recording/recording.ts';
+import { dashboardRoutes } from '../../../api/dashboards/routes.ts';
+import { projectRoutes } from '../../../api/projects/routes.ts';
+import { sessionTemplateRoutes } from '../../../api/session-templates/routes.ts';
+import { sessionRoutes } from '../../../api/sessions/routes.ts';
+import { ensurePlatformDataSource } from '../../../store/objects/data-sources.ts';
+import { newOutputKey } from '../../../store/objects/object-store.ts';
+import { ask, makePeople, startTestApi } from '../../support/api.ts';
+import { testEnvironment } from '../../support/stack.ts';
+import { inputNode, ship, templateFile } from '../../support/templates.ts';
+
+/** To be called at the top of a test file; all of it ends after the file's last test. */
+export async function dashboardWorld() {
+  const platform = await testEnvironment();
+  const rows = 5000;
+  const firstMs = Date.UTC(2026, 0, 1);
+
+  const routes = [...dashboardRoutes, ...sessionRoutes, ...projectRoutes, ...sessionTemplateRoutes];
+  const api = await startTestApi(platform.environment, { routes });
+  const people = await makePeople(api.url, platform.administrator);
+  await ship(api.composed.services.database);
+  const folder = await mkdtemp(join(tmpdir(), 'sdp-dashboards-'));
+  afterAll(async () => {
+    await api.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const call = (path: string, json: unknown) =>
+    ask(api.url, 'POST', path, { token: people.Developer.token, json });
+  const get = (path: string, token = people.Developer.token) =>
+    ask(api.url, 'GET', `/api/v2/dashboard/dimensions/${path}`, { token });
+
+  const { body: project } = await call('/projects', { Title: 'Drives' });
+  const file = templateFile('drawn', [inputNode('a'), inputNode('b'), inputNode('c')]);
+  const { body: template } = await call('/api/v2/admin/session-templates', file);
+  const json = { ProjectId: project.id, SessionTemplateId: template.id, Email: people.Trainee.email };
+  const session: { id: string; name: string; nodeInstances: { id: number }[] } = (
+    await call('/session', json)
+  ).body;
+
+  /** Stores a recording of a sine and a text, and a dimension over it, as the dashboard node does. */
+  async function makeDimension(): Promise<number> {
+    const lines = Array.from({ length: rows }, (_, row) => {
+      const time = new Date(firstMs + row * 1000).toISOString();
+      return `${time},${row === 1234 ? 1000 : Math.sin(row / 50)},${row % 2 === 0 ? 'left' : 'right'}`;
+    });
+    const inputPath = join(folder, 'upload.csv');
+    await writeFile(inputPath, `time,speed [m/s],side\n${lines.join('\n')}\n`);
+    const outputPath = join(folder, 'recording.parquet');
+    const { description } = await convertTabular({
+      inputPath,
+      contentType: 'text/csv',
+      contentEncoding: null,
+      outputIdentifier: 'drive.csv',
+      source: { outputId: 1, outputIdentifier: 'drive.csv' },
+      configuration: {},
+      outputPath,
+      workDir: folder,
+      memoryLimitBytes: 256 * 1024 * 1024,
+    });
+    const { database, objects } = api.composed.services;
+    const source = await ensurePlatformDataSource(database, objects.platformAccess);
+    const objectKey = newOutputKey();
+    await objects
+      .of(source)
+      .put(objectKey, createReadStream(outputPath), { signal: new AbortController().signal });
+    const sha256 = createHash('sha256')
+      .update(await readFile(outputPath))
+      .digest('hex');
+    return await insertDimension('a', [dimensionSource(7, description, source.id, objectKey, sha256)]);
+  }
+
+  function dimensionSource(
+    outputId: number,
+    description: RecordingDescription,
+    dataSourceId: number,
+    objectKey: string,
+    sha256: string | null,
+  ) {
+    return {
+      outputId,
+      name: 'drive.csv',
+      realm: 'default',
+      time: {
+        kind: description.time.kind,
+        from: new Date(description.time.from).toISOString(),
+        to: new Date(description.time.to).toISOString(),
+      },
+      rowCount: description.rowCount,
+      groups: description.groups,
+      channels: description.channels.map(({ id, name, unit, type, group, realm }) => ({
+        key: `${outputId}:${id}`,
+        id,
+        name,
+        unit,
+        type,
+        group,
+        realm,
+      })),
+      dataSourceId,
+      objectKey,
+      sha256,
+      description,
+    };
+  }
+
+  async function insertDimension(node: 'a' | 'b' | 'c', sources: unknown[]): Promise<number> {
+    const [row] = await api.composed.services.database.query<{ id: number }>(
+      `insert into dimension (session_id, node_instance_id, name, dashboard_name, dashboard_version, sources, layout)
+       values ($1, $2, 'Recording', 'Recording', 'next', $3::jsonb, '{"version":1,"panels":[]}') returning id`,
+      [session.id, session.nodeInstances['abc'.indexOf(node)]!.id, JSON.stringify(sources)],
+    );
+    return row!.id;
+  }
+
+  const dimensionId = await makeDimension();
+
+  return {
+    api,
+    folder,
+    people,
+    session,
+    dimensionId,
+    rows,
+    firstMs,
+    call,
+    get,
+    dimensionSource,
+    insertDimension,
+  };
+}

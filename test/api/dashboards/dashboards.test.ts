@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { ask } from '../../support/api.ts';
+import { dashboardWorld } from './dashboard-world.ts';
+
+const { api, people, session, dimensionId, rows, get } = await dashboardWorld();
+
+describe('GET /api/v2/dashboard/dimensions/{id}', () => {
+  test('gives the dashboard without where its bytes lie', async () => {
+    const { status, body } = await get(`${dimensionId}`);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      id: dimensionId,
+      title: 'Recording',
+      sessionId: session.id,
+      sessionName: session.name,
+      dashboardName: 'Recording',
+      dashboardVersion: 'next',
+      url: `/dashboards/${dimensionId}`,
+      scenarioName: null,
+      from: null,
+      to: null,
+      layout: { version: 1, panels: [] },
+      sources: [
+        {
+          outputId: 7,
+          name: 'drive.csv',
+          realm: 'default',
+          time: { kind: 'absolute', from: '2026-01-01T00:00:00.000Z', to: '2026-01-01T01:23:19.000Z' },
+          rowCount: rows,
+          groups: expect.any(Array),
+          channels: [
+            {
+              key: expect.stringMatching(/^7:/),
+              id: expect.any(String),
+              name: 'speed',
+              unit: 'm/s',
+              type: 'number',
+              group: expect.any(String),
+              realm: 'default',
+            },
+            {
+              key: expect.stringMatching(/^7:/),
+              id: expect.any(String),
+              name: 'side',
+              unit: null,
+              type: 'text',
+              group: expect.any(String),
+              realm: 'default',
+            },
+          ],
+        },
+      ],
+      createdAt: expect.stringMatching(/Z$/),
+    });
+  });
+
+  test('shows the newest scenario, and stands in its session', async () => {
+    await api.composed.services.database.query(
+      `insert into scenario_instance (id, session_id, scenario_name, from_at, to_at, created_at)
+       values (gen_random_uuid(), $1, 'old', null, null, '2026-01-01'),
+              (gen_random_uuid(), $1, 'new', '2026-01-02', '2026-01-03', '2026-01-02')`,
+      [session.id],
+    );
+    expect((await get(`${dimensionId}`)).body).toMatchObject({
+      scenarioName: 'new',
+      from: '2026-01-02T00:00:00.000Z',
+      to: '2026-01-03T00:00:00.000Z',
+    });
+    const { body } = await ask(api.url, 'GET', `/api/v2/sessions/${session.id}`, {
+      token: people.adminToken,
+    });
+    expect(body.dimensions[0]).toMatchObject({
+      id: dimensionId,
+      url: `/dashboards/${dimensionId}`,
+      dashboardVersion: 'next',
+    });
+    expect(body.scenarios).toMatchObject([
+      { scenarioName: 'old', sessionId: session.id, from: null },
+      { scenarioName: 'new', from: '2026-01-02T00:00:00.000Z', simulationId: '' },
+    ]);
+  });
+
+  test('is for everybody, but for Trainees only where they are members', async () => {
+    for (const token of [
+      people.adminToken,
+      people.Instructor.token,
+      people.Trainee.token,
+      people.offlineToken,
+    ]) {
+      expect((await get(`${dimensionId}`, token)).status).toBe(200);
+    }
+    const { database } = api.composed.services;
+    await database.query(`update session set email_identifier = 'x', email_key = 'x' where id = $1`, [
+      session.id,
+    ]);
+    await database.query(`delete from session_member where session_id = $1 and identifier = $2`, [
+      session.id,
+      people.Trainee.userId,
+    ]);
+    const hidden = { status: 404, body: { status: 'error', message: 'Dimension not found.' } };
+    expect(await get(`${dimensionId}`, people.Trainee.token)).toMatchObject(hidden);
+    expect(await get(`${dimensionId}/series?channels=7:x`, people.Trainee.token)).toMatchObject(hidden);
+    expect((await get(`${dimensionId}`, people.Instructor.token)).status).toBe(200);
+  });
+
+  test.each(['999999', 'abc'])('answers id %s as missing', async (id) => {
+    const missing = { status: 404, body: { status: 'error', message: 'Dimension not found.' } };
+    expect(await get(id)).toMatchObject(missing);
+    expect(await get(`${id}/series?channels=7:x`)).toMatchObject(missing);
+  });
+});

@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { ask, startTestApi } from '../../support/api.ts';
+import { type EventReader, followEvents, type ReceivedEvent } from '../../support/events.ts';
+import { eventually } from '../../support/eventually.ts';
+import { runnerStage } from '../../support/runner.ts';
+
+const stage = await runnerStage();
+const { api, people } = stage;
+const token = people.Instructor.token;
+
+const follow = (sessionId: string, lastEventId?: string, url = api.url) =>
+  followEvents(url, sessionId, token, lastEventId);
+
+const nodeIs = (id: number, state: string) => (event: ReceivedEvent) =>
+  event.kind === 'node' && event.data.id === id && event.data.state === state;
+const isWindow = (event: ReceivedEvent) => event.kind === 'window';
+
+function outputsOf(reader: EventReader): number[] {
+  return reader.events.filter(({ kind }) => kind === 'output').map(({ data }) => data.id);
+}
+
+async function outputsAre(reader: EventReader, expected: readonly number[]): Promise<void> {
+  await eventually('as many outputs', () => outputsOf(reader).length >= expected.length);
+  expect(outputsOf(reader)).toEqual(expected);
+}
+
+describe('a session that somebody follows', () => {
+  test('shows all nodes and the window first, as an event stream that nobody stores', async () => {
+    const graph = await stage.chainOf(2);
+    const reader = await follow(graph.sessionId);
+    expect(reader.status).toBe(200);
+    expect(reader.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(reader.headers.get('cache-control')).toBe('no-store');
+    await reader.until(isWindow);
+    expect(reader.events.map(({ kind, data }) => [kind, data.name, data.state])).toEqual([
+      ['node', 'input', 'NeverBegan'],
+      ['node', 'n1', 'NeverBegan'],
+      ['node', 'n2', 'NeverBegan'],
+      ['window', undefined, undefined],
+    ]);
+    reader.close();
+  });
+
+  test('tells of uploads, claims, progress, outputs, attempts and ends as they come', async () => {
+    const graph = await stage.chainOf(1);
+    const node = graph.nodes.n1!;
+    const reader = await follow(graph.sessionId);
+    await reader.until(isWindow);
+    const { body: uploaded } = await stage.upload(graph, 'input', 'a');
+    await reader.until(nodeIs(node, 'Pending'));
+    const runner = stage.runner();
+    const task = await runner.acquire(graph.template);
+    await reader.until(nodeIs(node, 'Processing'));
+    await runner.call('PUT', `/tasks/${task.taskId}/heartbeat`, { phase: 'reading', message: 'lap 1' });
+    await reader.until(({ data }) => data.statusDetails === 'reading: lap 1');
+    const { body: written } = await runner.write(task.taskId, 'out');
+    await runner.end(task.taskId, 'complete', { outcome: 'completed' });
+    await reader.until(nodeIs(node, 'Succeeded'));
+    expect(outputsOf(reader)).toEqual([uploaded.id, written.outputId]);
+    const attempts = reader.events.filter(({ kind }) => kind === 'attempt').map(({ data }) => data);
+    expect(attempts).toMatchObject([
+      { nodeInstanceId: node, runId: task.runId, attempt: 1, startedAt: expect.any(String), endedAt: null },
+      {
+        nodeInstanceId: node,
+        runId: task.runId,
+        attempt: 1,
+        outcome: 'completed',
+        endedAt: expect.any(String),
+      },
+    ]);
+    reader.close();
+  });
+
+  test('tells of freezing, and ends with the word that the session was deleted', async () => {
+    const graph = await stage.chainOf(1);
+    const reader = await follow(graph.sessionId);
+    await reader.until(isWindow);
+    const call = (method: string, path: string) =>
+      ask(api.url, method, `/api/v2/sessions/${graph.sessionId}${path}`, {
+        token: people.Administrator.token,
+      });
+    await call('POST', '/freeze');
+    await reader.until(({ kind, data }) => kind === 'window' && data.frozen === true);
+    await call('DELETE', '');
+    await reader.until(({ kind }) => kind === 'deleted');
+    await eventually('the stream ends', () => reader.isOver);
+  });
+
+  test('goes on behind the last event id, at another server of the platform too: every output once, in order', async () => {
+    const graph = await stage.chainOf(1);
+    const second = await startTestApi(stage.platform.environment);
+    try {
+      const reader = await follow(graph.sessionId);
+      await reader.until(isWindow);
+      const first = (await stage.upload(graph, 'input', 'a')).body.id;
+      await outputsAre(reader, [first]);
+      reader.close();
+      const missed: number[] = [];
+      for (const bytes of ['b', 'c', 'd']) missed.push((await stage.upload(graph, 'input', bytes)).body.id);
+      const resumed = await follow(graph.sessionId, reader.lastEventId, second.url);
+      await outputsAre(resumed, missed);
+      const last = (await stage.upload(graph, 'input', 'e')).body.id;
+      await outputsAre(resumed, [...missed, last]);
+      resumed.close();
+    } finally {
+      await second.stop();
+    }
+  });
+
+  test('misses no output while many followers come and go and uploads run', async () => {
+    const graph = await stage.chainOf(1);
+    const constant = await follow(graph.sessionId);
+    await constant.until(isWindow);
+    const uploaded: number[] = [];
+    let isUploading = true;
+    const coming = (async () => {
+      while (isUploading) (await follow(graph.sessionId)).close();
+    })();
+    for (let at = 0; at < 40; at += 1) uploaded.push((await stage.upload(graph, 'input', `${at}`)).body.id);
+    isUploading = false;
+    await coming;
+    await outputsAre(constant, uploaded);
+    constant.close();
+    await eventually('all have left', () => api.composed.services.sessionEvents.followerCount === 0);
+  });
+
+  test('is followed no longer than the token is valid', async () => {
+    const graph = await stage.chainOf(1);
+    const { body } = await ask(api.url, 'POST', '/api/authorization/token', {
+      json: { username: people.Instructor.username, password: people.Instructor.password },
+    });
+    const reader = await followEvents(api.url, graph.sessionId, body.accessToken);
+    await reader.until(isWindow);
+    await ask(api.url, 'POST', '/api/authorization/logout', { token: body.accessToken });
+    await eventually('the stream ends', () => reader.isOver, 12_000);
+  });
+
+  test('that does not exist is 404 with the common body, and an unknown event id counts as none', async () => {
+    for (const id of [randomUUID(), 'abc']) {
+      const answer = await ask(api.url, 'GET', `/api/v2/sessions/${id}/events`, { token });
+      expect([answer.status, answer.body]).toEqual([404, { status: 'error', message: 'Session not found.' }]);
+    }
+    const graph = await stage.chainOf(1);
+    const reader = await follow(graph.sessionId, 'nothing-of-ours');
+    await reader.until(isWindow);
+    expect(reader.events.filter(({ kind }) => kind === 'node')).toHaveLength(2);
+    reader.close();
+  });
+});
+
+test('changes of a session that nobody follows announce nothing', async () => {
+  const graph = await stage.chainOf(1);
+  const { rows } = await stage.database.pool.query(
+    'select count(*)::int as count from session_watch where session_id = $1',
+    [graph.sessionId],
+  );
+  expect(rows).toEqual([{ count: 0 }]);
+});

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { projectRoutes } from '../../../api/projects/routes.ts';
+import { sessionTemplateRoutes } from '../../../api/session-templates/routes.ts';
+import { sessionRoutes } from '../../../api/sessions/routes.ts';
+import { ask, makePeople, type People, startTestApi, type TestApi } from '../../support/api.ts';
+import { testEnvironment } from '../../support/stack.ts';
+import { inputNode, ship, templateFile } from '../../support/templates.ts';
+
+const platform = await testEnvironment();
+let api: TestApi;
+let people: People;
+const names = ['Alpha 50%', 'alpha_b', 'Beta', 'ÄRGER', 'Gamma', 'Gamma', 'Gamma'];
+const ids: string[] = [];
+let projects: number[];
+let templates: number[];
+
+beforeAll(async () => {
+  const routes = [...sessionRoutes, ...projectRoutes, ...sessionTemplateRoutes];
+  api = await startTestApi(platform.environment, { routes });
+  people = await makePeople(api.url, platform.administrator);
+  await ship(api.composed.services.database);
+  projects = await inOrder(
+    [1, 2],
+    async (n) => (await call('POST', '/projects', { Title: `P${n}` })).body.id,
+  );
+  templates = await inOrder([1, 2], async (n) => {
+    const file = templateFile(`list-${n}`, [inputNode('a')]);
+    return (await call('POST', '/api/v2/admin/session-templates', file)).body.id;
+  });
+  for (const [index, Name] of names.entries()) {
+    const json = { Name, ProjectId: projects[index % 2], SessionTemplateId: templates[index < 2 ? 0 : 1] };
+    const made = await call('POST', '/session', { ...json, SimulationName: `sim-${index}` });
+    ids.push(made.body.id);
+  }
+  // Three of one time and name: only the id can order them.
+  await api.composed.services.database.query(
+    "update session set created_at = '2026-01-01' where name = 'Gamma'",
+  );
+});
+afterAll(() => api.stop());
+
+async function inOrder<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (const item of items) results.push(await work(item));
+  return results;
+}
+
+const call = (method: string, path: string, json?: unknown, token = people.Developer.token) =>
+  ask(api.url, method, path, { token, ...(json === undefined ? {} : { json }) });
+const list = (query: string, token = people.Developer.token) =>
+  call('GET', `/api/v2/session${query}`, undefined, token);
+const indexes = (answer: { body: { sessions: { id: string }[] } }) =>
+  answer.body.sessions.map((row) => ids.indexOf(row.id));
+
+describe('the session list', () => {
+  test('gives rows without anything personal, newest first, in pages of 25', async () => {
+    const { status, body } = await list('');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ page: 1, pageSize: 25, totalCount: 7, totalPages: 1 });
+    expect(body.sessions.map((row: { id: string }) => ids.indexOf(row.id))).toEqual([3, 2, 1, 0, 6, 5, 4]);
+    expect(body.sessions[3]).toEqual({
+      id: ids[0],
+      name: 'Alpha 50%',
+      simulationName: 'sim-0',
+      projectId: projects[0],
+      projectTitle: 'P1',
+      sessionTemplateId: templates[0],
+      sessionTemplateName: 'list-1',
+      createdAt: expect.stringMatching(/Z$/),
+      metadata: null,
+    });
+  });
+
+  test.each([
+    ['?sortOrder=asc', [4, 5, 6, 0, 1, 2, 3]],
+    ['?sortBy=name&sortOrder=asc', [0, 2, 4, 5, 6, 1, 3]],
+    ['?sortBy=name', [3, 1, 6, 5, 4, 2, 0]],
+    ['?search=ALPHA', [1, 0]],
+    ['?search=%25', [0]],
+    ['?search=_', [1]],
+    ['?search=%5C', []],
+    ['?search=%C3%A4rg', [3]],
+    ['?search=SIM-3', [3]],
+    ['?search=', [3, 2, 1, 0, 6, 5, 4]],
+    ['?projectId=', [3, 2, 1, 0, 6, 5, 4]],
+    ['?sortBy=date&sortOrder=desc&pageSize=2&page=2', [1, 0]],
+    ['?page=99', []],
+    ['?page=2147483647&pageSize=100', []],
+  ])('answers %s', async (query, expected) => {
+    expect(indexes(await list(query))).toEqual(expected);
+  });
+
+  test('finds by part of the id, in any case', async () => {
+    expect(indexes(await list(`?search=${ids[2]!.slice(4, 30).toUpperCase()}`))).toEqual([2]);
+  });
+
+  test('filters by project and template', async () => {
+    expect(indexes(await list(`?projectId=${projects[1]}`))).toEqual([3, 1, 5]);
+    expect(indexes(await list(`?sessionTemplateId=${templates[0]}`))).toEqual([1, 0]);
+    expect(
+      indexes(await list(`?projectId=${projects[1]}&sessionTemplateId=${templates[0]}&search=b`)),
+    ).toEqual([1]);
+    expect((await list('?projectId=999999')).body).toMatchObject({
+      sessions: [],
+      totalCount: 0,
+      totalPages: 0,
+    });
+  });
+
+  test.each(['date', 'name'])('pages by %s neither repeat nor skip', async (sortBy) => {
+    for (const sortOrder of ['asc', 'desc']) {
+      const pages = await inOrder([1, 2, 3, 4, 5, 6, 7], (page) =>
+        list(`?sortBy=${sortBy}&sortOrder=${sortOrder}&pageSize=1&page=${page}`),
+      );
+      expect(pages[0]!.body).toMatchObject({ totalCount: 7, totalPages: 7 });
+      expect(new Set(pages.flatMap(indexes)).size).toBe(7);
+    }
+  });
+
+  test.each([
+    ['?page=0', 'page must be 1 or greater.'],
+    ['?page=x', 'page must be 1 or greater.'],
+    ['?pageSize=0', 'pageSize must be between 1 and 100.'],
+    ['?pageSize=101', 'pageSize must be between 1 and 100.'],
+    ['?pageSize=', 'pageSize must be between 1 and 100.'],
+    ['?sortBy=id', 'sortBy must be date or name.'],
+    ['?sortOrder=up', 'sortOrder must be desc or asc.'],
+    ['?projectId=abc', 'projectId must be a positive integer.'],
+    ['?sessionTemplateId=-1', 'sessionTemplateId must be a positive integer.'],
+    [`?search=${'x'.repeat(256)}`, 'search must hold at most 255 characters.'],
+  ])('refuses %s', async (query, message) => {
+    expect(await list(query)).toMatchObject({ status: 400, body: { status: 'error', message } });
+  });
+
+  test('is for staff and devices, not for Trainees', async () => {
+    for (const token of [people.adminToken, people.Instructor.token, people.offlineToken]) {
+      expect((await list('', token)).status).toBe(200);
+    }
+    expect((await list('', people.Trainee.token)).status).toBe(403);
+    expect((await ask(api.url, 'GET', '/api/v2/session')).status).toBe(401);
+  });
+});

@@ -1,0 +1,268 @@
+/**
+ * Whether what runners saw of one run can be what a lock with expiry answers them: a search for an order of the calls,
+ * each at some moment between its sending and its answer, in which every answer is right (Wing and Gong, with memory of
+ * what was tried). A call without an answer took effect at any later moment, or never.
+ *
+ * Times are milliseconds of one clock. Where a rule goes by time, the moment of a call is known only as an interval;
+ * the bounds are kept wide, so that a right history is never refused.
+ */
+
+export interface LockRules {
+  readonly leaseMs: number;
+  readonly maxAttempts: number;
+  /** The lost lease that ends a run for good. */
+  readonly maxLost: number;
+  /** By how much a reading of the clock, rounded to whole milliseconds, may be off. */
+  readonly slackMs: number;
+}
+
+interface Sent {
+  readonly sentAt: number;
+  /** Infinity: no answer came, or one that leaves open what happened. */
+  readonly answeredAt: number;
+}
+
+export type LockCall = Sent &
+  (
+    | {
+        readonly kind: 'claim';
+        readonly taskId: string;
+        readonly instance: string;
+        readonly attempt: number;
+        /** As the answer told. */
+        readonly leaseUntil?: number;
+      }
+    /** A claim of the instance that did not get this run: it gives up what the instance holds. */
+    | { readonly kind: 'claim-elsewhere'; readonly instance: string }
+    | {
+        readonly kind: 'heartbeat';
+        readonly taskId: string;
+        readonly instance: string;
+        readonly outcome: 'kept' | 'refused' | 'unknown';
+        readonly leaseUntil?: number;
+      }
+    | {
+        readonly kind: 'end';
+        readonly taskId: string;
+        readonly instance: string;
+        readonly how: 'complete' | 'fail' | 'fail-for-good' | 'release';
+        /** `finished`: the caller was told that it ended the task otherwise before. */
+        readonly outcome: 'ended' | 'finished' | 'refused' | 'unknown';
+        /** As the answer to a failure told. */
+        readonly willRetry?: boolean;
+      }
+    /** The servers were away, and until this time leases that were alive then may have been given one lease more. */
+    | { readonly kind: 'prolonged'; readonly until: number }
+    /** What stands in the end: the run is done, in this attempt. */
+    | { readonly kind: 'final'; readonly attempt: number }
+  );
+
+type Claim = Extract<LockCall, { kind: 'claim' }>;
+type Heartbeat = Extract<LockCall, { kind: 'heartbeat' }>;
+type End = Extract<LockCall, { kind: 'end' }>;
+
+interface Hold {
+  readonly taskId: string;
+  readonly instance: string;
+  /** A claim that was never used, given up, counts as no attempt. */
+  readonly used: boolean;
+  /** Nobody heard of it, so that the platform may have taken it back. */
+  readonly undoable: boolean;
+  /** The lease was renewed last at some moment between these. */
+  readonly renewedFrom: number;
+  readonly renewedTo: number;
+  /** A refusal has shown that the lease is over. */
+  readonly over: boolean;
+}
+
+/** `hold` is null while the run waits to be claimed. */
+interface Lock {
+  readonly done: boolean;
+  readonly attempt: number;
+  readonly lost: number;
+  readonly hold: Hold | null;
+  /** By task, who ended it and how: the same end again is answered as before. */
+  readonly ends: Readonly<Record<string, string>>;
+  /** No later call can have been before. */
+  readonly now: number;
+}
+
+const initial: Lock = { done: false, attempt: 1, lost: 0, hold: null, ends: {}, now: 0 };
+
+/** States that are tried at the most; histories of real runs need some thousands. */
+const mostTried = 400_000;
+
+export type Verdict =
+  | { readonly fits: true }
+  /** The calls of the longest order found that fits, and those that find no place after it. */
+  | { readonly fits: false; readonly ordered: readonly LockCall[]; readonly left: readonly LockCall[] };
+
+interface Search {
+  readonly lock: Lock;
+  readonly order: readonly number[];
+  readonly placed: bigint;
+}
+
+/** @param history all calls about one run, in any order */
+export function judge(history: readonly LockCall[], rules: LockRules): Verdict {
+  const calls = history.toSorted((a, b) => a.sentAt - b.sentAt);
+  const tasks = calls.filter((call) => call.kind === 'claim').map(({ taskId }) => taskId);
+  if (new Set(tasks).size < tasks.length) return { fits: false, ordered: [], left: calls };
+  const tried = new Set<string>();
+  const open: Search[] = [{ lock: initial, order: [], placed: 0n }];
+  let longest: readonly number[] = [];
+  for (let at = open.pop(); at !== undefined && tried.size < mostTried; at = open.pop()) {
+    const { placed } = at;
+    if (at.order.length > longest.length) longest = at.order;
+    const left = calls.map((_, index) => index).filter((index) => !(placed & (1n << BigInt(index))));
+    if (left.every((index) => calls[index]!.answeredAt === Infinity)) return { fits: true };
+    for (const next of placesNext(at, calls, left, rules)) {
+      const key = `${next.placed.toString(36)} ${JSON.stringify(next.lock)}`;
+      if (tried.has(key)) continue;
+      tried.add(key);
+      open.push(next);
+    }
+  }
+  return {
+    fits: false,
+    ordered: longest.map((index) => calls[index]!),
+    left: calls.filter((_, index) => !longest.includes(index)),
+  };
+}
+
+/** Every way to place one more call; the earliest sent comes last, to be tried first. */
+function placesNext(
+  at: Search,
+  calls: readonly LockCall[],
+  left: readonly number[],
+  rules: LockRules,
+): Search[] {
+  const horizon = Math.min(...left.map((index) => calls[index]!.answeredAt));
+  const found: Search[] = [];
+  for (const index of left) {
+    const call = calls[index]!;
+    if (call.sentAt > horizon) break;
+    const placed = at.placed | (1n << BigInt(index));
+    const next = step(at.lock, call, rules)
+      // What may never have been need not be placed where it does nothing.
+      .filter((lock) => call.answeredAt !== Infinity || !isSame({ ...lock, now: at.lock.now }, at.lock))
+      .map((lock) => ({ lock, order: [...at.order, index], placed }));
+    // A call that fits and changes nothing may as well come at once: no other order can do what this one cannot.
+    if (next.length === 1 && isSame(next[0]!.lock, at.lock)) return next;
+    found.push(...next);
+  }
+  return found.reverse();
+}
+
+function isSame(a: Lock, b: Lock): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** The locks that the call may leave, its answer being right; none when it cannot be. */
+function step(lock: Lock, call: LockCall, rules: LockRules): Lock[] {
+  const now = Math.max(lock.now, call.sentAt);
+  if (now > call.answeredAt + rules.slackMs) return [];
+  const at = { ...lock, now };
+  switch (call.kind) {
+    case 'claim':
+      return [...silently(at, call, rules), ...givenUp(at, call.instance, rules)].flatMap((free) =>
+        claimed(free, call, rules),
+      );
+    case 'claim-elsewhere':
+      if (at.hold?.instance !== call.instance) return [at];
+      return [...givenUp(at, call.instance, rules), ...silently(at, call, rules).filter(({ hold }) => !hold)];
+    case 'heartbeat':
+      return call.outcome === 'refused' ? refused(at, call, rules) : renewed(at, call, rules);
+    case 'end':
+      return ended(at, call, rules);
+    case 'prolonged':
+      if (at.hold === null || now > call.until) return [];
+      return [{ ...at, hold: { ...at.hold, renewedFrom: now, renewedTo: call.until, over: false } }];
+    case 'final':
+      return silently(at, call, rules).filter(({ done, attempt }) => done && attempt === call.attempt);
+  }
+}
+
+/** The lock as it is, and as it may be before the call's moment without any call: lease over, or claim taken back. */
+function silently(lock: Lock, call: Sent, rules: LockRules): Lock[] {
+  const { hold } = lock;
+  if (hold === null) return [lock];
+  const overAt = hold.renewedFrom + rules.leaseMs - rules.slackMs;
+  const states = [lock];
+  if (call.answeredAt >= overAt) states.push(lostLease({ ...lock, now: Math.max(lock.now, overAt) }, rules));
+  if (hold.undoable) states.push({ ...lock, hold: null });
+  return states;
+}
+
+function lostLease(lock: Lock, rules: LockRules): Lock {
+  const isLast = lock.lost + 1 >= rules.maxLost || lock.attempt >= rules.maxAttempts;
+  if (isLast) return { ...lock, hold: null, done: true };
+  return { ...lock, hold: null, attempt: lock.attempt + 1, lost: lock.lost + 1 };
+}
+
+function givenUp(lock: Lock, instance: string, rules: LockRules): Lock[] {
+  if (lock.hold?.instance !== instance) return [];
+  return [lock.hold.used ? lostLease(lock, rules) : { ...lock, hold: null }];
+}
+
+function claimed(lock: Lock, call: Claim, rules: LockRules): Lock[] {
+  if (lock.done || lock.hold !== null || lock.attempt !== call.attempt) return [];
+  const moment = momentOf(Math.max(lock.now, call.sentAt), call.answeredAt, call.leaseUntil, rules);
+  const { taskId, instance } = call;
+  const undoable = call.answeredAt === Infinity;
+  return moment.map((hold) => ({
+    ...lock,
+    hold: { taskId, instance, used: false, undoable, over: false, ...hold },
+  }));
+}
+
+/** When a lease was renewed, between the bounds and by what the answer told; none when these exclude each other. */
+function momentOf(from: number, to: number, leaseUntil: number | undefined, rules: LockRules) {
+  const told = leaseUntil === undefined ? undefined : leaseUntil - rules.leaseMs;
+  const renewedFrom = told === undefined ? from : Math.max(from, told - rules.slackMs);
+  const renewedTo = told === undefined ? to : Math.min(to, told + rules.slackMs);
+  return renewedFrom <= renewedTo ? [{ renewedFrom, renewedTo }] : [];
+}
+
+function heldBy({ hold }: Lock, call: Heartbeat | End): Hold | undefined {
+  return hold?.taskId === call.taskId && hold.instance === call.instance ? hold : undefined;
+}
+
+/** What the caller holds by a lease that may be alive at the earliest moment of its call. */
+function aliveHold(lock: Lock, call: Heartbeat | End, rules: LockRules): Hold | undefined {
+  const hold = heldBy(lock, call);
+  return hold && !hold.over && lock.now < hold.renewedTo + rules.leaseMs + rules.slackMs ? hold : undefined;
+}
+
+function renewed(lock: Lock, call: Heartbeat, rules: LockRules): Lock[] {
+  const hold = aliveHold(lock, call, rules);
+  if (hold === undefined) return [];
+  const from = Math.max(lock.now, hold.renewedFrom);
+  const to = Math.min(call.answeredAt, hold.renewedTo + rules.leaseMs + rules.slackMs);
+  const moments = momentOf(from, to, call.leaseUntil, rules);
+  return moments.map((moment) => ({ ...lock, hold: { ...hold, ...moment, used: true, undoable: false } }));
+}
+
+/** Only who does not hold the task, or no more, is refused. */
+function refused(lock: Lock, call: Heartbeat | End, rules: LockRules): Lock[] {
+  const hold = heldBy(lock, call);
+  if (hold === undefined || hold.over) return [lock];
+  const overAt = hold.renewedFrom + rules.leaseMs - rules.slackMs;
+  if (call.answeredAt < overAt) return [];
+  return [{ ...lock, now: Math.max(lock.now, overAt), hold: { ...hold, over: true } }];
+}
+
+function ended(lock: Lock, call: End, rules: LockRules): Lock[] {
+  const own = `${call.instance} ${call.how}`;
+  const before = lock.ends[call.taskId];
+  const endedItself = before?.startsWith(`${call.instance} `) === true;
+  if (call.outcome === 'refused') return endedItself ? [] : refused(lock, call, rules);
+  if (call.outcome === 'finished') return endedItself && before !== own ? [lock] : [];
+  if (before === own) return [lock];
+  if (aliveHold(lock, call, rules) === undefined) return [];
+  const free = { ...lock, hold: null, ends: { ...lock.ends, [call.taskId]: own } };
+  if (call.how === 'release') return [free];
+  const isRetried = call.how === 'fail' && lock.attempt < rules.maxAttempts;
+  if (call.willRetry !== undefined && call.willRetry !== isRetried) return [];
+  return [isRetried ? { ...free, attempt: lock.attempt + 1 } : { ...free, done: true }];
+}

@@ -1,0 +1,178 @@
+/** Cancelling runs. Run by operate-runs.test.ts in its world. */
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { limits } from '../../../domain/limits.ts';
+import type { ClaimedTask } from '../../../store/runs/claims.ts';
+import { endOverdueClaims } from '../../../store/runs/expire-leases.ts';
+import { renewLease } from '../../../store/runs/lease.ts';
+import { findNodeRun } from '../../../store/runs/node-runs.ts';
+import { cancelRun, retryRun } from '../../../store/runs/operate-runs.ts';
+import { reconcileSession } from '../../../store/runs/reconcile-session.ts';
+import { releaseHeldTask } from '../../../store/runs/release-claim.ts';
+import { chain, changesBy, type Graph, makeGraph, upload } from '../../support/graph.ts';
+import { broken, type OperateWorld, unlucky } from './operate-world.ts';
+
+export function cancelTests(world: OperateWorld): void {
+  const {
+    database,
+    holderOf,
+    setUp,
+    tryTake,
+    acquire: take,
+    end,
+    write,
+    finishTask,
+    uploadId,
+    failedGraph,
+    runsOf,
+  } = world;
+
+  describe('cancelling', () => {
+    test('a queued run ends it at once, and its inputs make no other', async () => {
+      const { template, graph } = await setUp({}, 2);
+      await upload(database, graph, 'input');
+      const [run] = await runsOf(graph);
+      const changes = await changesBy(database, async () =>
+        expect(await cancelRun(database, run!.id)).toMatchObject({
+          outcome: 'ended',
+          run: {
+            state: 'cancelled',
+            nodeState: 'Failed',
+            statusDetails: 'cancelled',
+            isRetryable: true,
+            attempts: [{ outcome: 'cancelled', startedAt: null, category: null }],
+          },
+        }),
+      );
+      expect(changes).toMatchObject([{ ended: [{ runId: run!.id, attempt: 1, outcome: 'cancelled' }] }]);
+      expect(await tryTake(template)).toBeUndefined();
+      await reconcileSession(database, graph.sessionId);
+      expect(await runsOf(graph)).toHaveLength(1);
+      expect(await cancelRun(database, run!.id)).toMatchObject({ outcome: 'unchanged' });
+      await retryRun(database, run!.id);
+      const again = await take(template);
+      expect(again).toMatchObject({ runId: run!.id, attempt: 2, upperPosition: 1 });
+      await end(again, broken);
+      await uploadId(graph);
+      expect(await take(template)).toMatchObject({ attempt: 1, upperPosition: 2 });
+    });
+
+    test('a run that waits for its retry ends it and drops what it staged', async () => {
+      const { template, graph } = await setUp();
+      await upload(database, graph, 'input');
+      const task = await take(template);
+      await write(graph, task);
+      await end(task, unlucky);
+      expect(await cancelRun(database, task.runId)).toMatchObject({
+        outcome: 'ended',
+        run: { state: 'cancelled', nextAttemptAt: null },
+      });
+      const staged = 'select 1 from node_output where node_instance_id = $1';
+      expect(await database.query(staged, [graph.nodes.n1])).toEqual([]);
+      expect(await reconcileSession(database, graph.sessionId)).toMatchObject({ due: null });
+    });
+
+    test.each<[string, (task: ClaimedTask, graph: Graph) => Promise<unknown>]>([
+      ['completes', (task, graph) => finishTask(graph, task)],
+      ['fails', (task) => end(task, unlucky)],
+      ['gives it back', (task) => end(task, { kind: 'release' })],
+      ['claims something else', (task) => releaseHeldTask(database, holderOf(task))],
+      ['is never heard of again', (task) => loseLease(task)],
+    ])('a held run asks its holder; when it %s, the run has ended as cancelled', async (_how, act) => {
+      const { template, graph } = await setUp({ maxAttempts: 5 });
+      await upload(database, graph, 'input');
+      const task = await take(template);
+      expect(await cancelRun(database, task.runId)).toMatchObject({
+        outcome: 'requested',
+        run: { state: 'held', cancelRequested: true, heldBy: { instanceId: holderOf(task).instanceId } },
+      });
+      expect(await cancelRun(database, task.runId)).toMatchObject({ outcome: 'requested' });
+      await act(task, graph);
+      expect(await findNodeRun(database, task.runId)).toMatchObject({
+        state: 'cancelled',
+        nodeState: 'Failed',
+        statusDetails: 'cancelled',
+        attempt: 1,
+      });
+      const outputs = 'select 1 from node_output where node_instance_id = $1';
+      expect(await database.query(outputs, [graph.nodes.n1])).toEqual([]);
+      expect(await tryTake(template)).toBeUndefined();
+    });
+
+    const secondsLeft = async ({ taskId }: ClaimedTask) => {
+      const [claim] = await database.query<{ seconds: number | null }>(
+        `select extract(epoch from timeout_at - clock_timestamp())::float8 as seconds
+           from node_claim where task_id = $1`,
+        [taskId],
+      );
+      return claim!.seconds;
+    };
+
+    test('bounds how long a holder may go on that only beats: a lease to hear of it, and a while to end', async () => {
+      const { template, graph } = await setUp({ leaseSeconds: 20 });
+      await upload(database, graph, 'input');
+      const task = await take(template);
+      expect(await secondsLeft(task)).toBeNull();
+      await cancelRun(database, task.runId);
+      const bound = await secondsLeft(task);
+      expect(bound).toBeLessThanOrEqual(20 + limits.cancelGraceSeconds);
+      expect(bound).toBeGreaterThan(limits.cancelGraceSeconds);
+      expect(await renewLease(database, holderOf(task), task.taskId)).toMatchObject({
+        cancelRequested: true,
+      });
+      // A second cancel grants no further time.
+      await database.query(`update node_claim set timeout_at = clock_timestamp() where task_id = $1`, [
+        task.taskId,
+      ]);
+      await cancelRun(database, task.runId);
+      await endOverdue();
+      expect(await findNodeRun(database, task.runId)).toMatchObject({
+        state: 'cancelled',
+        nodeState: 'Failed',
+        statusDetails: 'cancelled',
+      });
+      expect(await renewLease(database, holderOf(task), task.taskId)).toBeUndefined();
+    });
+
+    test('leaves an attempt the shorter time that its node template gives it', async () => {
+      const { template, graph } = await setUp({ timeoutSeconds: 30 });
+      await upload(database, graph, 'input');
+      const task = await take(template);
+      await cancelRun(database, task.runId);
+      expect(await secondsLeft(task)).toBeLessThanOrEqual(30);
+    });
+
+    async function loseLease(task: ClaimedTask) {
+      await database.query(
+        `update node_claim set lease_until = clock_timestamp() - interval '1 second' where task_id = $1`,
+        [task.taskId],
+      );
+      await endOverdue();
+    }
+
+    async function endOverdue() {
+      await database.query(
+        'insert into platform_process (process_id, heartbeat_at) values (gen_random_uuid(), clock_timestamp())',
+      );
+      await endOverdueClaims(database, 10, () => 0);
+    }
+
+    test('a run that has ended otherwise is refused, and an unknown one missing', async () => {
+      const { runId } = await failedGraph();
+      expect(await cancelRun(database, runId)).toEqual({ outcome: 'ended-otherwise' });
+      expect(await cancelRun(database, randomUUID())).toEqual({ outcome: 'missing' });
+    });
+
+    test('races with claims: each run is either held and asked, or ended and never held', async () => {
+      const { template } = await setUp();
+      for (let round = 0; round < 20; round++) {
+        const graph = await makeGraph(database, chain(1, template));
+        await upload(database, graph, 'input');
+        const [run] = await runsOf(graph);
+        const [task, cancelled] = await Promise.all([tryTake(template), cancelRun(database, run!.id)]);
+        expect(cancelled.outcome).toBe(task ? 'requested' : 'ended');
+        if (task) await releaseHeldTask(database, holderOf(task));
+      }
+    });
+  });
+}

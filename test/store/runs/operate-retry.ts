@@ -1,0 +1,201 @@
+/** Trying failed runs again. Run by operate-runs.test.ts in its world. */
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { nodeStateCodes } from '../../../domain/runs/node-state.ts';
+import { sweepSupersededOutputs } from '../../../store/outputs/versions.ts';
+import { renewLease } from '../../../store/runs/lease.ts';
+import { findNodeRun } from '../../../store/runs/node-runs.ts';
+import { retryFailedRuns, retryRun } from '../../../store/runs/operate-runs.ts';
+import { reconcileSession } from '../../../store/runs/reconcile-session.ts';
+import { releaseHeldTask } from '../../../store/runs/release-claim.ts';
+import { requestReprocess } from '../../../store/runs/reprocess.ts';
+import { writeWatermark } from '../../../store/runs/watermark.ts';
+import { freezeSession, unfreezeSession } from '../../../store/sessions/freeze-session.ts';
+import { chain, makeGraph, outsideTemplate, stateOf, upload } from '../../support/graph.ts';
+import { broken, completed, type OperateWorld, unlucky } from './operate-world.ts';
+
+export function retryTests(world: OperateWorld): void {
+  const {
+    database,
+    holderOf,
+    setUp,
+    acquire: take,
+    end,
+    write,
+    finishTask,
+    uploadId,
+    failedGraph,
+    inputsOf,
+    runsOf,
+    goOn,
+  } = world;
+
+  describe('a run that failed for good is tried again', () => {
+    test('as the same run, with a whole budget of attempts and a back-off that begins anew', async () => {
+      const { template, graph } = await setUp({ maxAttempts: 2 });
+      await upload(database, graph, 'input');
+      const first = await take(template);
+      const { runId } = first;
+      await end(first, unlucky);
+      await goOn(graph, runId);
+      await end(await take(template), unlucky);
+      expect(await stateOf(database, graph, 'n1')).toBe(nodeStateCodes.Failed);
+      const retried = await retryRun(database, runId);
+      expect(retried).toMatchObject({
+        outcome: 'queued',
+        run: {
+          id: runId,
+          state: 'queued',
+          nodeState: 'Pending',
+          attempt: 3,
+          maxAttempts: 4,
+          isRetryable: false,
+        },
+      });
+      const third = await take(template);
+      expect(third).toMatchObject({ runId, attempt: 3, maxAttempts: 4, upperPosition: 1 });
+      const failed = await end(third, unlucky);
+      // Full delay of a first failure: the jitter is 0.
+      expect(failed).toMatchObject({ reply: { willRetry: true } });
+      expect((await reconcileSession(database, graph.sessionId))?.due?.dueInMs).toBeLessThanOrEqual(5_000);
+      await goOn(graph, runId);
+      expect(await finishTask(graph, await take(template))).toMatchObject({ kind: 'ended' });
+      expect(await findNodeRun(database, runId)).toMatchObject({
+        state: 'completed',
+        attempts: [
+          { number: 1, outcome: 'failed', category: 'error', details: 'No luck.' },
+          { number: 2, outcome: 'failed', category: 'error' },
+          { number: 3, outcome: 'failed', category: 'error' },
+          { number: 4, outcome: 'completed', category: null },
+        ],
+      });
+      expect(await runsOf(graph)).toHaveLength(1);
+    });
+
+    test('and the node’s children go on when it succeeds', async () => {
+      const { template, graph, runId } = await failedGraph({}, 2);
+      await retryRun(database, runId);
+      await finishTask(graph, await take(template));
+      expect(await take(template)).toMatchObject({ nodeName: 'n2' });
+    });
+
+    test('an incremental one goes on from its watermark, within the bound that it had', async () => {
+      const { template, graph } = await setUp({ incremental: true });
+      const ids = [await uploadId(graph), await uploadId(graph), await uploadId(graph)];
+      const task = await take(template);
+      await write(graph, task, 'first', ids[0]);
+      await end(task, broken);
+      await retryRun(database, task.runId);
+      const news = await uploadId(graph);
+      const again = await take(template);
+      expect(again).toMatchObject({ runId: task.runId, watermarkOutputId: ids[0], pendingInputs: 2 });
+      expect(await inputsOf(again)).toEqual(ids.slice(1));
+      for (const id of ids.slice(1)) await write(graph, again, `of-${id}`, id);
+      expect(await end(again, completed)).toMatchObject({ kind: 'ended', reply: { nodeState: 'Pending' } });
+      const next = await take(template);
+      expect(await inputsOf(next)).toEqual([news]);
+      expect(next.runId).not.toBe(task.runId);
+      await end(next, broken);
+    });
+
+    test('a reprocess keeps its own watermark and its bound', async () => {
+      const { template, graph } = await setUp({ incremental: true });
+      await database.query(`update node_template set reprocess = 'all' where name = $1`, [template]);
+      const ids = [await uploadId(graph), await uploadId(graph), await uploadId(graph)];
+      const first = await take(template);
+      for (const id of ids) await write(graph, first, `of-${id}`, id);
+      await end(first, completed);
+      await requestReprocess(database, graph.nodes.n1!);
+      const replay = await take(template);
+      await writeWatermark(database, holderOf(replay), replay.taskId, ids[0]!, undefined);
+      await end(replay, broken);
+      await retryRun(database, replay.runId);
+      const again = await take(template);
+      expect(again).toMatchObject({ reason: 'reprocess', runId: replay.runId, watermarkOutputId: ids[0] });
+      expect(await inputsOf(again)).toEqual(ids.slice(1));
+      await end(again, broken);
+      const [node] = await database.query<{ id: number }>(
+        'select watermark_output_id as id from node_instance where id = $1',
+        [graph.nodes.n1],
+      );
+      expect(node?.id).toBe(ids[2]);
+    });
+
+    test('what it had staged is gone, so that completing needs an output of the new attempt', async () => {
+      const { template, graph } = await setUp();
+      await upload(database, graph, 'input');
+      const task = await take(template);
+      await write(graph, task, 'staged');
+      await end(task, broken);
+      await retryRun(database, task.runId);
+      const again = await take(template);
+      expect(await end(again, completed)).toEqual({ kind: 'refused', why: 'output-missing' });
+      await write(graph, again, 'staged');
+      expect(await end(again, completed)).toMatchObject({ kind: 'ended' });
+    });
+
+    test('leases that it lost before do not count any more', async () => {
+      const { template, graph } = await setUp({ maxAttempts: 20 });
+      await upload(database, graph, 'input');
+      const lose = async () => {
+        const task = await take(template);
+        await renewLease(database, holderOf(task), task.taskId);
+        await releaseHeldTask(database, holderOf(task));
+        return task;
+      };
+      const { runId } = await lose();
+      await lose();
+      await lose();
+      expect(await stateOf(database, graph, 'n1')).toBe(nodeStateCodes.Failed);
+      await retryRun(database, runId);
+      await lose();
+      await lose();
+      expect(await take(template)).toMatchObject({ runId, attempt: 6 });
+    });
+
+    test('it reads the versions of its inputs that it had, also after a sweep', async () => {
+      const { template, graph } = await setUp();
+      await upload(database, graph, 'input', 'same');
+      const task = await take(template);
+      await end(task, broken);
+      await retryRun(database, task.runId);
+      await upload(database, graph, 'input', 'same');
+      await sweepSupersededOutputs(database, { olderThanSeconds: 0 });
+      const again = await take(template);
+      expect(await inputsOf(again, 'all')).toHaveLength(1);
+      await end(again, broken);
+    });
+
+    test('also when it was held while its session was frozen', async () => {
+      const { template, graph } = await setUp();
+      await upload(database, graph, 'input');
+      const task = await take(template);
+      await freezeSession(database, graph.sessionId);
+      await end(task, broken);
+      expect(await retryRun(database, task.runId)).toEqual({ outcome: 'frozen' });
+      expect(await retryFailedRuns(database, graph.sessionId)).toEqual({ outcome: 'frozen' });
+      await unfreezeSession(database, graph.sessionId);
+      await retryRun(database, task.runId);
+      expect(await take(template)).toMatchObject({ runId: task.runId, attempt: 2 });
+    });
+
+    test('a session with many of them does not hold up the first task of another', async () => {
+      const template = `operated-${randomUUID()}`;
+      await outsideTemplate(database, template);
+      const nodes = Array.from({ length: 60 }, (_, index) => ({
+        name: `n${index}`,
+        parents: ['input'],
+        template,
+      }));
+      const big = await makeGraph(database, [{ name: 'input', parents: [] }, ...nodes]);
+      await upload(database, big, 'input');
+      for (let index = 0; index < 60; index++) await end(await take(template), broken);
+      expect(await retryFailedRuns(database, big.sessionId)).toMatchObject({ retried: 60 });
+      const small = await makeGraph(database, chain(1, template));
+      await upload(database, small, 'input');
+      let place = 0;
+      while ((await take(template)).sessionId !== small.sessionId) place += 1;
+      expect(place).toBeLessThan(30);
+    });
+  });
+}

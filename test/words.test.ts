@@ -1,0 +1,57 @@
+/** The field's words in names, inside as outside: docs/concepts.md has them. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const checkout = fileURLToPath(new URL('../', import.meta.url));
+
+/** What earlier names said, and the word for it. */
+const replaced: ReadonlyArray<readonly [RegExp, string]> = [
+  [/^(look|looks|looked)(?!up)[A-Z]|(?:[a-z]|^)Look(?!up|Up)([A-Z]|$|s$)/, 'reconcile, read, check'],
+  [/^beat(s|ing)?([A-Z]|$)|[a-z]Beat(s|$|[A-Z])/, 'heartbeat'],
+  [/^(tell|told|tells)[A-Z]|[a-z](Tell|Told)([A-Z]|$)/, 'notify, report, print, log'],
+  [/^(heed|foresee)/, 'onShutdown, prefetch'],
+  [/^(give|gave)[A-Z]|(?:[a-z]|^)Give(Up|Back)/, 'release, abort, requeue'],
+  [/^take(Back|In|Share|Process|Token|Rank|Away)/, 'acquire, claim, commit'],
+  [/^(wanted_seq|advanced_seq|next_look_at|fair_rank|beat_at|platform_alive)$/, 'see migration 0026'],
+  [/^(session_card|session_tally|session_user_entry|unnamed_outputs|unnamed_from)$/, 'see migration 0026'],
+];
+
+/** Names that histories in Temporal or callers of public kits know. */
+const known = new Set([
+  'lookAtWindow',
+  'lookAgain',
+  'lookInMs',
+  'looksLikeTime',
+  'looksLikeJson',
+  'lookUp',
+  'lookUpUsers',
+]);
+
+/** Statements of SQL are in backticks, and stay. */
+const withoutProse = (text: string) =>
+  text
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/(^|\s)\/\/.*$/gm, '')
+    .replace(/'[^'\n]*'|"[^"\n]*"/g, "''");
+
+function files(): string[] {
+  const listed = execFileSync('git', ['ls-files', '*.ts', '*.tsx'], { cwd: checkout, encoding: 'utf8' });
+  return listed.split('\n').filter((file) => file !== '' && file !== 'test/words.test.ts');
+}
+
+test('no name says an old word where the field has one', () => {
+  const found = files().flatMap((file) => {
+    const names = new Set(
+      withoutProse(readFileSync(join(checkout, file), 'utf8')).match(/[A-Za-z_$][\w$]*/g),
+    );
+    return [...names].flatMap((name) =>
+      replaced.flatMap(([word, instead]) =>
+        word.test(name) && !known.has(name) ? [`${file}: ${name} (${instead})`] : [],
+      ),
+    );
+  });
+  expect(found).toEqual([]);
+});
