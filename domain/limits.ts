@@ -126,9 +126,11 @@ export const limits = {
   templateNodes: 500,
   sessionPageSizeDefault: 25,
   sessionPageSizeMax: 100,
-  /** Whoever writes an object beats for it every few seconds; after so long without one it is given up. */
+  /**
+   * The writer of an object sends a heartbeat every few seconds; after this long without one the object is abandoned.
+   */
   uploadAbandonedSeconds: 3_600,
-  /** An object without a row that is younger is nobody's orphan yet. */
+  /** A younger object without a row is not an orphan yet. */
   orphanAgeSeconds: 86_400,
   retentionSessionsShown: 100,
   retentionSessionsCounted: 10_000,
@@ -157,7 +159,7 @@ export const limits = {
   sessionEventAttempts: 1_000,
   sessionEventBufferBytes: 1 * mebibytes,
   sessionEventKeepAliveSeconds: 5,
-  // Shares: what one API process does at once, in all and for one caller
+  // Shares: what one API process does at once, in total and for one caller
   sessionEventListeners: 5_000,
   sessionEventListenersPerCaller: 2_500,
   waitingClaims: 8_000,

@@ -43,7 +43,7 @@ export interface BuiltinRun extends BuiltinTools {
   readonly workDir: string;
   /** Aborts when the lease is lost, the run is cancelled or the worker stops. */
   readonly signal: AbortSignal;
-  /** Tells readers of the node's progress. */
+  /** Shows the node's progress to readers. */
   report(phase: string, message: string): void;
 }
 
@@ -90,7 +90,7 @@ export function builtinNode<Configuration>(node: NodeDeclaration<Configuration>)
   };
 }
 
-/** As JSON Schema 2020-12. A value that may be null has a list of types, so that its faults are told as one. */
+/** As JSON Schema 2020-12. A value that may be null has a list of types, so that its faults are reported as one. */
 function publishedSchema(schema: z.ZodType): JsonObject {
   return z.toJSONSchema(schema, {
     io: 'input',

@@ -43,7 +43,7 @@ export type Compiled =
   | { readonly ok: true; readonly evaluate: Evaluate }
   | { readonly ok: false; readonly reason: string; readonly position: number };
 
-/** @param source what names stand for by themselves: `name` is `user.name` in a column of the source `user` */
+/** @param source the source of bare names: `name` is `user.name` in a column of the source `user` */
 export function compileExpression(expression: string, source: keyof ReportRow): Compiled {
   if (expression.length > maxCharacters) {
     return { ok: false, reason: `longer than ${maxCharacters} characters`, position: maxCharacters };
@@ -89,7 +89,7 @@ interface Pending {
   readonly value: unknown;
   /** True also for what a loop goes over: loops are not strung together either. */
   readonly inLoop: boolean;
-  /** The variable of the loop in whose body it stands. */
+  /** The variable of the loop whose body it is in. */
   readonly variable: string | null;
 }
 

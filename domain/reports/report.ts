@@ -29,7 +29,7 @@ export interface ReportFilter {
 /** What expressions see; parts that there are none of are empty. */
 export type ReportRow = Readonly<Record<ReportSource, Readonly<Record<string, unknown>>>>;
 
-/** What stands in a cell. A duration is in seconds. */
+/** The value of a cell. A duration is in seconds. */
 export type Cell =
   | { readonly type: 'empty' }
   | { readonly type: 'string'; readonly value: string }

@@ -18,7 +18,7 @@ export interface DeployableRunner {
   readonly version: string;
 }
 
-/** How a process is, as its host reports it. */
+/** The state of a process, as its host reports it. */
 export interface ProcessStanding extends ProcessKey {
   readonly state: DeployedState;
   readonly message: string;

@@ -1,6 +1,6 @@
 /**
  * What happens to runs, decided from facts alone. The store reads the facts under the session's lock and writes what
- * these functions answer; the workflow only makes sure that somebody asks.
+ * these functions answer; the workflow only makes sure that they are called.
  *
  * A run (one execution of a node) is
  *   queued   may be claimed            -> held | done (cancelled)
@@ -74,7 +74,7 @@ export type AttemptEnd =
 
 export type RunOutcome = CompleteOutcome | 'failed' | 'cancelled';
 
-/** What ends an attempt: the runner's word, or the loss of its lease. */
+/** What ends an attempt: the runner's report, or the loss of its lease. */
 export type AttemptReport =
   | {
       readonly kind: 'complete';
@@ -187,7 +187,7 @@ function retryAfter(delayMs: number, run: RunFacts, failure: AttemptFailure): At
   return { kind: 'retry', delayMs, statusDetails, failure };
 }
 
-/** What an operator's word about a run rests on. */
+/** The facts that decide an operator's request about a run. */
 export interface OperatedRun {
   readonly state: RunState;
   /** Null while the run is open. */
@@ -202,8 +202,8 @@ export interface OperatedRun {
 export type RetryVerdict = 'retry' | 'retried-already' | 'open' | 'not-failed' | 'superseded';
 
 /**
- * What becomes of an operator's wish to have a run tried again. A run that failed or was cancelled may be, as long as no
- * later run of its node has gone over the same inputs and more. A repeat of the wish changes nothing.
+ * The answer to an operator's request to retry a run. A run that failed or was cancelled may be retried, as long as no
+ * later run of its node has covered the same inputs and more. A repeat of the request changes nothing.
  */
 export function retryVerdict(run: OperatedRun): RetryVerdict {
   if (run.state !== 'done') return run.wasRetried && !run.cancelRequested ? 'retried-already' : 'open';
@@ -213,7 +213,7 @@ export function retryVerdict(run: OperatedRun): RetryVerdict {
 
 export type CancelVerdict = 'end' | 'tell-holder' | 'cancelled-already' | 'ended';
 
-/** What becomes of an operator's wish to cancel a run: one that nobody holds ends at once. */
+/** The answer to an operator's request to cancel a run: one without a holder ends at once. */
 export function cancelVerdict(run: Pick<OperatedRun, 'state' | 'outcome'>): CancelVerdict {
   if (run.state === 'done') return run.outcome === 'cancelled' ? 'cancelled-already' : 'ended';
   return run.state === 'held' ? 'tell-holder' : 'end';

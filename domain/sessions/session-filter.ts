@@ -1,6 +1,6 @@
 /**
  * The filter of a session query (contract: Session query model; decisions 13): read, checked and typed. What a filter
- * means is said here once; `store/search/session-query.ts` says it in SQL, and a test says it in plain code.
+ * means is defined here once; `store/search/session-query.ts` states it in SQL, and a test in plain code.
  *
  * - Properties compare by their own type; text letter by letter, in any case as written. `ne` is what `eq` is not, so
  *   it also matches a property that is null.
@@ -10,7 +10,7 @@
  * - `gt`, `gte`, `lt`, `lte` take numbers, which compare with numbers, or text, which compares with text by code points.
  * - `contains` finds part of a text, or an element of a list that equals the value; `startsWith`, `endsWith` text alone.
  * - `exists` takes true (the default) or false; what is there and null exists.
- * - An address, where people stand, matches the person's identifier and key: see `isPersonPlace`.
+ * - An address, at a place for people, matches the person's identifier and key: see `isPersonPlace`.
  */
 import { jsonPath, quote } from '../issue.ts';
 import { limits } from '../limits.ts';

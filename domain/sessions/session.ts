@@ -8,7 +8,7 @@ export function logoUrlOf(metadata: JsonObject | null): string {
 }
 
 /**
- * The node that takes a session's data: its only Input node, or the one that the template's configuration names as
+ * The node that receives a session's data: its only Input node, or the one that the template's configuration names as
  * `defaultIngestionNode`; null when neither tells.
  * @param templateConfiguration JSON text, as stored
  */

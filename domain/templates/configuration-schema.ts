@@ -25,7 +25,7 @@ export const schemaLimits = {
   schemaObjects: 500,
   /** See `schema-cost.ts`. */
   schemaCost: 4000,
-  /** Cost of a schema times places of a configuration, up to which one is held against the other: about a second. */
+  /** Cost of a schema times places of a configuration, up to which one is checked against the other: about a second. */
   checkProduct: 3_000_000,
   /** The same for all configurations that are checked together, those of one template or of nodes that are to run. */
   checkBudget: 10_000_000,
@@ -41,8 +41,8 @@ const refused = new Set(['$ref', '$dynamicRef', '$recursiveRef', '$async']);
 type Steps = readonly (string | number)[];
 
 /**
- * Checks a schema as a manifest gives it; an empty list means that {@link configurationValidator} takes it.
- * `steps` lead to the schema in its document and begin each issue's path.
+ * Checks a schema as a manifest gives it; an empty list means that {@link configurationValidator} accepts it. `steps`
+ * lead to the schema in its document and begin each issue's path.
  */
 export function checkConfigurationSchema(schema: unknown, steps: Steps): Issue[] {
   const issues = new IssueList();
@@ -101,8 +101,8 @@ const cache = new Map<string, ConfigurationValidator>();
 const cacheEntries = 100;
 
 /**
- * The validator of a schema that {@link checkConfigurationSchema} found right. For any other schema it finds fault
- * with every configuration. Validators are kept by the schema's text, the most recent hundred.
+ * The validator of a schema that {@link checkConfigurationSchema} found valid. For any other schema it finds fault with
+ * every configuration. Validators are kept by the schema's text, the most recent hundred.
  */
 export function configurationValidator(schema: unknown): ConfigurationValidator {
   const text = JSON.stringify(schema) ?? '';
@@ -154,7 +154,7 @@ function makeValidator(schema: unknown): ConfigurationValidator {
   };
 }
 
-/** Without the meta-schema: what is stored was held against it, and what slips through fails to compile. */
+/** Without the meta-schema: what is stored was checked against it, and what slips through fails to compile. */
 function compileUnlessAtFault(schema: JsonObject): ValidateFunction | null {
   const faults = new IssueList();
   if (sizeFault(schema) !== null) return null;

@@ -111,7 +111,7 @@ function checkHead(file: JsonObject, issues: IssueList): Omit<TemplateFile, 'nod
 
 interface ReadNode extends TemplateNode {
   readonly parentsKey: string;
-  /** Where the node template's name stands, for messages about its type. */
+  /** Where the node template's name is, for messages about its type. */
   readonly templateKey: string;
 }
 

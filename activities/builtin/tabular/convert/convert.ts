@@ -3,9 +3,9 @@
  * architecture 9).
  *
  * The Parquet file has the column `t`, milliseconds as DOUBLE, and a column `c<n>` for each channel: numbers as DOUBLE
- * (64-bit integers of a Parquet upload as BIGINT), booleans, and texts as they are. Rows stand in the order of time;
- * rows of the same time keep the order of the upload. A description stands in the metadata (`recording.ts`), a coarse
- * level before it (`inspect.ts`).
+ * (64-bit integers of a Parquet upload as BIGINT), booleans, and texts as they are. Rows are in order of time; rows of
+ * the same time keep the order of the upload. A description is in the metadata (`recording.ts`), a coarse level before
+ * it (`inspect.ts`).
  */
 import { copyFile, mkdtemp, realpath, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -24,7 +24,7 @@ export interface CsvLayout {
   hasHeading: boolean;
   /** Lines before the last heading line, or before the first record without one; the strict reader skips them. */
   skipLines: number;
-  /** These lines as they stand. */
+  /** These lines, unchanged. */
   skippedText: string;
   records: CsvRecord[];
 }

@@ -1,6 +1,6 @@
 /** What a column of texts holds, told from a sample of its values. */
 
-/** `empty`: no value in the sample. `time` kinds stand beside these, see `time-column.ts`. */
+/** `empty`: no value in the sample. For `time` kinds see `time-column.ts`. */
 type TextKind = 'number' | 'boolean' | 'text' | 'empty';
 
 export interface ColumnSample {
