@@ -1,4 +1,4 @@
-/** Runs of retention as rows: asked for, taken by one worker, taken up again when that one died. */
+/** Runs of retention as rows: requested, acquired by one worker, and acquired again when that worker died. */
 import type { Queryable } from '../connection/database.ts';
 
 export interface RetentionRun {
@@ -26,7 +26,7 @@ export async function listRetentionRuns(database: Queryable, limit: number): Pro
   );
 }
 
-/** Asks for a run; one that is open already is the answer then. */
+/** Requests a run; returns the open one if there is one. */
 export async function requestRetentionRun(
   database: Queryable,
   requestedBy: string | null,

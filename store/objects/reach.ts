@@ -12,7 +12,9 @@ export class ObjectReach {
     this.#allowlist = allowlist;
   }
 
-  /** Whether a data source may be registered at this endpoint, by what it says; where it leads shows when it is used. */
+  /**
+   * Whether a data source may be registered at this endpoint, by its text; where it leads is checked when it is used.
+   */
   isAllowed(endpoint: string): boolean {
     const url = readEndpoint(endpoint);
     if (url === null || isLinkLocal(url.hostname)) return false;
