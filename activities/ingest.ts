@@ -63,7 +63,7 @@ async function drainProject(
         drain.published += await publishSession(services, sessionId, ofSession, signal);
       } catch (error) {
         signal.throwIfAborted();
-        // The other sessions go on; this one is tried again with the activity.
+        // The other sessions continue; this one is tried again with the activity.
         failed.add(sessionId);
         services.log.warn({ sessionId, error: String(error) }, 'queued uploads could not be published');
       }

@@ -39,7 +39,7 @@ export interface BuiltinActivities {
 const { builtinSeconds: leaseSeconds, renewEveryMs } = leaseTimes;
 const endAgainMs = 500;
 
-/** What runs may take of the worker's disk. */
+/** How much of the worker's disk runs may use. */
 export interface BuiltinDisk {
   readonly room: RoomSettings;
   /** How many times its own size a packed file may unpack to. */
@@ -237,7 +237,7 @@ async function endAfterReturns(
 }
 
 /**
- * Whether Temporal ends the activity or the process stops. An activity that Temporal no longer knows is no reason: its
+ * Whether Temporal ends the activity or the process stops. An activity unknown to Temporal is not a reason to stop: its
  * workflow continued as new or was terminated. The run is ours by its lease, and its next activity waits for its end.
  */
 function mustRelease({ cancellationSignal, cancellationDetails }: Context, stopping: AbortSignal): boolean {

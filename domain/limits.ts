@@ -39,7 +39,7 @@ export const limits = {
   idempotencyKeyKeptHours: 24,
   /** Renewed while the request is under way. */
   idempotencyKeyLeaseSeconds: 10,
-  /** A longer reply is made anew for a repeat, from what was made. */
+  /** A longer reply is not saved: a repeat makes a new one from the stored result. */
   idempotencyReplyBytes: 1 * mebibytes,
   // Tokens, passwords (decisions 3)
   accessTokenHours: 8,
@@ -107,7 +107,7 @@ export const limits = {
   deployedProcessesPerHost: 1_000,
   /** A host with more processes makes several calls for one heartbeat. */
   deployedProcessesPerReport: 200,
-  /** A call that acquires or ends many processes must be over within its time; the next one goes on. */
+  /** A call that acquires or ends many processes must be over within its time; the next call continues. */
   deployedChangesPerCall: 50,
   deployedMessageCharacters: 1_000,
   deployedSilentSeconds: 86_400,

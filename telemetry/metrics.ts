@@ -1,4 +1,4 @@
-/** What the platform counts and measures, each described in docs/reference/metrics.md. Units stand last in the names. */
+/** What the platform counts and measures, each described in docs/reference/metrics.md. Units come last in the names. */
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { registry, templateLabel } from './registry.ts';
 

@@ -52,7 +52,7 @@ export async function readPlatform(): Promise<void> {
   await Promise.all([...sources].map((source) => source.read()));
 }
 
-/** Asks again at most once a second, and never while the last answer is still out. */
+/** Reads again at most once a second, and never while the last read is under way. */
 class Shared<T> {
   readonly #ask: () => Promise<T>;
   #last: Promise<T> | undefined;

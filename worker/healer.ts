@@ -94,7 +94,7 @@ interface Parts {
   readonly log: Logger;
 }
 
-/** One round: late workflows are woken, those that were ended from outside or cannot go on start anew. */
+/** One round: late workflows are woken, those that were ended from outside or cannot continue are restarted. */
 export async function healOnce(database: Database, workflows: WorkflowClient, log: Logger): Promise<void> {
   const parts = { database, workflows, log };
   await withHealerLock(database, async () => {
@@ -116,7 +116,7 @@ async function healKind(parts: Parts, { name, late, unchecked, pagesPerRound }: 
     const idsOf = ({ target }: LateWorkflow) => target.input;
     await healEach(parts, found, idsOf, async ({ target, lateForSeconds }) => {
       if (lateForSeconds > failingForSeconds && (await workflows.health(target)) === 'failing') {
-        // The next wake starts it anew, which is safe because it holds no state.
+        // The next wake restarts it, which is safe because it holds no state.
         await workflows.terminate(target, 'Its workflow task fails; it starts anew.');
         log.warn({ ...target.input }, `${name} workflow could not go on and starts anew`);
       }

@@ -1,7 +1,7 @@
 /**
  * The only caller of Temporal's client, for the API and the worker; never used by a workflow.
  *
- * Every call follows a commit and may be lost: decisions stand in the database, and the healer makes up for lost calls.
+ * Every call follows a commit and may be lost: decisions are in the database, and the healer makes up for lost calls.
  * So every call has a deadline, and a Temporal that is down slows no caller.
  */
 

@@ -46,7 +46,7 @@ export function windowWorkflowId(sessionId: string): string {
 
 /**
  * The workflow of a project's queued uploads. Project ids count from 1 in every installation, so where several share a
- * namespace (each then has a task queue of its own) the queue's name tells them apart.
+ * namespace (each then has a task queue of its own) the queue's name distinguishes them.
  */
 export function queuedIngestId(projectId: number, taskQueue: string): string {
   return taskQueue === defaultTaskQueue ? `ingest-${projectId}` : `ingest-${projectId}.${taskQueue}`;

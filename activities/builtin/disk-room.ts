@@ -115,7 +115,7 @@ async function workFolders(root: string): Promise<{ path: string; ageMs: number 
   return found.flat();
 }
 
-/** What the files of a folder take on the disk. */
+/** Bytes that the files of a folder occupy on the disk. */
 async function bytesBelow(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const sizes = await Promise.all(

@@ -28,14 +28,14 @@ interface KeyedBody {
   readonly sizeBytes: number;
 }
 
-/** A key that a request holds, or asks for. */
+/** A key that a request holds or requests. */
 export interface KeyHold {
   /** The key's owner: keys of different callers are independent. */
   readonly caller: string;
   readonly keyDigest: Uint8Array;
   /** Of the whole request except a streamed body. */
   readonly requestDigest: Uint8Array;
-  /** UUID of this request's hold: a hold that another request has taken over writes nothing. */
+  /** UUID of this request's hold: after another request has acquired the key, this hold writes nothing. */
   readonly holder: string;
   /** The reply shows a secret once: nothing of it is saved. */
   readonly isSecret: boolean;
@@ -46,7 +46,7 @@ export interface KeyHold {
   sealResult(result: unknown): Uint8Array;
 }
 
-/** A key as stored, when a request asks for it. */
+/** A key as stored, for a request with it. */
 export interface KeyState {
   /** The key is this request's from now on; else another one holds it, or it has its reply. */
   readonly isHeld: boolean;

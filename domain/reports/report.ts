@@ -48,7 +48,7 @@ export function orderedColumns(columns: readonly ReportColumn[]): readonly Repor
   return [...columns].sort((a, b) => a.order - b.order);
 }
 
-/** Entries of `changed` take the places of those with the same key; others are kept, new ones follow. */
+/** Entries of `changed` replace those with the same key; others stay, new ones follow. */
 export function mergeByKey<Item>(
   stored: readonly Item[],
   changed: readonly Item[],

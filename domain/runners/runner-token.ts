@@ -62,7 +62,7 @@ export interface TokenFacts {
   readonly createdBy: string | null;
   /** Null: inactive or deleted, or not known yet. */
   readonly creatorRole: Role | null;
-  /** When the authentication service was last asked about the creator; null: never. */
+  /** When the creator was last checked with the authentication service; null: never. */
   readonly creatorCheckedAt: Date | null;
   /** The database's clock. */
   readonly now: Date;

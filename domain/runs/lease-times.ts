@@ -20,7 +20,7 @@ export const leaseTimes = {
   minSeconds,
   /** The work of a runner that died continues after an hour at the latest. */
   maxSeconds: 3_600,
-  /** Of built-in nodes: workers reach the database by themselves, so their runs need no more. */
+  /** Of built-in nodes: workers reach the database directly, so their runs need no more. */
   builtinSeconds: 15,
 
   /** The platform's own renewals, while bytes of a call flow or a built-in node runs: often enough for the shortest lease. */
@@ -44,6 +44,6 @@ export const leaseTimes = {
   /** A worker that stalled, or whose database stalled, for as long as a gap lets holders renew first. */
   expirePauseMs: gapSeconds * 1_000,
 
-  /** Beyond one lease, in which its holder must have called: how long it may go on with a run that was cancelled. */
+  /** Beyond one lease, in which its holder must have called: how long it may continue a run that was cancelled. */
   cancelGraceSeconds: 60,
 } as const;

@@ -23,7 +23,7 @@ export type CompleteOutcome = (typeof completeOutcomes)[number];
 
 /** What planning needs to know of one node. Positions count publications of the session, 0 means none. */
 export interface NodeFacts {
-  /** Input nodes take uploads and never run. */
+  /** Input nodes accept uploads and never run. */
   readonly isInput: boolean;
   readonly trigger: 'all' | 'any';
   /** The newest published position of each parent, 0 where it has none. */

@@ -5,11 +5,12 @@
  * - Properties compare by their own type; text letter by letter, in any case as written. `ne` is what `eq` is not, so
  *   it also matches a property that is null.
  * - Metadata are matched as shown. A segment of the path that is a whole number is a place in a list, or a key.
- * - `eq`, `ne` and `in` take text, numbers, truth values and null, each equal to its own kind alone; null also
+ * - `eq`, `ne` and `in` accept text, numbers, truth values and null, each equal to its own kind alone; null also
  *   matches what is missing. `ne` is what `eq` is not.
- * - `gt`, `gte`, `lt`, `lte` take numbers, which compare with numbers, or text, which compares with text by code points.
+ * - `gt`, `gte`, `lt`, `lte` accept numbers, which compare with numbers, or text, which compares with text by code
+ *   points.
  * - `contains` finds part of a text, or an element of a list that equals the value; `startsWith`, `endsWith` text alone.
- * - `exists` takes true (the default) or false; what is there and null exists.
+ * - `exists` accepts true (the default) or false; a present null exists.
  * - An address, at a place for people, matches the person's identifier and key: see `isPersonPlace`.
  */
 import { jsonPath, quote } from '../issue.ts';

@@ -9,7 +9,7 @@ export function logoUrlOf(metadata: JsonObject | null): string {
 
 /**
  * The node that receives a session's data: its only Input node, or the one that the template's configuration names as
- * `defaultIngestionNode`; null when neither tells.
+ * `defaultIngestionNode`; null when neither exists.
  * @param templateConfiguration JSON text, as stored
  */
 export function defaultIngestionNodeId(

@@ -74,7 +74,10 @@ export function checkConfigurationSchema(schema: unknown, steps: Steps): Issue[]
   return issues.items;
 }
 
-/** What may still be spent on checks that belong together; each takes the cost of its schema times the places it meets. */
+/**
+ * What may still be spent on checks that belong together; each check uses the cost of its schema times the places it
+ * meets.
+ */
 export interface CheckBudget {
   left: number;
 }
@@ -219,10 +222,10 @@ const commonOptions: Options = {
   strict: false,
   validateFormats: false,
   logger: false,
-  // `required: ["toString"]` asks for a key of the configuration itself.
+  // `required: ["toString"]` requires a key of the configuration itself.
   ownProperties: true,
   addUsedSchema: false,
-  // Longer lists are gone through by a loop: code for each of their items takes too long to compile.
+  // A loop checks longer lists: code for each of their items takes too long to compile.
   loopRequired: 20,
 };
 
@@ -264,7 +267,10 @@ function compile(schema: JsonObject, allErrors: boolean): ValidateFunction {
   return ajv.compile(schema);
 }
 
-/** Path and message of one finding of the compiler's. Its pointer is read along the document to tell index from key. */
+/**
+ * Path and message of one finding of the compiler's. Its pointer is read along the document to distinguish index from
+ * key.
+ */
 function describe(error: ErrorObject, document: unknown, steps: Steps): [path: string, message: string] {
   const path: (string | number)[] = [...steps];
   let current: unknown = document;

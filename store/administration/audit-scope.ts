@@ -160,7 +160,7 @@ function entryValues({ call, actorId, objectId, sessionId }: Scope): readonly un
   ];
 }
 
-/** Callers choose some names and may choose their request's id: a token put there by mistake must not be kept. */
+/** Callers choose some names and may choose their request's id: a token put there by mistake must not be stored. */
 const withoutTokens = (text: string | null) => (text === null ? null : redacted(text));
 
 /** An entry for an action of the platform itself, in the transaction that did it. */

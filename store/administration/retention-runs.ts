@@ -44,7 +44,7 @@ export async function requestRetentionRun(
   }
 }
 
-/** The open run, marked started. @param everyHours makes one when the last was asked for so long ago; 0: never */
+/** The open run, marked started. @param everyHours makes one when the last request is this old; 0: never */
 export async function acquireRetentionRun(
   database: Queryable,
   everyHours: number,

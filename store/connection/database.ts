@@ -2,10 +2,10 @@
  * The one way to PostgreSQL, for all of `store/`.
  *
  * What people administer are entities (`store/entities`: projects, users, ingests, reports, configuration, system
- * dashboards, data sources), read and written through an entity manager and its unit of work. What the platform does with
- * many rows at once or many times a second is plain SQL: runs, outputs, sessions, search, runners, the publication of
- * manifests, and what every session or upload asks for of its project or data source. Both go through one transaction: a
- * {@link Tx} has statements and an entity manager, on one connection, with one audit entry
+ * dashboards, data sources), read and written through an entity manager and its unit of work. What the platform does
+ * with many rows at once or many times a second is plain SQL: runs, outputs, sessions, search, runners, the publication
+ * of manifests, and what every session or upload reads of its project or data source. Both go through one transaction:
+ * a {@link Tx} has statements and an entity manager, on one connection, with one audit entry
  * (docs/architecture/015-entities-and-statements.md).
  *
  * Serialisation failures, deadlocks and lock time-outs are tried again, so work in a transaction must be free of effects
@@ -34,7 +34,7 @@ export interface DatabaseSettings {
 const workingOptions =
   '-c work_mem=16MB -c lock_timeout=2000 -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000';
 
-/** Transactions that the database asks to run again: serialisation failures, deadlocks and lock time-outs. */
+/** Transactions that must run again: serialisation failures, deadlocks and lock time-outs. */
 const conflicts: Tries = { maxTries: 6, firstPauseMs: 14, mayPass: isConflict };
 
 export class Database implements Reader, EntityReader {
@@ -86,8 +86,8 @@ export class Database implements Reader, EntityReader {
   }
 
   /**
-   * Runs `work` in one transaction (READ COMMITTED), again when the database asks for it.
-   * What `work` throws rolls back and passes on.
+   * Runs `work` in one transaction (READ COMMITTED), again when the database requires it. What `work` throws rolls back
+   * and passes on.
    */
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     return tryAgain(conflicts, () => this.once(work));

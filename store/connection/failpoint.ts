@@ -55,7 +55,7 @@ export const failpoints = {
 
 export type Failpoint = keyof typeof failpoints;
 
-/** `crash`: as `kill -9`. `error`: an exception. `delay`: {@link delayMs} in which the process goes on with other work. */
+/** `crash`: as `kill -9`. `error`: an exception. `delay`: {@link delayMs} in which the process continues other work. */
 export const failActions = ['crash', 'error', 'delay'] as const;
 type FailAction = (typeof failActions)[number];
 

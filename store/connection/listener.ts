@@ -79,7 +79,7 @@ export class Listener {
         await client.end();
       } catch (error) {
         this.#events.lost(error as Error);
-        // Not awaited: on a dead connection it would take the system's own time.
+        // Not awaited: on a dead connection it would wait for the system's own time-out.
         client.end().catch(() => undefined);
       }
       this.#client = undefined;

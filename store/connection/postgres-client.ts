@@ -57,7 +57,7 @@ type QueryCallback = (error: Error | undefined, result: pg.QueryResult) => void;
 
 function queryOf({ text, values, isPrepared }: Statement, callback: QueryCallback): StatementQuery {
   const name = isPrepared ? statementName(text) : undefined;
-  // The types of pg's constructor know no callback.
+  // The types of pg's constructor have no callback.
   const config = { name, text, values: values.length > 0 ? values : undefined, callback } as pg.QueryConfig;
   return new StatementQuery(config);
 }

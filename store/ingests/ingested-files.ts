@@ -32,7 +32,9 @@ export class AlreadyIngested extends Error {
   }
 }
 
-/** Null for a file that cannot be told from an equal one: it has no identifier, or the ingest feeds sessions. */
+/**
+ * Null for a file that another upload may equal without being it: it has no identifier, or the ingest feeds sessions.
+ */
 export function fileDigest(ingest: Ingest, file: IngestedFile): Buffer | null {
   const { outputIdentifier, contentType, contentEncoding, sha256, metadata } = file;
   if (ingest.creationBehaviour !== 'NewSession' || outputIdentifier === null || sha256 === null) return null;

@@ -28,7 +28,7 @@ export interface IntakeOptions {
 
 export interface Digests {
   readonly sha256: string;
-  /** Null unless asked for. */
+  /** Null unless requested. */
   readonly md5: string | null;
 }
 
@@ -115,7 +115,7 @@ export class Intake {
     this.#fail(reason);
   }
 
-  /** Lower-case hexadecimal digests of everything; not before `next` gave null. */
+  /** Lower-case hexadecimal digests of everything; not before `next` returned null. */
   digests(): Digests {
     this.#digests ??= { sha256: this.#sha256.digest('hex'), md5: this.#md5?.digest('hex') ?? null };
     return this.#digests;

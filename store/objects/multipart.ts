@@ -27,7 +27,7 @@ export interface MultipartPlace {
 
 export interface SentPart {
   readonly number: number;
-  /** The store's, as it gave it. */
+  /** The store's own, unchanged. */
   readonly etag: string;
 }
 

@@ -21,7 +21,7 @@ export interface StoredBytes {
   readonly sizeBytes: number;
   /** Lower-case hexadecimal. */
   readonly sha256: string;
-  /** Lower-case hexadecimal; null unless asked for. */
+  /** Lower-case hexadecimal; null unless requested. */
   readonly md5: string | null;
 }
 

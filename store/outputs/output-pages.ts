@@ -8,7 +8,7 @@ const ofPage = 'o.node_instance_id = $1 and o.position > $2 and o.position <= $3
 
 /**
  * The versions of a node's outputs that were current at position $3, from above $2: those still current, and those
- * replaced since. Each arm ends by itself, so that a page costs the same wherever it lies.
+ * replaced since. Each arm has its own limit, so that a page costs the same at any position.
  */
 const pageStatement = `
   select page.*, ${dataSourceColumns('d', 'source.')}

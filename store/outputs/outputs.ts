@@ -49,7 +49,7 @@ export interface UploadedObject extends StoredObject {
   readonly metadata: Record<string, unknown> | null;
 }
 
-/** What a writer knows of a published output; the rest comes from the node. */
+/** The writer's fields of a published output; the rest comes from the node. */
 export interface NewOutput extends UploadedObject {
   readonly sessionId: string;
   readonly position: number;
@@ -242,7 +242,7 @@ export function splitSource(row: Record<string, unknown>): OutputWithSource {
   return { output, dataSource } as unknown as OutputWithSource;
 }
 
-/** What an upload needs to know of the node that it goes to. */
+/** What an upload needs of its node. */
 export interface UploadTarget {
   readonly nodeInstanceId: number;
   readonly sessionId: string;

@@ -175,7 +175,7 @@ async function updateTemplate(
   return { outcome: 'updated', id: stored.id, name: file.name };
 }
 
-/** Names of the node templates that the stored template of this name uses: an update may go on using them. */
+/** Names of the node templates that the stored template of this name uses: an update may still use them. */
 export async function nodeTemplatesOfTemplate(database: Queryable, name: string): Promise<Set<string>> {
   const rows = await database.query<{ name: string }>(
     `select distinct k.name from session_template t

@@ -112,7 +112,7 @@ const mayHold = `
  * 4. `run`: held from now on, unless the instance is drained or its token has ended. The first claim fixes the run's
  *    upper bound. When this step is empty, all later ones are.
  * 5. `attempt`: begins with its first claim, which says how long it waited.
- * 6. `claim`: the lease, and the watermark as it stands.
+ * 6. `claim`: the lease, and the present watermark.
  *
  * @param pick a `select` of the run's id, locked
  * @param instance a statement that locks the instance's row and gives its `drained`
@@ -183,8 +183,8 @@ const registerAndClaimStatement = `
 
 /**
  * {@link registerClaim} and {@link claimNext} for one template in one statement; an instance that holds a task gets none.
- * @param request `isOpen`: the claim asks for all that it may claim, which is only this template at the moment Throws a
- * unique violation when an older claim of the instance wins at the same time.
+ * @param request `isOpen`: the claim asks for all that it may claim, which is only this template at the moment
+ * @throws a unique violation when an older claim of the instance wins at the same time
  */
 export async function registerAndClaim(
   database: Queryable,

@@ -1,4 +1,4 @@
-/** What the session's workflow asks of the database: plan everything, say what is open, due and has ended. */
+/** The database work of a session's reconcile: plan everything, return what is open, due and has ended. */
 
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import {

@@ -21,7 +21,7 @@ export class ApiCalls {
     this.#key = key;
   }
 
-  /** Each call rejects when the API is away, refuses the key or fails. */
+  /** Each call rejects when the API is unavailable, refuses the key or fails. */
   async reconcile(report: HostReport): Promise<HostPlan> {
     return (await this.#post(runnerHostPaths.reconcile, report)) as HostPlan;
   }

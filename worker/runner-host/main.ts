@@ -19,7 +19,7 @@ export interface RunningHost {
   /** Stops the runners and resolves when they are gone. */
   stop(): Promise<void>;
   readonly log: Logger;
-  /** How long stopping takes at the most. */
+  /** Longest time that stopping takes. */
   readonly stopSeconds: number;
 }
 

@@ -59,8 +59,8 @@ export class Engine {
   }
 
   /**
-   * Continues with one thread: each thread that reads and writes a very wide table holds a buffer for each column.
-   * Nothing of what was run before is kept.
+   * Continues with one thread: each thread that reads and writes a very wide table holds a buffer for each column. No
+   * earlier state is kept.
    */
   async useOneThread(): Promise<void> {
     this.#connection.closeSync();

@@ -38,7 +38,7 @@ export interface ConvertInput {
   workDir: string;
   /** DuckDB's share; the process as a whole needs about 200 MB more. */
   memoryLimitBytes: number;
-  /** Bound of unpacked uploads, and of what spills from memory; default: what all conversions may take. */
+  /** Bound of unpacked uploads, and of what spills from memory; default: the bound of all conversions. */
   maxTempBytes?: number;
   /** How many times its own size a packed upload may unpack to. */
   unpackRatio?: number;

@@ -1,4 +1,4 @@
-/** The start of a delimited text, read leniently, to tell delimiter, heading and units before the strict reading. */
+/** The start of a delimited text, read leniently, to find delimiter, heading and units before the strict reading. */
 
 import type { InputFormat } from '../configuration.ts';
 import { shown, TabularError } from '../errors.ts';

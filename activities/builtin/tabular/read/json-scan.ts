@@ -148,7 +148,7 @@ function rowsOfList(list: unknown[]): Iterable<unknown> {
   throw new TabularError(`Record ${at + 1} of the list is no object.`);
 }
 
-/** Finds the fault in a JSON file that the reader refused; null when it looks right to us. */
+/** Finds the fault in a JSON file that the reader refused; null when none is found. */
 export async function findJsonFault(
   path: string,
   layout: JsonLayout,

@@ -68,7 +68,7 @@ async function numberTexts(engine: Engine, path: string, column: string): Promis
     await run(`CREATE TYPE ${column}_state AS ENUM (SELECT v FROM ${table} ORDER BY v)`);
     return texts;
   } catch (error) {
-    // So many texts that this machine cannot tell them apart are no states.
+    // Too many texts for this machine to count are no states.
     if (isResourceFault(error)) return null;
     throw error;
   } finally {
