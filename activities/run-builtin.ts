@@ -46,7 +46,7 @@ export interface BuiltinDisk {
   readonly unpackRatio: number;
 }
 
-/** What all runs of the process share. */
+/** Shared by all runs of the process. */
 type Tools = BuiltinTools & { readonly stopping: AbortSignal };
 
 const standardDisk: BuiltinDisk = {
@@ -54,7 +54,7 @@ const standardDisk: BuiltinDisk = {
   unpackRatio: limits.builtinUnpackRatio,
 };
 
-/** @param stopping aborts when the process is to end */
+/** @param stopping aborts when the process must end */
 export function createBuiltinActivities(
   services: BuiltinServices,
   stopping: AbortSignal,

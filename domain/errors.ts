@@ -159,7 +159,7 @@ export const catalogue = {
 
 export type ProblemKey = keyof typeof catalogue;
 
-/** What a `Problem` may carry beside its catalogue entry. */
+/** Options of a `Problem` besides its catalogue entry. */
 export type ProblemOptions = {
   /** Replaces the entry's public text, for texts with a name in them (`Data source 'x' not found.`). */
   readonly message?: string;

@@ -93,7 +93,7 @@ export const limits = {
   runnerInstanceCharacters: 128,
   runnerInstanceKeptDays: 7,
   runnerDrainedKeptDays: 90,
-  /** An instance that holds nothing, waits for nothing and was not seen for so long counts as gone. */
+  /** An instance that holds nothing, waits for nothing and was not seen for this long counts as gone. */
   runnerGoneSeconds: 120,
   runnerVersionCharacters: 200,
   runnerStateBytes: 64 * kibibytes,

@@ -15,7 +15,7 @@ import type { TaskEnd } from '../../store/runs/end-task.ts';
 import type { DataSources } from './data-sources.ts';
 import type { RoomSettings } from './disk-room.ts';
 
-/** What a worker has for built-in nodes. */
+/** The worker's resources for built-in nodes. */
 export interface BuiltinServices {
   readonly database: Database;
   readonly objects: ObjectStores;
@@ -23,7 +23,7 @@ export interface BuiltinServices {
   readonly log: Logger;
 }
 
-/** What all runs of a worker share. */
+/** Resources shared by all runs of a worker. */
 export interface BuiltinTools {
   readonly sources: DataSources;
   /** Longest conversion of one file. */
@@ -117,5 +117,5 @@ export const dataSourceName = z
 /** The run's own input is at fault: category `validation`, never tried again. */
 export class InvalidInputError extends Error {}
 
-/** The run's claim is no longer ours: nothing may be written any more. */
+/** The run's claim is no longer ours: no more writes are allowed. */
 export class ClaimLostError extends Error {}

@@ -30,7 +30,7 @@ interface Progress {
   readonly faults: readonly string[];
 }
 
-/** What the outputs of this node carry as metadata; `description` is absent when it is too large for it. */
+/** Metadata of this node's outputs; `description` is absent when it is too large. */
 interface RecordingMetadata {
   readonly kind: 'recording';
   /** For people. */

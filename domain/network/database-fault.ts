@@ -3,7 +3,7 @@
  * none.
  */
 
-/** What the driver says without a code when a connection broke or could not be had. */
+/** The driver's messages, without a code, for a connection that broke or could not be made. */
 const connectionFaults =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Cannot use a pool after calling end)/;
 const networkCodes = new Set([

@@ -11,7 +11,7 @@ import { isFreeJson } from '../text.ts';
 
 export type HeaderValues = Readonly<Record<string, string | undefined>>;
 
-/** What the caller said of the output; null where a header is absent. */
+/** The caller's description of the output; null where a header is absent. */
 export interface OutputHeaders {
   readonly outputIdentifier: string | null;
   readonly metadata: Record<string, unknown> | null;

@@ -26,7 +26,7 @@ export interface ReportFilter {
   readonly source: ReportSource;
 }
 
-/** What expressions see; parts that there are none of are empty. */
+/** The data that expressions see; missing parts are empty. */
 export type ReportRow = Readonly<Record<ReportSource, Readonly<Record<string, unknown>>>>;
 
 /** The value of a cell. A duration is in seconds. */

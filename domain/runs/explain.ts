@@ -1,4 +1,7 @@
-/** Why a node is not running, or not running any more: for operators by `explainNode`, for authors of runners by `previewRun`. */
+/**
+ * Why a node is not running, or no longer running: for operators by `explainNode`, for authors of runners by
+ * `previewRun`.
+ */
 import type { VisibleNodeState } from './node-state.ts';
 import { type NodeFacts, type OpenRunState, type RunReason, runWanted } from './run-plan.ts';
 

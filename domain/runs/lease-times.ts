@@ -30,7 +30,7 @@ export const leaseTimes = {
 
   /** Heartbeats of the API processes, through which those of the runners come. */
   processHeartbeatEveryMs: 1_000,
-  /** Without a heartbeat of any API process for so long none was up, and no lease counts as lost. */
+  /** Without a heartbeat of any API process for this long, none was up, and no lease counts as lost. */
   gapSeconds,
   /**
    * A process that was silent for this long records a heartbeat before it refuses a call: just before the gap begins.

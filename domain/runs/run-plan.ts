@@ -39,7 +39,7 @@ export function runWanted(node: NodeFacts): RunReason | undefined {
   if (node.isInput || node.hasOpenRun) return undefined;
   if (node.followUpWanted) return 'follow-up';
   if (!hasInputs(node)) return undefined;
-  // Before `input`, because a reprocess also goes over what is new.
+  // Before `input`, because a reprocess also covers new inputs.
   if (node.reprocessWanted) return 'reprocess';
   return Math.max(...node.parentPositions) > node.consumedPosition ? 'input' : undefined;
 }
@@ -166,7 +166,7 @@ function completed(outcome: CompleteOutcome, statusDetails: string | undefined):
 
 type Done = Extract<AttemptEnd, { kind: 'done' }>;
 
-/** What a cancelled run ends as, whatever its holder says. */
+/** The outcome of a cancelled run, whatever its holder reports. */
 export const cancelled: Done = {
   kind: 'done',
   outcome: 'cancelled',
@@ -174,7 +174,7 @@ export const cancelled: Done = {
   statusDetails: 'cancelled',
 };
 
-/** What a run ends as that is not tried again. */
+/** The outcome of a run that is not tried again. */
 export function failedWith(failure: AttemptFailure): Done {
   const statusDetails = `${failure.category}: ${failure.reason}`;
   return { kind: 'done', outcome: 'failed', nodeState: 'Failed', statusDetails, failure };

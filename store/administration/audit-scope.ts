@@ -87,7 +87,7 @@ export function noteAuditActor(actorId: string | number): void {
   if (scope !== undefined) scope.actorId = String(actorId);
 }
 
-/** Called by a transaction that has written something, before its commit. */
+/** The statement that a transaction with writes sends before its commit. */
 export interface AuditStatement {
   readonly text: string;
   readonly values: readonly unknown[];

@@ -35,7 +35,7 @@ export async function findProject({ em }: EntityReader, id: number): Promise<Pro
   return (await em.findOne(Project, id, { populate })) ?? undefined;
 }
 
-/** What a session shows of its project. */
+/** The project's fields that a session shows. */
 export interface ShownProject
   extends Pick<
     Project,

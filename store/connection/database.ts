@@ -188,7 +188,7 @@ class Pipeline implements Tx, StatementSink {
     this.effects.push(() => this.database.onSessionChanged(change));
   }
 
-  /** What failed first of all that was sent ahead; later statements failed only because of it. */
+  /** The first failure of the statements sent ahead; later statements failed only because of it. */
   async failure(): Promise<Error | undefined> {
     const settled = await Promise.allSettled(this.sentAhead);
     return settled.find((result) => result.status === 'rejected')?.reason as Error | undefined;

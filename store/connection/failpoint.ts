@@ -49,7 +49,7 @@ export const failpoints = {
   'session-deleted': 'commit of a deletion, before objects and workflow go',
   /** An object is deleted, the queue of deletions still holds its row. */
   'object-deleted': 'S3 delete, before its row goes',
-  /** What a call under an idempotency key makes has committed, its reply was not saved. */
+  /** The work of a call under an idempotency key has committed, its reply was not saved. */
   'key-made': 'commit of what a key makes, before its reply is kept',
 } as const;
 

@@ -5,7 +5,7 @@
 import pg from 'pg';
 import type { Database, Row } from './database.ts';
 
-/** A connection that answers nothing for so long is replaced. */
+/** A connection that answers nothing for this long is replaced. */
 const silentMs = 2_000;
 const reconnectMs = 250;
 

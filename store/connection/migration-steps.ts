@@ -81,7 +81,10 @@ async function buildIndex(client: pg.Client, statement: string, name: string): P
   await client.query(statement);
 }
 
-/** Each batch is a transaction of its own over some blocks of the table: no index is needed, and none grows with the table. */
+/**
+ * Each batch is a transaction of its own over some blocks of the table: it needs no index and does not grow with the
+ * table.
+ */
 async function runInBatches(client: pg.Client, step: string): Promise<void> {
   const table = [...step.matchAll(batch)][0]?.[1];
   for (let pass = 1; ; pass++) {

@@ -59,8 +59,8 @@ export async function connectToMigrate(databaseUrl: string): Promise<pg.Client> 
 }
 
 /**
- * Runs what is missing and returns its names. Waits while another process does the same. Services may run meanwhile: a
- * migration that does not get a lock at once lets the others pass and tries again, for five minutes.
+ * Runs the missing migrations and returns their names. Waits while another process does the same. Services may run
+ * meanwhile: a migration that does not get a lock at once lets the others pass and tries again, for five minutes.
  */
 export async function runMigrations(client: pg.Client, set: MigrationSet): Promise<string[]> {
   await acquire(client, set.lock);

@@ -45,7 +45,7 @@ export class PreparingClient extends pg.Client {
     });
   }
 
-  /** What is sent from now to the end of this turn of the event loop goes out in one write. */
+  /** Statements sent from now to the end of this turn of the event loop go out in one write. */
   gather(): void {
     const { stream } = (this as unknown as { readonly connection: { readonly stream: Socket } }).connection;
     stream.cork();

@@ -21,7 +21,7 @@ export class ObjectReach {
     return this.#allowlist === undefined || isEndpointAllowed(url, this.#allowlist);
   }
 
-  /** Into this network only where the environment itself leads: to the platform's own store, and to what is allowed by name. */
+  /** Into this network only as the environment says: to the platform's own store, and to hosts allowed by name. */
   of(endpoint: string): Reach {
     if (endpoint === this.#own) return { inside: true };
     const url = readEndpoint(endpoint);

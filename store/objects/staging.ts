@@ -47,7 +47,7 @@ export class StagedPart implements Growing {
     return Math.max(0, Math.ceil(this.#maxBytes / blockBytes) - taken);
   }
 
-  /** Copies the chunk: what the network hands out may be a small view of a large piece of memory. */
+  /** Copies the chunk, because a network chunk may be a small view of a large piece of memory. */
   async append(chunk: Buffer): Promise<void> {
     this.#sum = crc32(chunk, this.#sum);
     for (let at = 0; at < chunk.length; ) {
@@ -71,7 +71,7 @@ export class StagedPart implements Growing {
     if (full !== undefined) this.#pieces.push(full);
     const block = this.#area.acquireMemory(this);
     this.#isNextOfArea = block !== undefined;
-    // One block past the area is of the part itself: it is what the file is written from.
+    // One block beyond the area belongs to the part itself: the file is written from it.
     this.#next = block ?? Buffer.allocUnsafeSlow(blockBytes);
   }
 

@@ -24,7 +24,7 @@ const maxSingleRequestBytes = 5 * 1024 * mebibyte;
 const fastBytesPerSecond = 4 * mebibyte;
 /** S3 allows 10,000 parts; declared lengths stay well below. */
 const partsOfDeclared = 9_000;
-/** Without a declared length parts double in size after so many, so that 10,000 of them reach 8 TB. */
+/** Without a declared length parts double in size after this many, so that 10,000 of them reach 8 TB. */
 const partsOfOneSize = 1_000;
 const partsInFlight = 3;
 const settleSeconds = 10;

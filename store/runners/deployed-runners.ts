@@ -23,7 +23,7 @@ const tokenRenewSeconds = 1_800;
 
 const isDeployable = `r.runtime = 'sdk' and not r.retired and r.entrypoint is not null`;
 
-/** All that is to run, by name. */
+/** All runners that must run, by name. */
 export async function listDeployable(database: Queryable): Promise<DeployableRunner[]> {
   return database.query<DeployableRunner>(
     `select r.name as runner_type, r.entrypoint, coalesce(f.version, '') as version

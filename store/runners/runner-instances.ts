@@ -153,13 +153,13 @@ export interface Sighting extends RunnerIdentity {
   readonly agoSeconds: number;
 }
 
-/** A sighting that moves the time by less than this is not written. */
+/** A sighting is not written only to move the time by less than this. */
 const worthSeconds = 5;
 
 /**
  * Records when instances were last seen, and their versions, where that is worth a write.
- * @returns the sightings to record again: of instances whose first claim has not committed, and of rows that a claim is
- *   writing, which must not wait for this
+ * @returns the sightings to record again: of instances whose first claim has not committed, and of rows locked by a
+ *   claim, which this skips
  */
 export async function noteSightings<T extends Sighting>(
   database: Queryable,

@@ -1,4 +1,4 @@
-/** What the next task of a node would be, read-only (decisions 9: debug routes). */
+/** The next task of a node, computed without a write (decisions 9: debug routes). */
 
 import type { NodeFacts, RunReason, RunState } from '../../domain/runs/run-plan.ts';
 import { runWanted } from '../../domain/runs/run-plan.ts';

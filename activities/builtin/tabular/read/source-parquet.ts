@@ -262,7 +262,7 @@ function unreadable(error: unknown): TabularError | null {
   ) {
     return null;
   }
-  // What these say is wrong with our query, not with the file.
+  // These errors mean a fault in our query, not in the file.
   if (!/ Error: /.test(error.message) || /^(?:Binder|Parser|Catalog) Error/.test(error.message)) return null;
   if (/encrypt/i.test(error.message)) return new TabularError('The Parquet file is encrypted.');
   return new TabularError('The Parquet file is broken or incomplete.');

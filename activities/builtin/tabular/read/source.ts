@@ -1,4 +1,4 @@
-/** What the three readers (csv, JSON, Parquet) have in common. */
+/** Shared parts of the three readers (csv, JSON, Parquet). */
 import type { Query } from '../engine.ts';
 import type { TabularError } from '../errors.ts';
 import type { RecordingFormat } from '../recording/recording.ts';
