@@ -193,10 +193,7 @@ function parseConfiguration(text: string): Record<string, unknown> {
   throw new InvalidInputError('The node configuration is not a JSON object.');
 }
 
-/**
- * What a thrown error means for the attempt. A lost or stopped one is released; the fence refuses that if it is not
- * ours.
- */
+/** What a thrown error means for the attempt. A lost or stopped one is released, if the fence finds it ours. */
 function endAfter(error: unknown, signal: AbortSignal): TaskEnd {
   if (error instanceof InvalidInputError)
     return { kind: 'fail', category: 'validation', reason: error.message };

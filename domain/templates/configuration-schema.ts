@@ -74,10 +74,7 @@ export function checkConfigurationSchema(schema: unknown, steps: Steps): Issue[]
   return issues.items;
 }
 
-/**
- * What may still be spent on checks that belong together; each check uses the cost of its schema times the places it
- * meets.
- */
+/** The remaining budget of checks that belong together; each uses the cost of its schema times the places it meets. */
 export interface CheckBudget {
   left: number;
 }
@@ -267,10 +264,7 @@ function compile(schema: JsonObject, allErrors: boolean): ValidateFunction {
   return ajv.compile(schema);
 }
 
-/**
- * Path and message of one finding of the compiler's. Its pointer is read along the document to distinguish index from
- * key.
- */
+/** Path and message of one compiler finding. Its pointer is read along the document to tell index from key. */
 function describe(error: ErrorObject, document: unknown, steps: Steps): [path: string, message: string] {
   const path: (string | number)[] = [...steps];
   let current: unknown = document;

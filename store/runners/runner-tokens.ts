@@ -134,10 +134,7 @@ export interface NewRunnerToken {
   readonly ttlHours: number;
 }
 
-/**
- * @param creator as the authentication service has just answered; the request was made at `askedAt` of the database's
- *   clock
- */
+/** @param creator the service's fresh answer to a request made at `askedAt` of the database's clock */
 export async function createRunnerToken(
   database: Database,
   token: NewRunnerToken,
