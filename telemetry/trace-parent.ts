@@ -3,10 +3,7 @@ import { isSpanContextValid, type SpanContext, TraceFlags } from '@opentelemetry
 
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/**
- * Undefined for what is no `traceparent`. Of later versions only this version's fields are read, as the recommendation
- * says.
- */
+/** Undefined for what is no `traceparent`. Of later versions it reads this one's fields, as the recommendation says. */
 export function parseTraceparent(text: string | null | undefined): SpanContext | undefined {
   const [, version, traceId = '', spanId = '', flags = '', rest] = form.exec(text?.trim() ?? '') ?? [];
   if (version === undefined || version === 'ff' || (version === '00' && rest !== undefined)) return undefined;

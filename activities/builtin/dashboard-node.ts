@@ -155,8 +155,7 @@ function layoutOf(
 }
 
 /**
- * The suggested panels of all recordings; panels of one title, group and unit become one, so that machines appear
- * together.
+ * The suggested panels of all recordings; panels of one title, group and unit become one, so that machines share it.
  */
 function suggestedLayout(recordings: readonly Recording[]): DimensionLayout | null {
   const panels = new Map<string, DimensionLayout['panels'][number]>();

@@ -124,10 +124,7 @@ export function keyStatements(table: string): KeyStatements {
         delete from ${table} k using quick where ${ofHold} and k.made_at is null
       )
       update ${table} k set lease_until = clock_timestamp() from quick where ${ofHold} and k.made_at is not null`,
-    /**
-     * Callers, digests and holders. A row that a transaction has locked needs no renewal: no other request can acquire
-     * it.
-     */
+    /** Callers, digests and holders. A row locked by a transaction needs no renewal: no request can acquire it. */
     renew: `
       with ${quickly}, held as (
         select k.caller, k.key_digest

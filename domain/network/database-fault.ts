@@ -1,7 +1,4 @@
-/**
- * What a failed statement says about the database: by PostgreSQL's codes, and by the driver's messages, which have
- * none.
- */
+/** What a failed statement says about the database, by PostgreSQL's codes and the driver's messages without a code. */
 
 /** The driver's messages, without a code, for a connection that broke or could not be made. */
 const connectionFaults =

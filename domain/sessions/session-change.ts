@@ -1,5 +1,5 @@
 /**
- * A commit's changes to a session's graph, for the workflow that waits for them. A lost one is harmless: the healer
+ * A commit's changes to a session's graph, for the workflow that waits for them. Losing it is harmless: the healer
  * finds it.
  */
 

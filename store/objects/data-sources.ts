@@ -24,10 +24,7 @@ export interface S3Access {
   readonly forcePathStyle: boolean;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /**
-   * Signs in with this process's own identity (a role of the machine, ...), without keys: the platform's own store
-   * alone.
-   */
+  /** Signs in with this process's identity (a machine's role, ...), without keys: the platform's own store alone. */
   readonly usesOwnIdentity?: boolean;
 }
 

@@ -49,10 +49,7 @@ export interface UploadJob {
   readonly signal: AbortSignal;
 }
 
-/**
- * Stores everything the intake brings. After a failure nothing of the object is left in the store, if the store
- * answers.
- */
+/** Stores everything the intake brings. After a failure nothing is left in the store, if the store answers. */
 export async function uploadObject(job: UploadJob): Promise<{ readonly etag: string }> {
   const startedAt = performance.now();
   const carry: Carry = { rest: null };

@@ -14,10 +14,7 @@ import { checkConfigurations, isConfigurationChecked } from './configuration-che
 import { notifyReady, queuedColumns } from './queue.ts';
 import { fixUpperBound, writeDone } from './write-run-outcome.ts';
 
-/**
- * The distance, in milliseconds, between the ranks of two runs of one session: a session with many runs yields to
- * others by this.
- */
+/** The distance, in milliseconds, between the ranks of two runs of one session: a busy session yields by this. */
 export const fairShareMs = 50;
 
 interface NodeRow extends NodeFacts {

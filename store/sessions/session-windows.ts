@@ -38,10 +38,7 @@ export async function readWindowState(
   };
 }
 
-/**
- * A statement of its own: a statement that waited for the session's row would not see the participants whose join it
- * waited for.
- */
+/** A separate statement: one that waited for the session's row would not see the participants who joined meanwhile. */
 async function countParticipants(database: Database, sessionId: string): Promise<number> {
   const [row] = await database.query<{ count: number }>(
     'select count(*) as count from session_participant where session_id = $1',
