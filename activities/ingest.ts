@@ -12,19 +12,19 @@ import { type Packed, type PackServices, packSmall } from './pack-uploads.ts';
 
 export interface IngestActivities {
   /**
-   * Publishes uploads of the project, each node's in the order in which they were acknowledged, for a while.
-   * `more`: something is queued still.
+   * Publishes uploads of the project, each node's in the order in which they were acknowledged, for a while. `more`:
+   * uploads are still queued.
    */
   [activityNames.drainQueue](projectId: number): Promise<{ published: number; more: boolean }>;
 }
 
 export type IngestServices = PackServices;
 
-/** Uploads that are looked at together: the small ones of a session among them are packed into one object. */
+/** Uploads that are read together: the small ones of a session among them are packed into one object. */
 const drainedTogether = 500;
 /** Uploads of a session that are published in one transaction, which holds the session for some ten milliseconds. */
 const publishedTogether = 100;
-/** After so long the workflow asks anew, so that its history tells how far it is. */
+/** After this long the workflow calls again, so that its history shows the progress. */
 const drainForMs = 20_000;
 const heartbeatEveryMs = 3_000;
 
@@ -63,7 +63,7 @@ async function drainProject(
         drain.published += await publishSession(services, sessionId, ofSession, signal);
       } catch (error) {
         signal.throwIfAborted();
-        // The other sessions go on; this one is tried again with the activity.
+        // The other sessions continue; this one is tried again with the activity.
         failed.add(sessionId);
         services.log.warn({ sessionId, error: String(error) }, 'queued uploads could not be published');
       }
@@ -108,7 +108,7 @@ async function publishSession(
   }
 }
 
-/** Bundles that nothing refers to go: somebody else has published their uploads, or it failed. */
+/** Bundles without a reference are removed: another process has published their uploads, or publishing failed. */
 async function letGo(services: IngestServices, packed: Packed, unused: ReadonlySet<string>): Promise<void> {
   for (const { objectKey, dataSource } of packed.bundles) {
     if (unused.has(objectKey)) await services.pending.discard(objectKey, dataSource);

@@ -108,7 +108,7 @@ async function* bytesOf(store: ObjectStore, uploads: readonly QueuedUpload[], si
   for (const _upload of uploads) {
     while (reads.length < readAhead && next < uploads.length) {
       const read = readWhole(store, uploads[next]!, signal);
-      // One that fails is told in its turn; when the turn never comes, nobody waits for it.
+      // A failed read is reported in its turn; when the turn never comes, no code awaits it.
       read.catch(() => undefined);
       reads.push(read);
       next += 1;

@@ -32,21 +32,21 @@ import { builtinNodes } from './builtin/nodes.ts';
 export { builtinNodes, shippedTemplate } from './builtin/nodes.ts';
 
 export interface BuiltinActivities {
-  /** Executes one attempt of a built-in node and ends it in the database; ends with its outcome. */
+  /** Executes one attempt of a built-in node and ends it in the database; returns its outcome. */
   [activityNames.runBuiltin](sessionId: string, runId: string, attempt: number): Promise<{ outcome: string }>;
 }
 
 const { builtinSeconds: leaseSeconds, renewEveryMs } = leaseTimes;
 const endAgainMs = 500;
 
-/** What runs may take of the worker's disk. */
+/** How much of the worker's disk runs may use. */
 export interface BuiltinDisk {
   readonly room: RoomSettings;
   /** How many times its own size a packed file may unpack to. */
   readonly unpackRatio: number;
 }
 
-/** What all runs of the process share. */
+/** Shared by all runs of the process. */
 type Tools = BuiltinTools & { readonly stopping: AbortSignal };
 
 const standardDisk: BuiltinDisk = {
@@ -54,7 +54,7 @@ const standardDisk: BuiltinDisk = {
   unpackRatio: limits.builtinUnpackRatio,
 };
 
-/** @param stopping aborts when the process is to end */
+/** @param stopping aborts when the process must end */
 export function createBuiltinActivities(
   services: BuiltinServices,
   stopping: AbortSignal,
@@ -84,7 +84,7 @@ export function createBuiltinActivities(
   };
 }
 
-/** Works on a task and ends it; undefined where somebody else decided how. */
+/** Works on a task and ends it; undefined when its end was decided elsewhere. */
 async function runClaimed(
   services: BuiltinServices,
   tools: Tools,
@@ -109,7 +109,7 @@ async function runClaimed(
   });
 }
 
-/** Ends the task, again and again while the database is away: the lease is prolonged when it is back. */
+/** Ends the task, with retries while the database is unavailable: the lease is prolonged when it is back. */
 async function endHeld(
   { database }: BuiltinServices,
   { stopping }: Tools,
@@ -140,8 +140,8 @@ function failAfterRefusal(why: EndRefusal): TaskEnd {
 }
 
 /**
- * The attempt was ended by somebody else, or is held by another execution: then this one waits for that. In a frozen
- * session it is over for now: the look after the unfreezing starts another.
+ * The attempt was ended elsewhere, or another execution holds it: then this one waits for that end. In a frozen session
+ * it ends here: the reconcile after the unfreeze starts another.
  */
 async function outcomeElsewhere(services: BuiltinServices, runId: string, attempt: number) {
   const outcome = await attemptOutcome(services.database, runId, attempt);
@@ -188,17 +188,17 @@ function parseConfiguration(text: string): Record<string, unknown> {
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>;
   } catch {
-    // Told below: the node's stored configuration is no JSON.
+    // Reported below: the node's stored configuration is no JSON.
   }
   throw new InvalidInputError('The node configuration is not a JSON object.');
 }
 
-/** What a thrown error means for the attempt. A lost or stopped one is given back; the fence refuses it if it is not ours. */
+/** What a thrown error means for the attempt. A lost or stopped one is released, if the fence finds it ours. */
 function endAfter(error: unknown, signal: AbortSignal): TaskEnd {
   if (error instanceof InvalidInputError)
     return { kind: 'fail', category: 'validation', reason: error.message };
   if (error instanceof ClaimLostError || signal.aborted) return { kind: 'release' };
-  // What the run works with was away: that is no fault of the run, and uses up none of its attempts.
+  // A service that the run needs was unavailable: that is not the run's fault and uses up no attempt.
   if (isDatabaseAway(error)) return { kind: 'release', reason: 'The database does not answer.' };
   const reason = error instanceof Error ? error.message : String(error);
   const category = /out of memory/i.test(reason) ? 'memory' : 'error';
@@ -206,8 +206,8 @@ function endAfter(error: unknown, signal: AbortSignal): TaskEnd {
 }
 
 /**
- * A data source that is away is waited for, which uses up no attempt; one that stays away fails the run like any fault,
- * so that somebody hears of it. Without the platform's own store nothing works, and all wait until it is back.
+ * An unavailable data source is waited for, which uses up no attempt; one that stays unavailable fails the run like any
+ * fault, so that operators notice. Without the platform's own store nothing works, and all runs wait until it is back.
  */
 async function endAfterSource(
   fault: DataSourceFault,
@@ -220,7 +220,7 @@ async function endAfterSource(
   return await endAfterReturns(reason, runId, services, category);
 }
 
-/** Given back, to be tried later, which uses up no attempt; after a number of times it fails. */
+/** Released, to be tried later, which uses up no attempt; after a number of releases it fails. */
 async function endAfterReturns(
   reason: string,
   runId: string,
@@ -234,7 +234,7 @@ async function endAfterReturns(
 }
 
 /**
- * Whether Temporal ends the activity or the process stops. An activity that Temporal no longer knows is no reason: its
+ * Whether Temporal ends the activity or the process stops. An activity unknown to Temporal is not a reason to stop: its
  * workflow continued as new or was terminated. The run is ours by its lease, and its next activity waits for its end.
  */
 function mustRelease({ cancellationSignal, cancellationDetails }: Context, stopping: AbortSignal): boolean {
@@ -264,7 +264,7 @@ function keepAlive(
       const isOurs = held !== undefined || (await isClaimOpen(services.database, task.taskId));
       if (!isOurs || held?.cancelRequested) lost.abort(new ClaimLostError('The task is no longer held.'));
     } catch (error) {
-      // The next beat tries again; when none gets through the lease ends, which the fence tells.
+      // The next heartbeat tries again; when none gets through, the lease ends, as the fence then reports.
       const { taskId, sessionId, nodeInstanceId } = task;
       services.log.warn({ taskId, sessionId, nodeInstanceId, error: String(error) }, 'a heartbeat failed');
     }

@@ -15,8 +15,8 @@ export interface SessionActivities {
     awaited: readonly string[],
   ): Promise<ReconcileResult | null>;
   /**
-   * Ends when the attempt has ended: at once when it already has, else by its id, told after the commit that ends it.
-   * Names the session and node for whoever reads the history.
+   * Completes when the attempt has ended: at once when it already has, else by its id, after the commit that ends it.
+   * Names the session and node for readers of the history.
    */
   [activityNames.awaitOutcome](
     sessionId: string,

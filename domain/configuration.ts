@@ -40,7 +40,7 @@ export function isConfigurationValue(type: ValueType, value: string): boolean {
   }
 }
 
-/** Whether a name is one of these prefixes or stands below one: `PublicApi` covers `PublicApi:Title`, not `PublicApis`. */
+/** Whether a name is one of these prefixes or is below one: `PublicApi` covers `PublicApi:Title`, not `PublicApis`. */
 export function isBelowPrefix(name: string, prefixes: readonly string[]): boolean {
   return prefixes.some((prefix) => name === prefix || name.startsWith(`${prefix.replace(/:$/, '')}:`));
 }

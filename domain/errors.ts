@@ -1,7 +1,7 @@
 /**
- * The closed catalogue of what the platform may answer when it refuses (contract: Errors; decisions 2 and 9).
- * Nothing else reaches a caller: a thrown `Problem` becomes its entry's status and text, anything else becomes
- * `internal`. `code` is sent by runner routes alone; texts without a full stop stand so in the contract.
+ * The closed catalogue of what the platform may answer when it refuses (contract: Errors; decisions 2 and 9). Nothing
+ * else reaches a caller: a thrown `Problem` becomes its entry's status and text, anything else becomes `internal`.
+ * `code` is sent by runner routes alone; texts without a full stop are so in the contract.
  */
 export type CatalogueEntry = { readonly status: number; readonly code: string; readonly message: string };
 
@@ -159,7 +159,7 @@ export const catalogue = {
 
 export type ProblemKey = keyof typeof catalogue;
 
-/** What a `Problem` may carry beside its catalogue entry. */
+/** Options of a `Problem` besides its catalogue entry. */
 export type ProblemOptions = {
   /** Replaces the entry's public text, for texts with a name in them (`Data source 'x' not found.`). */
   readonly message?: string;

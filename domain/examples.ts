@@ -1,4 +1,4 @@
-/** Ids, names and times that the examples of the interface share, so that together they tell one story. */
+/** Ids, names and times that the examples of the interface share, so that they fit together. */
 export const story = {
   userId: '5f0c2f6e-2a3b-4d7e-8c41-9b6d2e7a1f30',
   username: 'p.lindqvist',

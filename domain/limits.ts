@@ -39,7 +39,7 @@ export const limits = {
   idempotencyKeyKeptHours: 24,
   /** Renewed while the request is under way. */
   idempotencyKeyLeaseSeconds: 10,
-  /** A longer reply is made anew for a repeat, from what was made. */
+  /** A longer reply is not saved: a repeat makes a new one from the stored result. */
   idempotencyReplyBytes: 1 * mebibytes,
   // Tokens, passwords (decisions 3)
   accessTokenHours: 8,
@@ -93,7 +93,7 @@ export const limits = {
   runnerInstanceCharacters: 128,
   runnerInstanceKeptDays: 7,
   runnerDrainedKeptDays: 90,
-  /** An instance that holds nothing, waits for nothing and was not seen for so long counts as gone. */
+  /** An instance that holds nothing, waits for nothing and was not seen for this long counts as gone. */
   runnerGoneSeconds: 120,
   runnerVersionCharacters: 200,
   runnerStateBytes: 64 * kibibytes,
@@ -107,7 +107,7 @@ export const limits = {
   deployedProcessesPerHost: 1_000,
   /** A host with more processes makes several calls for one heartbeat. */
   deployedProcessesPerReport: 200,
-  /** A call that acquires or ends many processes must be over within its time; the next one goes on. */
+  /** A call that acquires or ends many processes must be over within its time; the next call continues. */
   deployedChangesPerCall: 50,
   deployedMessageCharacters: 1_000,
   deployedSilentSeconds: 86_400,
@@ -126,9 +126,11 @@ export const limits = {
   templateNodes: 500,
   sessionPageSizeDefault: 25,
   sessionPageSizeMax: 100,
-  /** Whoever writes an object beats for it every few seconds; after so long without one it is given up. */
+  /**
+   * The writer of an object sends a heartbeat every few seconds; after this long without one the object is abandoned.
+   */
   uploadAbandonedSeconds: 3_600,
-  /** An object without a row that is younger is nobody's orphan yet. */
+  /** A younger object without a row is not an orphan yet. */
   orphanAgeSeconds: 86_400,
   retentionSessionsShown: 100,
   retentionSessionsCounted: 10_000,
@@ -157,7 +159,7 @@ export const limits = {
   sessionEventAttempts: 1_000,
   sessionEventBufferBytes: 1 * mebibytes,
   sessionEventKeepAliveSeconds: 5,
-  // Shares: what one API process does at once, in all and for one caller
+  // Shares: what one API process does at once, in total and for one caller
   sessionEventListeners: 5_000,
   sessionEventListenersPerCaller: 2_500,
   waitingClaims: 8_000,

@@ -5,7 +5,7 @@
 import { tokenWithin } from './access/token-format.ts';
 
 const token = new RegExp(tokenWithin, 'g');
-/** As they stand or percent-encoded. Bounded, so that a long text without an `@` at its end costs no time. */
+/** Plain or percent-encoded. Bounded, so that a long text without an `@` at its end costs no time. */
 const address =
   /[\p{L}\p{M}\p{N}.!#$&'*+^_`{|}~-]{1,256}(?:@|%40)(?:\[[0-9A-Fa-f.:]{2,64}\]|[\p{L}\p{M}\p{N}][\p{L}\p{M}\p{N}.-]{0,255})/giu;
 

@@ -1,4 +1,4 @@
-/** Reading the environment: once, in one place per process, with all faults told together (decisions 14). */
+/** Reading the environment: once, in one place per process, with all faults reported together (decisions 14). */
 import type { z } from 'zod';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -13,7 +13,7 @@ type SettingsOf<Parts extends Readonly<Record<string, SettingsPart>>> = {
   [Name in keyof Parts]: z.output<Parts[Name]>;
 };
 
-/** Thrown when variables are wrong or missing: `lines` holds one line for each, fit to print as they stand. */
+/** Thrown when variables are wrong or missing: `lines` holds one line for each, ready to print. */
 export class SettingsError extends Error {
   readonly lines: readonly string[];
 
@@ -30,7 +30,9 @@ export type ReadFile = (path: string) => string;
 /** The name under which a secret variable's file is given. */
 const fileVariable = (name: string): string => `${name}_FILE`;
 
-/** Names of the variables marked `.meta({ secret: true })`: each may stand in a file, named by {@link fileVariable}. */
+/**
+ * Names of the variables marked `.meta({ secret: true })`: each may be given by a file, named by {@link fileVariable}.
+ */
 export function secretVariables(parts: Readonly<Record<string, SettingsPart>>): ReadonlySet<string> {
   const names = Object.values(parts).flatMap((part) =>
     Object.entries(part.shape).filter(([, schema]) => (schema as z.ZodType).meta()?.secret === true),
@@ -94,7 +96,7 @@ function fileFaults(
   });
 }
 
-/** The variables with those that stand in files; `files` and `faults` by the name of the variable. */
+/** The variables, with those given by files; `files` and `faults` by the name of the variable. */
 function withFiles(
   given: Readonly<Record<string, string | undefined>>,
   secrets: ReadonlySet<string>,

@@ -37,8 +37,8 @@ export function utf8Bytes(value: string): number {
 }
 
 /**
- * An address of the shape `local@domain` that mail systems take: at most 254 characters, no spaces or control
- * characters, one `@` before a domain. Whether it exists is not our question.
+ * An address of the shape `local@domain` that mail systems accept: at most 254 characters, no spaces or control
+ * characters, one `@` before a domain. Whether it exists is not checked.
  */
 export function isEmail(value: string): boolean {
   if (value.length > 254 || !isStorableText(value)) return false;

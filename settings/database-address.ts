@@ -16,7 +16,7 @@ export function databaseAddress(what: string) {
     .string({ error: 'must be an address like postgresql://user:password@host:5432/database' })
     .superRefine((value, context) => {
       const fault = databaseAddressFault(value);
-      // Not `custom`, which would tell it of an absent variable too.
+      // Not `custom`, which would report an absent variable too.
       if (fault !== undefined) context.addIssue({ code: 'custom', message: fault, input: value });
     })
     .transform((value) => (databaseAddressFault(value) === undefined ? driverDatabaseAddress(value) : value))

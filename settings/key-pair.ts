@@ -7,7 +7,7 @@ const pairs = [
   ['S3_SECRET_ACCESS_KEY', 'S3_ACCESS_KEY_ID'],
 ] as const;
 
-/** Refuses half of a pair of keys, told at the half that is missing. Without both the machine's own role counts. */
+/** Refuses half of a pair of keys and reports the missing half. Without both the machine's own role counts. */
 export const withKeyPair = <Schema extends z.ZodObject>(schema: Schema): Schema =>
   pairs.reduce(
     (checked, [missing, given]) =>
@@ -16,7 +16,7 @@ export const withKeyPair = <Schema extends z.ZodObject>(schema: Schema): Schema 
         {
           path: [missing],
           error: `is required with ${given}`,
-          // Told beside the faults of other variables.
+          // Reported with the faults of other variables.
           when: () => true,
         },
       ),

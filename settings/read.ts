@@ -1,4 +1,4 @@
-/** The one way in which processes come to their settings: variables, and the files that some of them name. */
+/** The one way in which processes read their settings: variables, and the files that some of them name. */
 import { readFileSync, statSync } from 'node:fs';
 import { type Environment, parseSettings, type SettingsPart } from '../domain/settings.ts';
 
@@ -17,7 +17,7 @@ export function readSettings<const Parts extends Readonly<Record<string, Setting
   return parseSettings(parts, environment, readSecretFile);
 }
 
-/** A file that a variable names, of 64 KB at the most. Throws with a text for the operator, which tells no content. */
+/** A file that a variable names, of 64 KB at the most. Throws with a text for the operator that reveals no content. */
 function readSecretFile(path: string): string {
   try {
     if (statSync(path).size > maxFileBytes) throw new Error('too large');

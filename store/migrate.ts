@@ -6,7 +6,8 @@ import { databaseSettings } from './connection/settings.ts';
 import { grantRoles } from './roles.ts';
 
 /**
- * Runs what is missing of `store/migrations`, grants the roles what they need, and returns the names of what was run.
+ * Runs the missing migrations of `store/migrations`, grants the roles what they need, and returns the names of those
+ * run.
  * @param migrations other than the product's own, for tests
  */
 export async function migrate(

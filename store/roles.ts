@@ -1,9 +1,9 @@
 /**
- * Database roles (docs/operations/retention-and-audit.md): `sdp_migrate` owns the tables, `sdp_app` is what the processes
- * work as, `sdp_report` reads and sees no secret. Roles belong to the whole server and some operators make them
- * themselves, so they are no migration: `node store/roles.ts` makes them, and every migration grants what its tables need.
- * With `--give` it also gives what one user made before to the role that owns.
- * Where the roles are not there, one user does everything.
+ * Database roles (docs/operations/retention-and-audit.md): `sdp_migrate` owns the tables, `sdp_app` is the role of the
+ * processes, `sdp_report` reads and sees no secret. Roles belong to the whole server and some operators make them
+ * themselves, so they are no migration: `node store/roles.ts` makes them, and every migration grants what its tables
+ * need. With `--give` it also transfers what one user made before to the owning role. Without the roles, one user does
+ * everything.
  */
 import pg from 'pg';
 import { readSettings, SettingsError } from '../settings/read.ts';
@@ -11,11 +11,11 @@ import { databaseSettings } from './connection/settings.ts';
 
 export const databaseRoles = { owner: 'sdp_migrate', application: 'sdp_app', report: 'sdp_report' } as const;
 
-/** The audit is kept as it was written: the application adds to it and reads it. */
+/** The audit is append-only: the application adds to it and reads it. */
 const appendOnly = ['audit_entry'];
-/** Bookkeeping of migrations, which the application reads to know what it works with. */
+/** Bookkeeping of migrations, which the application reads to check its schema. */
 const readOnly = ['platform_migration'];
-/** What reports never see, whichever table has a column of such a name: digests, encrypted keys, passwords. */
+/** Columns that reports never see, in any table: digests, encrypted keys, passwords. */
 const secretColumns = '(digest|ciphertext|secret|password|access_key)';
 const roleIsThere = ['42710', '23505'];
 const concurrentUpdate = 'XX000';
@@ -33,15 +33,15 @@ export async function makeRoles(client: pg.Client): Promise<void> {
       await client.query(`create role ${role}`);
       if (role === report) await client.query(`alter role ${report} set default_transaction_read_only = on`);
     } catch (error) {
-      // Somebody else on the same server has just made it.
+      // Another process on the same server has just made it.
       if (!roleIsThere.includes((error as { code?: string }).code ?? '')) throw error;
     }
   }
 }
 
 /**
- * Grants the roles that exist what they need of the tables that exist; to be repeated whenever there are new ones. Called
- * by whoever owns the tables. What the authentication service owns it grants itself.
+ * Grants the roles that exist what they need of the tables that exist; to be repeated whenever there are new ones.
+ * Called by the owner of the tables. The authentication service grants on its own tables.
  */
 export async function grantRoles(client: pg.Client): Promise<void> {
   const { application, report } = databaseRoles;
@@ -55,18 +55,18 @@ export async function grantRoles(client: pg.Client): Promise<void> {
     `grant usage on schema public to ${name}`,
     ...(name === application ? [`grant usage on all sequences in schema public to ${name}`] : []),
     ...tables.flatMap((table) => [
-      // What an earlier version granted beyond it goes.
+      // Further grants of an earlier version are revoked.
       `revoke all on ${table.quoted} from ${name}`,
       `grant ${name === application ? applicationRights(table) : reportRights(table)} on ${table.quoted} to ${name}`,
     ]),
   ]);
-  // As one they are one transaction: the processes that are at work meanwhile never lack a right.
+  // One query is one transaction, so running processes never lack a right.
   await client.query(statements.join(';'));
 }
 
 /**
- * Lets those who log in as the roles themselves do so by these passwords. Needs a user who may make roles.
- * @param passwords by role; they must not be in the log of the server, which must log no statements
+ * Sets the passwords of those roles that are logged in to directly. Needs a user who may make roles.
+ * @param passwords by role; they must not reach the server's log, which must log no statements
  */
 export async function setPasswords(
   client: pg.Client,
@@ -80,16 +80,16 @@ export async function setPasswords(
       await client.query(statements.join(';'));
       return;
     } catch (error) {
-      // Somebody else on the same server sets them at this moment.
+      // Another process on the same server sets them at this moment.
       if ((error as { code?: string }).code !== concurrentUpdate || left === 0) throw error;
     }
   }
 }
 
 /**
- * Gives the present database to the role that owns, with all that one user made in it before there were roles; nothing
- * happens where that is done. Needs a superuser. To be called while nobody works on it, and followed by the migrations, which
- * grant the other roles what they need.
+ * Transfers the present database to the owning role, with everything that one user made in it before there were roles;
+ * does nothing when that is done. Needs a superuser. Call it while the database is not in use, and then run the
+ * migrations, which grant the other roles what they need.
  */
 export async function transferToOwner(client: pg.Client): Promise<void> {
   const { owner } = databaseRoles;
@@ -98,7 +98,7 @@ export async function transferToOwner(client: pg.Client): Promise<void> {
   await client.query(rows.map(({ statement }) => statement).join(';'));
 }
 
-/** $1 who is to own. Sequences of columns go with their tables; what extensions brought along stays. */
+/** $1 the new owner. Sequences of columns follow their tables; objects of extensions stay. */
 const othersThings = `
   with schemas as (
     select oid, nspname, nspowner from pg_namespace where nspname in ('public', 'auth')
@@ -132,10 +132,10 @@ const othersThings = `
 
 interface Table {
   readonly name: string;
-  /** As it stands in a statement. */
+  /** As written in a statement. */
   readonly quoted: string;
   readonly isView: boolean;
-  /** Columns that are no secrets, as they stand in a statement. */
+  /** Columns that are no secrets, as written in a statement. */
   readonly openColumns: readonly string[];
   readonly hasSecrets: boolean;
 }
@@ -164,11 +164,11 @@ function reportRights({ openColumns, hasSecrets }: Table): string {
   return hasSecrets ? `select (${openColumns.join(', ')})` : 'select';
 }
 
-/** What the program does with the database of `DATABASE_URL`. */
+/** The program's work on the database of `DATABASE_URL`. */
 async function main(isOwnerChanged: boolean): Promise<void> {
   const { database } = readSettings({ database: databaseSettings }, process.env);
   const client = new pg.Client({ connectionString: database.DATABASE_URL });
-  // A connection that breaks is told by the statement that needs it.
+  // The statement that needs a broken connection reports it.
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -187,7 +187,7 @@ if (import.meta.main) {
       throw new SettingsError(['Usage: node store/roles.ts [--give]']);
     await main(argument === '--give');
   } catch (error) {
-    // A stack tells an operator nothing: what failed is the connection, or a right.
+    // A stack is of no use to an operator: the connection failed, or a right is missing.
     console.error(`${error instanceof SettingsError ? '' : 'DATABASE_URL: '}${(error as Error).message}`);
     process.exitCode = 1;
   }

@@ -1,4 +1,4 @@
-/** What the platform counts and measures, each described in docs/reference/metrics.md. Units stand last in the names. */
+/** What the platform counts and measures, each described in docs/reference/metrics.md. Units come last in the names. */
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { registry, templateLabel } from './registry.ts';
 
@@ -100,7 +100,7 @@ export function temporalCalled(result: CallResult): void {
   temporalCalls.inc({ result });
 }
 
-/** What a connection pool of the driver tells of itself. */
+/** The counters of the driver's connection pool. */
 interface WatchedPool {
   readonly options: { readonly max?: number };
   readonly totalCount: number;
@@ -110,7 +110,7 @@ interface WatchedPool {
 
 const pools = new Map<string, Set<WatchedPool>>();
 
-/** @param name `platform`, `reports` or `auth`. @returns takes it out again */
+/** @param name `platform`, `reports` or `auth`. @returns a function that removes it */
 export function watchPool(name: string, pool: WatchedPool): () => void {
   const known = pools.get(name) ?? new Set();
   pools.set(name, known.add(pool));

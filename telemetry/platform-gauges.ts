@@ -1,8 +1,8 @@
 /**
  * Gauges that are read from elsewhere at each scrape: the queue, sessions that wait, and which parts answer.
  *
- * A scrape never waits long for a part that is sick: each read has a limit, at most one of each is under way, and what
- * did not answer shows in a metric of its own while its gauges are left out.
+ * A scrape never waits long for a failing part: each read has a time limit, at most one of each is under way, and a
+ * metric of its own shows the part that did not answer while its gauges are left out.
  */
 import { Gauge } from 'prom-client';
 import { registry, templateLabel, withLimit } from './registry.ts';
@@ -18,10 +18,10 @@ interface QueueOf {
   readonly oldestSeconds: number;
 }
 
-/** What one look at the database tells. */
+/** The result of one read of the database. */
 interface PlatformState {
   readonly queues: readonly QueueOf[];
-  /** Sessions whose last change their workflow has not looked at, and for how long the longest. */
+  /** Sessions whose last change their workflow has not reconciled, and for how long the longest. */
   readonly sessionsWanted: number;
   readonly wantedOldestSeconds: number;
   /** Uploads of projects with queued ingestion that are not published yet. */
@@ -40,19 +40,19 @@ export interface PlatformReads {
 
 const sources = new Set<Source>();
 
-/** Adds these to every scrape of this process. @returns takes them out again */
+/** Adds these to every scrape of this process. @returns a function that removes them */
 export function watchPlatform(reads: PlatformReads): () => void {
   const source = new Source(reads);
   sources.add(source);
   return () => void sources.delete(source);
 }
 
-/** To be awaited before the registry is read: the gauges then show what the reads gave. */
+/** Await this before the registry is read: the gauges then show the results of the reads. */
 export async function readPlatform(): Promise<void> {
   await Promise.all([...sources].map((source) => source.read()));
 }
 
-/** Asks again at most once a second, and never while the last answer is still out. */
+/** Reads again at most once a second, and never while the last read is under way. */
 class Shared<T> {
   readonly #ask: () => Promise<T>;
   #last: Promise<T> | undefined;

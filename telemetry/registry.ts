@@ -1,8 +1,8 @@
 /**
  * The registry of this process: what `/metrics` shows in Prometheus text format.
  *
- * Labels are of few values: routes, outcomes, states and names of node templates, never ids of sessions or tasks,
- * paths or anything of a person.
+ * Labels have few values: routes, outcomes, states and names of node templates, never ids of sessions or tasks, paths
+ * or anything of a person.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
@@ -10,7 +10,7 @@ export const registry = new Registry();
 
 export const contentType = registry.contentType;
 
-/** Label values beyond this many of one kind are counted together: a registry never forgets a value. */
+/** Label values beyond this many of one kind are counted together: a registry never drops a value. */
 const maxTemplates = 300;
 const otherTemplates = '(others)';
 const templates = new Set<string>();
@@ -25,7 +25,10 @@ export function templateLabel(name: string): string {
 
 let isProcessDescribed = false;
 
-/** Adds what Node tells of the process (memory, event loop, garbage collection). Once a process; again does nothing. */
+/**
+ * Adds Node's own metrics of the process (memory, event loop, garbage collection). Once per process; a repeat does
+ * nothing.
+ */
 export function describeProcess(): void {
   if (isProcessDescribed) return;
   isProcessDescribed = true;
@@ -38,7 +41,7 @@ const longestWaitMs = 1_000;
 export type FurtherMetrics = () => Promise<string>;
 const further = new Set<FurtherMetrics>();
 
-/** @returns takes them out again */
+/** @returns a function that removes them */
 export function addFurtherMetrics(source: FurtherMetrics): () => void {
   further.add(source);
   return () => void further.delete(source);
@@ -53,7 +56,7 @@ export async function scrape(): Promise<string> {
   return [own, ...others].map((text) => (text === '' || text.endsWith('\n') ? text : `${text}\n`)).join('');
 }
 
-/** Rejects when the promise is not settled in time; what it does then nobody hears. */
+/** Rejects when the promise is not settled in time; its later result is ignored. */
 export async function withLimit<T>(promise: Promise<T>, limitMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

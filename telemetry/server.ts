@@ -1,4 +1,4 @@
-/** `/metrics` of one process on a port of its own, for a Prometheus that reaches it and for nobody else. */
+/** `/metrics` of one process on a port of its own, for a Prometheus that can reach it, and for no other client. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readPlatform } from './platform-gauges.ts';
@@ -23,7 +23,7 @@ export function scrapeAll(): Promise<string> {
   return underWay;
 }
 
-/** Rejects with the listen error; one of a busy port says so. @param port 0 picks a free one */
+/** Rejects with the listen error; the error of a busy port says so. @param port 0 picks a free one */
 export async function serveMetrics(options: {
   readonly port: number;
   readonly host: string;
@@ -43,7 +43,7 @@ export async function serveMetrics(options: {
       resolve();
     });
   });
-  // The port must not keep a process that has nothing else to do.
+  // The port must not keep an otherwise finished process alive.
   server.unref();
   return {
     port: (server.address() as AddressInfo).port,

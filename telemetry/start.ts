@@ -17,7 +17,7 @@ export interface Telemetry {
   stop(): Promise<void>;
 }
 
-/** Rejects when the port of the metrics cannot be had. */
+/** Rejects when the metrics port is not available. */
 export async function startTelemetry(
   name: ProcessName,
   settings: TelemetrySettings,

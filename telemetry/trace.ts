@@ -1,6 +1,6 @@
 /**
- * Spans, for code that knows nothing of how they are exported. While tracing is off (see tracing.ts) nothing here does
- * or keeps anything: work is called as it stands, and there is no current trace.
+ * Spans, for code that knows nothing of how they are exported. While tracing is off (see tracing.ts) nothing here has
+ * an effect: work is called unchanged, and there is no current trace.
  */
 import {
   type Attributes,
@@ -23,7 +23,7 @@ const kinds = {
 
 export interface SpanOptions {
   readonly kind?: keyof typeof kinds;
-  /** A `traceparent` to go on with; absent: the current span; null or no such text: a trace of its own. */
+  /** A `traceparent` to continue; absent: the current span; null or no such text: a trace of its own. */
   readonly parent?: string | null | undefined;
   readonly attributes?: Attributes;
   readonly startTime?: Date;
@@ -42,7 +42,7 @@ export function isTracing(): boolean {
 
 const tracer = () => trace.getTracer('simulation-data-platform');
 
-/** The current span as text, for what goes on elsewhere; null without one. */
+/** The current span as text, for work that continues elsewhere; null without one. */
 export function currentTraceparent(): string | null {
   const span = isOn ? trace.getActiveSpan() : undefined;
   return span === undefined ? null : formatTraceparent(span.spanContext());
@@ -56,7 +56,7 @@ export function currentTraceIds(): { readonly traceId?: string; readonly spanId?
   return { traceId, spanId };
 }
 
-/** Does the work within a span, which ends with it and tells of what it throws. */
+/** Runs the work within a span, which ends with it and records what it throws. */
 export async function traced<T>(name: string, options: SpanOptions, work: () => Promise<T>): Promise<T> {
   if (!isOn) return await work();
   const open = openSpan(name, options);
@@ -70,12 +70,12 @@ export async function traced<T>(name: string, options: SpanOptions, work: () => 
   }
 }
 
-/** A span that somebody ends by himself. */
+/** A span that the caller ends. */
 export interface OpenSpan {
   readonly traceparent: string;
   within<T>(work: () => T): T;
   set(attributes: Attributes): void;
-  /** Tells the kind of the failure and nothing of its words, which may quote what was sent. */
+  /** Records the kind of the failure without its message, which may quote what was sent. */
   failed(error?: unknown): void;
   end(): void;
 }
@@ -86,7 +86,7 @@ export function startSpan(name: string, options: SpanOptions): OpenSpan | undefi
 }
 
 /**
- * A span over something that is over already.
+ * A span over work that is already over.
  * @returns its `traceparent`; undefined while tracing is off
  */
 export function recordSpan(name: string, options: SpanOptions, endTime: Date): string | undefined {

@@ -20,8 +20,8 @@ const lastExportMs = 5_000;
 const logAgainMs = 60_000;
 
 /**
- * Begins to trace where the environment asks for it. Once a process.
- * @param service name of the process in the traces, unless `OTEL_SERVICE_NAME` says another
+ * Starts tracing if the environment configures it. Once per process.
+ * @param service name of the process in the traces, unless `OTEL_SERVICE_NAME` sets another
  */
 export async function startTracing(
   environment: Environment,
@@ -100,7 +100,7 @@ function samplerOf(
   return isParentBased ? new sdk.ParentBasedSampler({ root: root() }) : root();
 }
 
-/** A collector that is down would otherwise fill the log: each thing is told once a minute. */
+/** A collector that is down would otherwise fill the log: each message is logged once a minute. */
 function throttled(log: TracingLog) {
   const loggedAtMs = new Map<string, number>();
   const report = (message: string) => {

@@ -1,21 +1,21 @@
 /**
- * The end of a process by an exception that its code did not foresee. What the process knows may be wrong from then on,
- * so it ends; but what is under way may finish, and the log tells why.
+ * The end of a process by an exception that its code did not expect. The state of the process may be wrong from then
+ * on, so it ends; but work under way may finish, and the log says why.
  */
 
 export interface FatalLog {
   fatal(facts: object, message: string): void;
 }
 
-/** Beyond the grace, for what comes after the work: connections, servers, the last spans. */
+/** Beyond the grace, for the steps after the work: connections, servers, the last spans. */
 const closingSeconds = 5;
 const messageCharacters = 500;
 
 /**
  * From now on an uncaught exception or an unhandled rejection is logged as fatal with its cause, and ends the process
- * with code 1. To be called once, as soon as there is a log.
- * @param stop the end of the process in order, as by SIGTERM; called at the most once
- * @param graceSeconds how long that may take; then the process ends all the same
+ * with code 1. Call it once, as soon as there is a log.
+ * @param stop ends the process in order, as SIGTERM does; called at most once
+ * @param graceSeconds how long that may take; then the process ends anyway
  */
 export function endOnUnexpected(log: FatalLog, stop: () => Promise<unknown>, graceSeconds = 30): void {
   let isEnding = false;
@@ -23,7 +23,7 @@ export function endOnUnexpected(log: FatalLog, stop: () => Promise<unknown>, gra
     try {
       log.fatal({ err: error }, message);
     } catch {
-      // The log itself is what failed; the exit code tells.
+      // The log itself failed; the exit code reports the end.
     }
   };
   const end = (error: unknown) => {
@@ -43,13 +43,13 @@ export function endOnUnexpected(log: FatalLog, stop: () => Promise<unknown>, gra
       .catch((failure: unknown) => report(failure, 'the process could not end in order'))
       .finally(() => process.exit(1));
   };
-  // Rejections by a listener of their own: a library that listens for them would keep them from the other.
+  // Rejections have a listener of their own: a library that listens for them would hide them from the other one.
   process.on('uncaughtException', end).on('unhandledRejection', end);
 }
 
 /**
- * A log of fatal lines alone, for a small process without another: JSON on standard error. Of a message it takes the
- * first line, because libraries put what they failed on into the others.
+ * A log of fatal lines alone, for a small process without another log: JSON on standard error. It logs the first line
+ * of a message, because libraries put the failed input into the others.
  */
 export function fatalLines(name: string): FatalLog {
   return {

@@ -1,5 +1,5 @@
 /**
- * Finds workflows that did not act on what the database holds, and wakes them.
+ * Finds workflows that did not act on the state of the database, and wakes them.
  *
  * A plain loop over the database, under an advisory lock, and not something inside Temporal: it must work when
  * Temporal was wiped. Every step is safe to repeat, so a healer that dies half-way leaves nothing behind.
@@ -20,11 +20,11 @@ import { queueTarget, sessionTarget, type WorkflowTarget, windowTarget } from '.
 
 /** Signalling the same workflow more often would only keep a failing one from ever counting its failures. */
 const againSeconds = 10;
-/** How often a workflow that waits is checked for being alive. */
+/** How often a waiting workflow is checked for being alive. */
 const checkSeconds = 45;
-/** A workflow whose task fails and that has been late for so long does not get better by itself. */
+/** A workflow whose task fails and that has been late for this long does not recover on its own. */
 const failingForSeconds = 30;
-/** The API ends the workflows of a session that it deletes; after this it is taken to have failed. */
+/** The API ends the workflows of a session that it deletes; after this that counts as failed. */
 const endingSeconds = 5;
 const perPage = 50;
 
@@ -94,7 +94,7 @@ interface Parts {
   readonly log: Logger;
 }
 
-/** One round: late workflows are woken, those that were ended from outside or cannot go on start anew. */
+/** One round: late workflows are woken, those that were ended from outside or cannot continue are restarted. */
 export async function healOnce(database: Database, workflows: WorkflowClient, log: Logger): Promise<void> {
   const parts = { database, workflows, log };
   await withHealerLock(database, async () => {
@@ -116,7 +116,7 @@ async function healKind(parts: Parts, { name, late, unchecked, pagesPerRound }: 
     const idsOf = ({ target }: LateWorkflow) => target.input;
     await healEach(parts, found, idsOf, async ({ target, lateForSeconds }) => {
       if (lateForSeconds > failingForSeconds && (await workflows.health(target)) === 'failing') {
-        // The next wake starts it anew, which is safe because it holds no state.
+        // The next wake restarts it, which is safe because it holds no state.
         await workflows.terminate(target, 'Its workflow task fails; it starts anew.');
         log.warn({ ...target.input }, `${name} workflow could not go on and starts anew`);
       }
@@ -135,8 +135,8 @@ async function healKind(parts: Parts, { name, late, unchecked, pagesPerRound }: 
 }
 
 /**
- * Heals each of the things; a failure is logged with the thing's ids and stops none of the others.
- * @throws when Temporal does not answer at all: then the next would fail as well, each after a whole deadline
+ * Heals each item; a failure is logged with the item's ids and does not stop the others.
+ * @throws when Temporal does not answer at all: then the next items would fail as well, each after a whole deadline
  */
 async function healEach<T>(
   { workflows, log }: Parts,

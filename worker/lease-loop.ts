@@ -6,7 +6,7 @@ import { endOverdueClaims } from '../store/runs/expire-leases.ts';
 import { type Loop, startLoop } from './loop.ts';
 
 const claimsPerRound = 500;
-/** A lost machine may have held many tasks: the log tells of so many one by one. */
+/** A lost machine may have held many tasks: at most this many are logged one by one. */
 const loggedPerRound = 50;
 
 export function startLeaseLoop(database: Database, log: Logger): Loop {

@@ -1,4 +1,4 @@
-/** A loop that does something every so often until it is stopped; a failure is logged and does not end it. */
+/** A loop that repeats its work at an interval until it is stopped; a failure is logged and does not end it. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 

@@ -51,7 +51,7 @@ const settingsParts = {
 type Settings = ReturnType<typeof readSettings<typeof settingsParts>>;
 
 export interface RunningWorker {
-  /** Lets what is under way finish for a while, then ends. */
+  /** Lets work under way finish for a while, then ends. */
   stop(): Promise<void>;
   /** Rejects when the worker fails. */
   readonly ended: Promise<void>;
@@ -66,7 +66,7 @@ interface Process {
   readonly log: Logger;
 }
 
-/** JSON lines; a net takes out what has the form of a token or an address, though workers are given neither. */
+/** JSON lines; a filter removes whatever has the form of a token or an address, though workers get neither. */
 function workerLog(level: string, process: string): Logger {
   return pino({ level, base: { process }, mixin: currentTraceIds, hooks: { streamWrite: redacted } });
 }
@@ -165,7 +165,7 @@ async function createWorker(
     maxConcurrentLocalActivityExecutions: 10,
     maxConcurrentActivityTaskExecutions: 50,
     maxCachedWorkflows: 500,
-    // How long workflows that a killed worker had in its memory wait for it before another takes them.
+    // How long workflows cached by a killed worker wait for it before another worker gets them.
     stickyQueueScheduleToStartTimeout: '5s',
     shutdownGraceTime: '10s',
   });

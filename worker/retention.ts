@@ -1,6 +1,7 @@
 /**
- * Retention at work: takes a run that is asked for, or one a day by the clock, and removes what goes in small transactions.
- * A run that a worker left half-way is taken up by the next; everything is asked anew, so nothing depends on how far it was.
+ * Retention: acquires a requested run, or makes one a day by the clock, and removes what has expired in small
+ * transactions. The next worker continues a run that a worker left half-way; everything is read anew, so nothing
+ * depends on how far it was.
  */
 import type { Logger } from 'pino';
 import { limits } from '../domain/limits.ts';
@@ -23,14 +24,14 @@ const sessionsPerPage = 50;
 const outputsPerBatch = 500;
 
 export interface RetentionOptions {
-  /** 0: only when somebody asks. */
+  /** 0: only on request. */
   readonly everyHours: number;
-  /** The bucket and prefix are this platform's alone. */
+  /** Only this platform uses the bucket and prefix. */
   readonly removesOrphans: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Safe in several processes at once: one of them works. */
+/** Safe in several processes at once: only one works at a time. */
 export function startRetention(
   database: Database,
   objects: ObjectStores,
@@ -49,7 +50,7 @@ export function startRetention(
   };
 }
 
-/** One look: does the run that is due, if there is one. */
+/** One round: does the run that is due, if there is one. */
 export async function retainOnce(
   database: Database,
   objects: ObjectStores,
@@ -66,7 +67,7 @@ export async function retainOnce(
   });
 }
 
-/** @returns what could not be looked at */
+/** @returns what could not be read */
 async function work(
   database: Database,
   objects: ObjectStores,

@@ -1,4 +1,4 @@
-/** What the worker's process reads of its environment beside the database's, storage's and Temporal's parts. */
+/** Variables of the worker's process besides the database's, storage's and Temporal's parts. */
 import { z } from 'zod';
 import { limits } from '../domain/limits.ts';
 

@@ -1,4 +1,4 @@
-/** Removes objects that nobody finished or nobody needs any more, and the rows that told of them. */
+/** Removes objects that are unfinished or no longer needed, and their rows. */
 import type { Logger } from 'pino';
 import { limits } from '../domain/limits.ts';
 import type { Database } from '../store/connection/database.ts';
@@ -14,7 +14,7 @@ const keysEveryMs = 3_600_000;
 /** Longer than any statement takes. */
 const supersededAfterSeconds = 300;
 
-/** Safe in several processes at once: each step is a row that one of them takes. */
+/** Safe in several processes at once: each step is a row that one of them acquires. */
 export function startSweeper(
   database: Database,
   objects: ObjectStores,

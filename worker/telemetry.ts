@@ -7,8 +7,8 @@ import type { TelemetrySettings } from '../telemetry/settings.ts';
 const answerLimitMs = 1_000;
 
 /**
- * What Temporal's runtime is installed with where metrics are asked for. Its exporter serves a port of its own, at the
- * loopback alone; `/metrics` of the process shows what it says.
+ * The options of Temporal's runtime where metrics are enabled. Its exporter serves a port of its own, on the loopback
+ * alone; `/metrics` of the process includes its text.
  */
 export async function temporalTelemetry(
   settings: TelemetrySettings,

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { searchAttributes } from '../workflows/contract.ts';
 import { type TemporalSettings, temporalConnection } from '../workflows/settings.ts';
 
-/** Numbers of gRPC's outcomes. */
+/** Numbers of gRPC's status codes. */
 const grpc = { alreadyExists: 6, permissionDenied: 7, unimplemented: 12 } as const;
 /** Temporal's numbers of search attribute types. */
 const attributeTypes = { KEYWORD: 2, INT: 3 } as const;
@@ -30,7 +30,7 @@ export async function connectTemporal(
 
 /**
  * Makes the namespace and the search attributes when they are missing; a wiped store gets them again.
- * @returns false where this identity may not make them (a managed Temporal): whoever may has to, once
+ * @returns false where this identity may not make them (a managed Temporal): an identity that may must do so, once
  */
 export async function ensureNamespace(connection: NativeConnection, namespace: string): Promise<boolean> {
   const isNamespaceSeenTo = await tryToMake(() =>

@@ -1,4 +1,4 @@
-/** Activities as spans of the trace that had them done; those that belong to none have no span of their own. */
+/** Activities as spans of the trace that caused them; those without a trace have no span. */
 import type { Context } from '@temporalio/activity';
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { ActivityExecuteInput, ActivityInterceptors } from '@temporalio/worker';

@@ -4,7 +4,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { traceHeader } from './contract.ts';
 
 const callDeadlineMs = 2_000;
-/** Calls under way at once that nobody waits for; more are left to the healer. */
+/** Most unawaited calls under way at once; more are left to the healer. */
 const maxCallsUnderWay = 256;
 /** After this many failures in a row no call is made for a while. */
 const breakerFailures = 5;
@@ -14,11 +14,11 @@ export interface WorkflowClientLog {
   warn(facts: object, message: string): void;
 }
 
-/** What is told of the calls, and what goes with them. */
+/** Telemetry of the calls, and the trace that they carry. */
 export interface WorkflowClientTelemetry {
   /** A call that was made, or left to the healer because Temporal does not answer. */
   called(result: 'ok' | 'failed' | 'skipped'): void;
-  /** The trace that a workflow is told to look in, as a W3C `traceparent`. */
+  /** The trace in which a workflow is asked to reconcile, as a W3C `traceparent`. */
   traceparent(): string | null;
 }
 
@@ -43,7 +43,7 @@ export class WorkflowCalls {
     return this.connection.withDeadline(Date.now() + callDeadlineMs, call);
   }
 
-  /** One call that nobody waits for. It may be lost: the healer sees to what it would have told. */
+  /** One call that the caller does not await. It may be lost: the healer makes up for it. */
   send(call: () => Promise<void>): void {
     if (this.underWay.size >= maxCallsUnderWay || Date.now() < this.pausedUntilMs) {
       this.telemetry.called('skipped');
@@ -60,7 +60,7 @@ export class WorkflowCalls {
     void sent.finally(() => this.underWay.delete(sent));
   }
 
-  /** Ends when no call is under way that nobody waits for. */
+  /** Resolves when no unawaited call is under way. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.underWay);
   }
@@ -76,7 +76,7 @@ export class WorkflowCalls {
   }
 }
 
-/** Lets the look that a signal asks for go on with the trace of whoever asks. */
+/** Continues the sender's trace in the reconcile that a signal requests. */
 export function tracing(telemetry: WorkflowClientTelemetry): WorkflowClientInterceptor {
   return {
     signalWithStart(input, next) {

@@ -1,8 +1,8 @@
 /**
  * The only caller of Temporal's client, for the API and the worker; never used by a workflow.
  *
- * Every call follows a commit and may be lost: decisions stand in the database, and the healer makes good for lost
- * calls. So every call has a deadline, and a Temporal that is down slows nothing.
+ * Every call follows a commit and may be lost: decisions are in the database, and the healer makes up for lost calls.
+ * So every call has a deadline, and a Temporal that is down slows no caller.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,8 +24,8 @@ import { sessionTarget, type WorkflowTarget } from './targets.ts';
 export type WorkflowHealth = 'running' | 'failing' | 'ended';
 
 /**
- * What the workflow only takes note of is told a moment later: the engine's work for it would otherwise compete for the
- * processors with the reply, and with the waiting claim of a runner that the same commit woke.
+ * The workflow is notified a moment later of what it only records: the engine's work for it would otherwise compete for
+ * the processors with the reply, and with the waiting claim of a runner that the same commit woke.
  */
 const noteDelayMs = 15;
 
@@ -53,7 +53,7 @@ export class WorkflowClient {
     const send = (call: () => Promise<void>) =>
       this.calls.send(change.isUrgent ? call : () => sleep(noteDelayMs).then(call));
     for (const ended of awaited) send(() => this.completeAttempt(change, ended));
-    // The end of a wait has the session reconciled too.
+    // The end of a wait makes the workflow reconcile too.
     if (change.wake && awaited.length === 0) send(() => this.signal(sessionTarget(change.session)));
   };
 
@@ -73,7 +73,7 @@ export class WorkflowClient {
         await this.completions.heartbeat(activityOf(sessionId, runId, attempt), holder);
         shown();
       } catch (error) {
-        // Not waited for yet, or no more: there is nothing to show it in.
+        // Not yet or no longer awaited: there is nothing to show it in.
         if (!(error instanceof ActivityNotFoundError)) throw error;
       }
     });
@@ -84,7 +84,7 @@ export class WorkflowClient {
     await this.calls.make(() => this.signal(target));
   }
 
-  /** As {@link wake}, after the reply. A call that is lost is made good by the healer. */
+  /** As {@link wake}, after the reply. The healer makes up for a lost call. */
   notify(target: WorkflowTarget): void {
     this.calls.send(() => this.signal(target));
   }
@@ -102,7 +102,7 @@ export class WorkflowClient {
     });
   }
 
-  /** Ends a workflow that cannot go on; safe, because it holds no state. */
+  /** Ends a workflow that cannot continue; safe, because it holds no state. */
   async terminate(target: WorkflowTarget, reason: string): Promise<void> {
     await this.calls.make(() => this.handleOf(target).terminate(reason));
   }
@@ -154,8 +154,8 @@ export class WorkflowClient {
 
   /**
    * Ends the wait for an attempt. When the workflow does not wait for it (not yet, it is gone, or it just continued as
-   * new), the session must be reconciled; but only for the commit that turned the session wanted: reconciling for that
-   * commit sees this end too, and a flood of signals would drown the workflow.
+   * new), the session must be reconciled; but only for the commit that made the session need it: that reconcile sees
+   * this end too, and a flood of signals would overload the workflow.
    */
   private async completeAttempt({ session, wake }: SessionChange, ended: EndedAttempt): Promise<void> {
     try {

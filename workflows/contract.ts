@@ -11,7 +11,7 @@ export function builtinQueueOf(taskQueue: string): string {
   return `${taskQueue}-builtin`;
 }
 
-/** Saved histories hold these names, so they never change, whatever the code calls what they name. */
+/** Saved histories hold these names, so they never change, even if the code renames what they stand for. */
 export const workflowTypes = {
   session: 'sessionRun',
   window: 'sharedSessionWindow',
@@ -29,9 +29,9 @@ export const activityNames = {
 } as const;
 
 /**
- * Has a workflow reconcile itself with the database; its name stands in saved histories too. A signal, not an update,
- * because the sender needs no answer. It carries nothing: a workflow decides from the database alone, so a lost, doubled
- * or late signal changes nothing.
+ * Makes a workflow reconcile itself with the database; its name is in saved histories too. A signal, not an update,
+ * because the sender needs no answer. It carries nothing: a workflow decides from the database alone, so a lost,
+ * doubled or late signal changes nothing.
  */
 export const wakeSignal = 'lookAgain';
 
@@ -46,13 +46,13 @@ export function windowWorkflowId(sessionId: string): string {
 
 /**
  * The workflow of a project's queued uploads. Project ids count from 1 in every installation, so where several share a
- * namespace (each then has a task queue of its own) the queue's name tells them apart.
+ * namespace (each then has a task queue of its own) the queue's name distinguishes them.
  */
 export function queuedIngestId(projectId: number, taskQueue: string): string {
   return taskQueue === defaultTaskQueue ? `ingest-${projectId}` : `ingest-${projectId}.${taskQueue}`;
 }
 
-/** Header of Temporal's messages that carries a W3C `traceparent`, where something is traced. */
+/** Header of Temporal's messages that carries a W3C `traceparent`, when tracing is on. */
 export const traceHeader = 'traceparent';
 
 /** What the session's workflow is started with. */

@@ -1,7 +1,7 @@
 /**
  * The workflow of one project's queue of uploads: open only while something is queued.
  *
- * It decides nothing: the activity publishes what the database lists, and a lost signal is made good by the healer.
+ * It decides nothing: the activity publishes what the database lists, and the healer makes up for a lost signal.
  */
 import {
   ActivityCancellationType,
@@ -15,7 +15,7 @@ import type { IngestActivities } from '../activities/ingest.ts';
 import { activityNames, type QueuedIngestInput, wakeSignal } from './contract.ts';
 
 const wake = defineSignal(wakeSignal);
-/** Beyond this many events the workflow goes on in a fresh history. */
+/** Beyond this many events the workflow continues as new. */
 const maxHistoryEvents = 1_000;
 
 const { [activityNames.drainQueue]: drainQueue } = proxyActivities<IngestActivities>({

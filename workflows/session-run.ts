@@ -1,8 +1,9 @@
 /**
  * The workflow of one session: open only while there is something to do.
  *
- * It owns time, waiting and the execution of built-in nodes, and is what operators see and steer. It decides nothing:
- * `reconcileSession` plans from the database, and every wait here is dropped when the database no longer lists its attempt.
+ * It owns time, waiting and the execution of built-in nodes, and operators see and steer it. It decides nothing:
+ * `reconcileSession` plans from the database, and every wait here is dropped when the database no longer lists its
+ * attempt.
  */
 import {
   ActivityCancellationType,
@@ -27,8 +28,8 @@ const wake = defineSignal(wakeSignal);
 /** Beyond this many events the workflow continues as new, as soon as no built-in run is under way. */
 const maxHistoryEvents = 1_000;
 /**
- * Beyond this many it continues as new although one is: some session has one at every moment, and the server ends a
- * workflow of 51,200 events. The run goes on under its lease, and its next activity waits for its end.
+ * Beyond this many it continues as new although one is: some sessions always have one, and the server ends a workflow
+ * of 51,200 events. The run continues under its lease, and its next activity waits for its end.
  */
 const busyHistoryEvents = 2_000;
 const infrastructureRetry = {
@@ -43,7 +44,7 @@ const { [activityNames.reconcileSession]: reconcileSession } = proxyLocalActivit
   retry: { ...infrastructureRetry, initialInterval: '100ms' },
 });
 
-/** No heartbeat time-out: it would run while the task is still unclaimed. The lease stands in the database. */
+/** No heartbeat time-out: it would run while the task is still unclaimed. The lease is in the database. */
 const { [activityNames.awaitOutcome]: awaitOutcome } = proxyActivities<SessionActivities>({
   startToCloseTimeout: '3650 days',
   cancellationType: ActivityCancellationType.TRY_CANCEL,
@@ -95,7 +96,7 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
       .then(settled, settled);
   }
 
-  /** One timer for each run that waits: what operators see of its retry. */
+  /** One timer for each waiting run: operators see its retry by it. */
   function syncTimers(waiting: readonly DueRun[]): void {
     const wanted = new Map(waiting.map((due) => [timerKey(due), due]));
     for (const [key, scope] of timers) {
@@ -113,13 +114,13 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
       if (timers.get(key) === scope) timers.delete(key);
       dirty = true;
     };
-    // At least a moment, so that a run that is due but cannot go on makes no busy loop.
+    // At least a moment, so that a run that is due but cannot proceed makes no busy loop.
     const waitMs = Math.max(due.dueInMs, 50);
     const summary = `${summaryOf(due)} ${due.dueAt ? `due ${due.dueAt}` : '· waits'}`;
     void scope.run(() => sleep(waitMs, { summary })).then(ring, () => {});
   }
 
-  /** Short runs are not awaited one by one: the next look tells of them. */
+  /** Short runs are not awaited one by one: the next reconcile reports them. */
   function reconcileLater(waitMs: number | null): void {
     if (waitMs === null || reconciling) return;
     reconciling = true;
@@ -134,7 +135,8 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
 
   for (;;) {
     await condition(() => dirty);
-    // Before the look: until it is taken the session counts as told, so no signal comes that would have the server refuse.
+    // Before the reconcile: until it runs the session counts as notified, so no signal comes that would make the server
+    // refuse.
     const bound = hasBuiltin() ? busyHistoryEvents : maxHistoryEvents;
     if (workflowInfo().historyLength > bound && patched('continues-before-look'))
       await continueAsNew<typeof sessionRun>(input);

@@ -1,4 +1,4 @@
-/** How to reach Temporal: one address, a namespace, a queue, and how to sign in where that is asked for. */
+/** How to reach Temporal: one address, a namespace, a queue, and how to sign in where that is required. */
 import { z } from 'zod';
 import { defaultTaskQueue } from './contract.ts';
 
@@ -47,7 +47,7 @@ const tlsVariables = [
   'TEMPORAL_TLS_KEY',
 ] as const satisfies readonly (keyof Values)[];
 
-/** Told beside the faults of other variables. */
+/** Reported with the faults of other variables. */
 const always = { when: () => true };
 
 export const temporalSettings = temporalVariables
@@ -69,7 +69,7 @@ export const temporalSettings = temporalVariables
 
 export type TemporalSettings = z.output<typeof temporalSettings>;
 
-/** Those of the settings that a connection is made by. */
+/** The settings of a connection. */
 export type TemporalAccess = Pick<TemporalSettings, 'TEMPORAL_ADDRESS'> & Partial<TemporalSettings>;
 
 /** Options of a connection, the client's and the worker's alike. */

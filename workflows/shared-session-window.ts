@@ -1,8 +1,8 @@
 /**
  * The workflow of a shared session's window: open until the session is closed, or for a day after the window.
  *
- * It owns the wait for a close that is set ahead, and is what operators see: participants, window, the close and when
- * it falls due. It decides nothing: what there is to wait for is looked up, and a lost or doubled signal changes nothing.
+ * It owns the wait for a future close, and shows operators the participants, the window, the close and when it falls
+ * due. It decides nothing: what to wait for is read from the database, and a lost or doubled signal changes nothing.
  */
 import {
   CancellationScope,
@@ -22,7 +22,7 @@ import type { WindowState } from '../domain/sessions/shared-session.ts';
 import { activityNames, type SharedSessionWindowInput, wakeSignal } from './contract.ts';
 
 const wake = defineSignal(wakeSignal);
-/** Beyond this many events the workflow goes on in a fresh history. */
+/** Beyond this many events the workflow continues as new. */
 const maxHistoryEvents = 2_000;
 /** A window may lie years ahead; no timer is set for longer than this. */
 const longestWaitMs = 30 * 24 * 3_600_000;
@@ -47,7 +47,7 @@ interface Timer {
   readonly scope: CancellationScope;
 }
 
-/** @returns how it ended, for whoever reads the history */
+/** @returns how it ended, for readers of the history */
 export async function sharedSessionWindow(input: SharedSessionWindowInput): Promise<string> {
   let dirty = true;
   let shown: WindowState | undefined;
@@ -98,7 +98,7 @@ function isSame(left: WindowState | undefined, right: WindowState): boolean {
   );
 }
 
-/** What operators see of it: no names, no reason. */
+/** The summary for operators: no names, no reason. */
 function show(state: WindowState): void {
   const { participants, window } = state;
   const close = closeText(state);

@@ -1,9 +1,9 @@
 /**
- * Carries the trace of whoever had a session looked at through its workflow, as a header of Temporal's messages.
+ * Carries the trace of a reconcile's requester through the session's workflow, as a header of Temporal's messages.
  *
  * A session's workflow serves many uploads, one after the other and together, so it is part of no trace as a whole: the
- * look that follows a signal goes on with the signal's trace, and with nothing else. Runs carry theirs in the database.
- * Runs inside the workflow sandbox: no clock, no chance, no SDK, and nothing to do where nothing is traced.
+ * reconcile after a signal continues the signal's trace, and nothing else. Runs carry theirs in the database. This code
+ * runs inside the workflow sandbox: no clock, no randomness, no SDK, and nothing to do while tracing is off.
  */
 import type {
   Headers,

@@ -103,7 +103,7 @@ async function newestRecordings(run: BuiltinRun, services: BuiltinServices): Pro
   return [...newest.entries()].sort(([a], [b]) => a - b).map(([, recording]) => recording);
 }
 
-/** The description of a recording that is too large to stand in its output's metadata. */
+/** The description of a recording that is too large for its output's metadata. */
 async function describe(
   run: BuiltinRun,
   services: BuiltinServices,
@@ -154,7 +154,9 @@ function layoutOf(
   return suggested ? { ...suggested } : (configuration.layoutConfiguration ?? null);
 }
 
-/** The suggested panels of all recordings; panels of one title, group and unit become one, so that machines stand together. */
+/**
+ * The suggested panels of all recordings; panels of one title, group and unit become one, so that machines share it.
+ */
 function suggestedLayout(recordings: readonly Recording[]): DimensionLayout | null {
   const panels = new Map<string, DimensionLayout['panels'][number]>();
   for (const { input, description } of recordings) {

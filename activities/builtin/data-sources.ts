@@ -1,9 +1,9 @@
 /**
  * Data sources as built-in runs use them: bounded in time, with faults that name them.
  *
- * A source that does not answer would take every place of this process. So it is asked before a run relies on it, once
- * for all runs that wait for the answer; while it is known to be away runs are turned away at once, but for one now and
- * then that asks again.
+ * A source that does not answer could occupy every slot of this process. So a run probes it first, with one probe for
+ * all runs that wait for the answer. While the source is known to be unavailable, runs are refused at once, except for
+ * one now and then that probes again.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { limits } from '../../domain/limits.ts';
@@ -17,9 +17,11 @@ interface Message {
   readonly how: string;
 }
 
-/** What a data source did to a run; the message names it. */
+/** A data source's failure in a run; the message names the source. */
 export class DataSourceFault extends Error {
-  /** `away`: it was not there, which is no fault of the run. `refused`: it answered, and would do so again. */
+  /**
+   * `away`: it was unavailable, which is not the run's fault. `refused`: it answered, and would answer the same again.
+   */
   readonly kind: 'away' | 'refused';
   readonly category: 'error' | 'timeout';
   /** At the address of the platform's own store, without which nothing works. */
@@ -38,14 +40,14 @@ export interface UsedSource {
   readonly store: ObjectStore;
   /** Aborts with the run, and when the source has been silent for too long. */
   readonly signal: AbortSignal;
-  /** To be called for bytes that came or went. */
+  /** Call this for bytes received or sent. */
   readonly onBytes: () => void;
-  /** To be called when everything has gone: the source may need minutes to put it together. */
+  /** Call this when everything is sent: the source may need minutes to assemble it. */
   readonly onAllSent: () => void;
 }
 
 interface Standing {
-  /** Of the row: where a source is may have been mended. */
+  /** Of the row: an operator may have corrected the source's address. */
   readonly version: number;
   heardAtMs: number;
   /** The last failure, until there is an answer again. */
@@ -53,7 +55,7 @@ interface Standing {
   asking: Promise<void> | undefined;
 }
 
-/** So long an answer tells that a source is there. */
+/** How long an answer proves that a source is available. */
 const heardForMs = 5_000;
 const answerMs = limits.builtinSourceAnswerSeconds * 1_000;
 const awayMs = limits.builtinSourceAwaySeconds * 1_000;
@@ -118,7 +120,7 @@ export class DataSources {
   ): Promise<void> {
     const { away } = standing;
     const now = performance.now();
-    // One run at a time tries a source that is known to be away; who does not know yet waits for the answer.
+    // One run at a time tries a source that is known to be unavailable; runs that do not know yet wait for the answer.
     if (away !== undefined && (now < away.untilMs || standing.asking !== undefined)) throw away.fault;
     if (away === undefined && now - standing.heardAtMs < heardForMs) return;
     await orAborted(this.#askOnce(source, store, standing), signal);
@@ -131,7 +133,7 @@ export class DataSources {
     return standing.asking;
   }
 
-  /** Any answer will do: what the source refuses is told by what it is used for. */
+  /** Any answer will do: the later use of the source reports what it refuses. */
   async #ask(source: DataSourceRow, store: ObjectStore, standing: Standing): Promise<void> {
     const deadline = AbortSignal.timeout(answerMs);
     try {
@@ -164,7 +166,7 @@ function noteAnswer(standing: Standing): void {
 
 async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   const over = new AbortController();
-  // Others may wait for the same work: a failure is theirs when this one leaves.
+  // Others may wait for the same work: they get its failure when this one leaves.
   work.catch(() => undefined);
   try {
     const aborted = delay(2 ** 31 - 1, undefined, {
@@ -180,7 +182,7 @@ async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void
   }
 }
 
-/** Nothing came or went for too long. */
+/** No byte was received or sent for too long. */
 class Silence extends Error {}
 
 const connectionFaults: Readonly<Record<string, string>> = {
@@ -194,7 +196,7 @@ const connectionFaults: Readonly<Record<string, string>> = {
   EPIPE: 'breaks the connection off',
 };
 
-/** Undefined for what is no doing of a data source. */
+/** Undefined for an error that no data source caused. */
 function whatFailed(error: unknown): Message | undefined {
   if (error instanceof Silence) return { kind: 'away', category: 'timeout', how: 'does not answer' };
   const cause = error instanceof ObjectStoreError ? error.cause : error;
@@ -212,7 +214,7 @@ function whatFailed(error: unknown): Message | undefined {
   return { kind: 'refused', how: `refuses it${status === null ? '' : ` (HTTP ${status})`}` };
 }
 
-/** Aborts its signal after a silence: soon where the source does not answer a question either. */
+/** Aborts its signal after a silence: early when the source does not answer a probe either. */
 class SilenceWatch {
   readonly #over = new AbortController();
   readonly #quiet: NodeJS.Timeout;

@@ -1,6 +1,7 @@
 /**
  * Room for temporary files of built-in runs: all runs that work below one folder share a budget, and the disk keeps a
- * reserve for whatever else lives on it. The disk itself is asked, so that workers who share nothing else share this.
+ * reserve for its other users. Usage is read from the disk itself, so these limits also hold for workers that share
+ * nothing else.
  */
 import { readdir, rm, stat, statfs, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -14,7 +15,7 @@ export interface RoomSettings {
   readonly reserveBytes: number;
 }
 
-/** The disk has no room, which is no fault of the file. */
+/** The disk has no room, which is not the file's fault. */
 export class NoRoomError extends Error {
   constructor() {
     super('The disk of the worker has no room for temporary files.');
@@ -25,12 +26,12 @@ export class NoRoomError extends Error {
 /** Beginning of the names of work folders. */
 export const workFolderPrefix = 'sdp-run-';
 const checkEveryMs = 200;
-/** A folder that was not marked for so long belongs to a process that is gone: it counts no more. */
+/** A folder that was not marked for this long belongs to a process that is gone and no longer counts. */
 const markedMs = 60_000;
 const keptMs = 3_600_000;
 
 /**
- * Runs `work` while there is room, and breaks it off when there is none: of several runs the one that takes most.
+ * Runs `work` while there is room, and aborts it when there is none: of several runs, the one that uses most.
  * @param workDir an own folder beside those of other runs
  * @throws NoRoomError, the signal's reason, what the work throws; TabularError when the file alone takes the whole budget
  */
@@ -58,7 +59,7 @@ export async function withRoom<T>(
 async function watch(workDir: string, settings: RoomSettings, over: AbortController, done: AbortSignal) {
   while (!done.aborted && !over.signal.aborted) {
     await delay(checkEveryMs, undefined, { signal: done }).catch(() => undefined);
-    // A look that fails is repeated; the folder may be on its way out.
+    // A failed read is repeated; the folder may be about to be removed.
     const fault = await findFault(workDir, settings).catch(() => undefined);
     if (fault !== undefined) over.abort(fault);
   }
@@ -90,7 +91,7 @@ async function freeBytes(folder: string): Promise<number> {
   return bavail * bsize;
 }
 
-/** Folders of runs that are at work. */
+/** Folders of runs under way. */
 async function othersBeside(workDir: string): Promise<string[]> {
   const folders = await workFolders(dirname(workDir));
   return folders.flatMap(({ path, ageMs }) => (path !== workDir && ageMs < markedMs ? [path] : []));
@@ -114,7 +115,7 @@ async function workFolders(root: string): Promise<{ path: string; ageMs: number 
   return found.flat();
 }
 
-/** What the files of a folder take on the disk. */
+/** Bytes that the files of a folder occupy on the disk. */
 async function bytesBelow(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const sizes = await Promise.all(

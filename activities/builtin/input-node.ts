@@ -1,4 +1,4 @@
-/** `input-node`: takes uploads. */
+/** `input-node`: accepts uploads. */
 import { z } from 'zod';
 import { builtinNode, dataSourceName } from './node.ts';
 

@@ -15,7 +15,7 @@ import type { TaskEnd } from '../../store/runs/end-task.ts';
 import type { DataSources } from './data-sources.ts';
 import type { RoomSettings } from './disk-room.ts';
 
-/** What a worker has for built-in nodes. */
+/** The worker's resources for built-in nodes. */
 export interface BuiltinServices {
   readonly database: Database;
   readonly objects: ObjectStores;
@@ -23,7 +23,7 @@ export interface BuiltinServices {
   readonly log: Logger;
 }
 
-/** What all runs of a worker share. */
+/** Resources shared by all runs of a worker. */
 export interface BuiltinTools {
   readonly sources: DataSources;
   /** Longest conversion of one file. */
@@ -43,7 +43,7 @@ export interface BuiltinRun extends BuiltinTools {
   readonly workDir: string;
   /** Aborts when the lease is lost, the run is cancelled or the worker stops. */
   readonly signal: AbortSignal;
-  /** Tells readers of the node's progress. */
+  /** Shows the node's progress to readers. */
   report(phase: string, message: string): void;
 }
 
@@ -90,7 +90,7 @@ export function builtinNode<Configuration>(node: NodeDeclaration<Configuration>)
   };
 }
 
-/** As JSON Schema 2020-12. A value that may be null has a list of types, so that its faults are told as one. */
+/** As JSON Schema 2020-12. A value that may be null has a list of types, so that its faults are reported as one. */
 function publishedSchema(schema: z.ZodType): JsonObject {
   return z.toJSONSchema(schema, {
     io: 'input',
@@ -117,5 +117,5 @@ export const dataSourceName = z
 /** The run's own input is at fault: category `validation`, never tried again. */
 export class InvalidInputError extends Error {}
 
-/** The run's claim is no longer ours: nothing may be written any more. */
+/** The run's claim is no longer ours: no more writes are allowed. */
 export class ClaimLostError extends Error {}

@@ -1,9 +1,9 @@
 /**
  * `system-tabular-to-dataservice`: writes for each input one columnar output with a description (decisions, section 11).
  *
- * Incremental: each output is published with the step of the watermark over its input, so that an attempt that dies
- * goes on where it was. A broken input does not hold up the ones after it: its fault is kept with the watermark, and
- * fails the run at its end.
+ * Incremental: each output is published together with the watermark's move over its input, so that the attempt after a
+ * crash continues there. A broken input does not hold up later ones: its fault is saved with the watermark, and fails
+ * the run at its end.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import { downloadInput, taskInputs } from './task-inputs.ts';
 import { writeOutput } from './write-output.ts';
 
 const memoryLimitBytes = 512 * 1024 ** 2;
-/** A description beyond this stands in the Parquet file alone. */
+/** A larger description is stored in the Parquet file alone. */
 const maxMetadataBytes = 64 * 1024;
 const maxNamedFaults = 5;
 
@@ -30,7 +30,7 @@ interface Progress {
   readonly faults: readonly string[];
 }
 
-/** What the outputs of this node carry as metadata; `description` is absent when it is too large for it. */
+/** Metadata of this node's outputs; `description` is absent when it is too large. */
 interface RecordingMetadata {
   readonly kind: 'recording';
   /** For people. */
@@ -66,7 +66,7 @@ async function convertInputs(
   if (progress.faults.length > 0) {
     return { kind: 'fail', category: 'validation', reason: progress.faults.join('\n') };
   }
-  // Asked of the run and not counted here: an attempt before this one may have written.
+  // Read from the run and not counted here: an earlier attempt may have written outputs.
   const wroteOutput = await hasWrittenOutput(services.database, run.task.runId);
   const outcome = !wroteOutput && configuration.whenNoOutputs === 'no-output' ? 'no-output' : 'completed';
   return { kind: 'complete', outcome, hasMore: false };
@@ -128,7 +128,7 @@ async function convertInput(
 
 const maxNameCharacters = 255;
 
-/** What people know the upload by: the name of its file when the uploader told it, else its identifier. */
+/** The upload's name for people: its file name when the uploader gave one, else its identifier. */
 function shownName(input: TaskInput): string {
   const name = input.metadata?.fileName;
   return typeof name === 'string' && name.trim() !== ''
@@ -136,13 +136,13 @@ function shownName(input: TaskInput): string {
     : originOf(input).outputIdentifier;
 }
 
-/** The same for all attempts of a run. A reprocess appends recordings beside those that stand. */
+/** The same for all attempts of a run. A reprocess appends recordings beside the existing ones. */
 function recordingIdentifier({ task }: BuiltinRun, input: TaskInput): string {
   const name = `${input.outputId}.${input.position}`;
   return task.reason === 'reprocess' ? `${name}.${task.runId}.parquet` : `${name}.parquet`;
 }
 
-/** Moves the watermark over an input that gave no output, and keeps what was found with it. */
+/** Moves the watermark over an input that gave no output, and saves the findings with it. */
 async function passOver(run: BuiltinRun, services: BuiltinServices, input: TaskInput, progress: Progress) {
   const moved = await writeWatermark(services.database, run.identity, run.task.taskId, input.outputId, {
     ...progress,

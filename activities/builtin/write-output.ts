@@ -9,7 +9,7 @@ import { traced } from '../../telemetry/trace.ts';
 import { DataSourceFault } from './data-sources.ts';
 import { type BuiltinRun, type BuiltinServices, ClaimLostError, InvalidInputError } from './node.ts';
 
-/** A store answers soon to what goes in one request of this size; larger objects it may have to put together. */
+/** A store answers a single request of this size quickly; it may have to assemble larger objects. */
 const requestBytes = 8 * 1024 ** 2;
 
 export interface BuiltinOutput {
@@ -64,12 +64,12 @@ async function storeOutput(
       output.watermarkInputId,
     );
     if (written.kind === 'refused') throw new ClaimLostError(`The output was refused: ${written.why}.`);
-    // An output that stood already refers to its own object; this one has no row and goes.
+    // An existing output refers to its own object; this one has no row and is discarded.
     if (written.kind === 'existing') await services.pending.discard(objectKey, dataSource);
     else services.pending.release(objectKey);
     return written.output.id;
   } catch (error) {
-    // A source that does not answer would keep this run waiting for that too: it is left to the sweeper.
+    // A source that does not answer would delay this run again: the object is left to the sweeper.
     if (error instanceof DataSourceFault && error.kind === 'away') services.pending.release(objectKey);
     else await services.pending.discard(objectKey, dataSource);
     throw error;
@@ -80,7 +80,7 @@ async function sizeOf(content: BuiltinOutput['content']): Promise<number> {
   return 'bytes' in content ? content.bytes.length : (await stat(content.path)).size;
 }
 
-/** Opens the content for a put alone, and leaves neither a descriptor nor an unheard error behind. */
+/** Opens the content for a put alone, and leaves neither a descriptor nor an unhandled error behind. */
 async function putContent<T>(
   content: BuiltinOutput['content'],
   put: (body: Readable) => Promise<T>,
@@ -89,7 +89,7 @@ async function putContent<T>(
     'bytes' in content
       ? Readable.from([content.bytes])
       : createReadStream(content.path, { highWaterMark: 1 << 20 });
-  // Whoever reads the content gets its failure; one that comes before needs somebody to hear it.
+  // The reader of the content gets its failure; an earlier error needs a listener.
   body.on('error', () => undefined);
   try {
     return await put(body);

@@ -116,9 +116,9 @@ const allowed: AccessDecision = { allowed: true };
 const refuse = (problem: ProblemKey): AccessDecision => ({ allowed: false, problem });
 
 /**
- * Decides whether a caller with a valid token may use a route. The refusal is a key of the error catalogue, which
- * holds status, code and text. Offline tokens outside their scope are 403 before the role is looked at; runner
- * tokens outside the runner routes are 401.
+ * Decides whether a caller with a valid token may use a route. The refusal is a key of the error catalogue, which holds
+ * status, code and text. Offline tokens outside their scope are 403 before the role is checked; runner tokens outside
+ * the runner routes are 401.
  */
 export function decideAccess(wanted: AccessRule, caller: Caller): AccessDecision {
   if (wanted.open) return allowed;

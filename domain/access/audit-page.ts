@@ -45,7 +45,7 @@ export function parsePlace(text: string): AuditPlace | null {
 
 /**
  * The statement of one page, newest first.
- * @param table as it stands in the statement
+ * @param table as written in the statement
  */
 export function auditPageStatement(
   table: string,

@@ -24,14 +24,17 @@ export const auditObjects = [
 ] as const;
 export type AuditObject = (typeof auditObjects)[number];
 
-/** `user`: a person. `device`: an offline token. `ingest`: whoever has its secret or URL. `platform`: nobody asked. */
+/** `user`: a person. `device`: an offline token. `ingest`: the holder of its secret or URL. `platform`: no caller. */
 export const auditActorKinds = ['user', 'device', 'runner', 'ingest', 'platform'] as const;
 export type AuditActorKind = (typeof auditActorKinds)[number];
 
 export type AuditRule =
-  /** `from`: the parameter of the path, or else the field of the body, that names the object; absent: who makes it says. */
+  /**
+   * `from`: the parameter of the path, or else the field of the body, that names the object; absent: the code that
+   * makes it names it.
+   */
   | { readonly object: AuditObject; readonly from?: string }
-  /** No entry: why, and where what happened is told instead. */
+  /** No entry: why, and where the event is recorded instead. */
   | { readonly notHere: string };
 
 /** What the authentication service writes into its own audit. */

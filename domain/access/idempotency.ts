@@ -2,10 +2,10 @@
  * Idempotency keys (draft-ietf-httpapi-idempotency-key-header): the header's syntax, and the statements of a
  * table of keys. The platform and the authentication service have such a table each.
  *
- * A key is acquired before the work, with a lease that its process renews. The transaction that makes something marks the
- * key as made, with its own result: both are committed or neither is. The reply is kept after it. A process that dies
- * before the commit leaves a key whose lease ends; one that dies after it leaves the result, from which a repeat makes the
- * reply anew without making anything.
+ * A key is acquired before the work, with a lease that its process renews. The transaction that makes something marks
+ * the key as made, with its own result: both are committed or neither is. The reply is saved after it. A process that
+ * dies before the commit leaves a key whose lease ends; one that dies after it leaves the result, from which a repeat
+ * makes a new reply without making anything.
  */
 import { limits } from '../limits.ts';
 
@@ -28,25 +28,25 @@ interface KeyedBody {
   readonly sizeBytes: number;
 }
 
-/** A key that a request holds, or asks for. */
+/** A key that a request holds or requests. */
 export interface KeyHold {
-  /** Whose key it is: keys of different callers have nothing to do with each other. */
+  /** The key's owner: keys of different callers are independent. */
   readonly caller: string;
   readonly keyDigest: Uint8Array;
-  /** Of all that makes the request what it is, but for a streamed body. */
+  /** Of the whole request except a streamed body. */
   readonly requestDigest: Uint8Array;
-  /** UUID of this request's hold: a hold that another request has taken over writes nothing. */
+  /** UUID of this request's hold: after another request has acquired the key, this hold writes nothing. */
   readonly holder: string;
-  /** The reply shows a secret once: nothing of it is kept. */
+  /** The reply shows a secret once: nothing of it is saved. */
   readonly isSecret: boolean;
   body: KeyedBody | null;
-  /** What the transaction answered that made something, when an earlier request's answer got lost. */
+  /** The result of the transaction that made something, when an earlier request's reply was lost. */
   made: { readonly result: unknown } | null;
   /** Readable only with the caller's key and the server's. */
   sealResult(result: unknown): Uint8Array;
 }
 
-/** A key as stored, when a request asks for it. */
+/** A key as stored, for a request with it. */
 export interface KeyState {
   /** The key is this request's from now on; else another one holds it, or it has its reply. */
   readonly isHeld: boolean;
@@ -58,19 +58,19 @@ export interface KeyState {
   readonly bodyBytes: number | null;
 }
 
-/** What keeps the keys of one service. */
+/** The store of one service's keys. */
 export interface KeyLedger {
   /** Undefined while another transaction is at work on the key. */
   acquire(hold: KeyHold): Promise<KeyState | undefined>;
   /** Runs the work of the request that holds the key. */
   within<T>(hold: KeyHold, work: () => Promise<T>): Promise<T>;
-  /** Keeps the reply for repeats. */
+  /** Saves the reply for repeats. */
   keep(hold: KeyHold, reply: Uint8Array): Promise<void>;
-  /** Gives the key free; what is made already stays known. Never rejects. */
+  /** Releases the key; what is already made stays known. Never rejects. */
   release(hold: KeyHold): Promise<void>;
 }
 
-/** The database need not wait for its disk: what gets lost by a power cut, the lease's end or the result makes good. */
+/** The commit need not wait for the disk: the lease's end or the result makes good what a power cut loses. */
 const quickly = `quick as materialized (select set_config('synchronous_commit', 'off', true))`;
 const expired = `k.created_at < clock_timestamp() - make_interval(hours => ${limits.idempotencyKeyKeptHours})`;
 const leaseEnd = `clock_timestamp() + make_interval(secs => ${limits.idempotencyKeyLeaseSeconds})`;
@@ -124,7 +124,7 @@ export function keyStatements(table: string): KeyStatements {
         delete from ${table} k using quick where ${ofHold} and k.made_at is null
       )
       update ${table} k set lease_until = clock_timestamp() from quick where ${ofHold} and k.made_at is not null`,
-    /** Callers, digests and holders. A row that a transaction is at work on is safe from everybody as it is. */
+    /** Callers, digests and holders. A row locked by a transaction needs no renewal: no request can acquire it. */
     renew: `
       with ${quickly}, held as (
         select k.caller, k.key_digest

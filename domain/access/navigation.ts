@@ -57,7 +57,7 @@ export interface LinkedStatic {
   readonly url: string;
 }
 
-/** Links by section; a section stands where its first link does, and is titled by it. */
+/** Links by section; a section gets its place and title from its first link. */
 export function staticSections(links: readonly LinkedStatic[]): NavigationSection[] {
   const sections = new Map<string, LinkedStatic[]>();
   const inOrder = [...links].sort((a, b) => a.order - b.order || (a.code < b.code ? -1 : 1));

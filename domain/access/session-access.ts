@@ -1,6 +1,6 @@
 /**
- * What each route that Trainees may call reads of a session: one table, read as sentences. By it one place decides whose
- * sessions a Trainee reads (api/session-guard.ts); a test holds that no route is missing.
+ * What each route that Trainees may call reads of a session: one table, read as sentences. One place uses it to decide
+ * whose sessions a Trainee reads (api/session-guard.ts); a test checks that no route is missing.
  */
 
 const sessionObjects = ['session', 'nodeInstance', 'nodeOutput', 'dimension'] as const;
@@ -16,7 +16,7 @@ export type SessionRule =
       /** Only calls with this header. */
       readonly withHeader?: string;
     }
-  /** It shows nothing of a session, or sees to it itself: how. */
+  /** It shows nothing of a session, or checks access itself: how. */
   | { readonly notHere: string };
 
 const nothing = { notHere: 'Shows nothing of a session.' } as const;

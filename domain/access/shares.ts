@@ -1,4 +1,4 @@
-/** What one process does at once, in all and for one caller, so that no caller can take all of it. */
+/** What one process does at once, in total and for one caller, so that no caller can use all of it. */
 import { limits } from '../limits.ts';
 
 export type ShareBounds = { readonly inAll: number; readonly perCaller: number };

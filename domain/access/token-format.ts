@@ -61,18 +61,18 @@ export function tokenFamily(value: string): TokenFamily | null {
   return familyByPrefix.get(value.slice(0, 4)) ?? null;
 }
 
-/** One without boundaries: also where letters stand right before or after it. */
+/** One without boundaries: also with letters right before or after it. */
 export const tokenWithin = new RegExp(leakedTokenPattern.replaceAll('\\b', ''));
 
 /**
- * Whether something of a token's form stands in a text: names that programs choose are stored and shown, so one that
- * was given a token by mistake is refused.
+ * Whether a text contains something of a token's form: names that programs choose are stored and shown, so a name that
+ * holds a token by mistake is refused.
  */
 export function holdsToken(text: string): boolean {
   return tokenWithin.test(text);
 }
 
-/** The last four characters: part of the checksum, so they tell nothing of the secret. */
+/** The last four characters: part of the checksum, so they reveal nothing of the secret. */
 export function tokenHint(value: string): string {
   return value.slice(-4);
 }

@@ -1,6 +1,6 @@
 /** Addresses of PostgreSQL: `postgresql://user:password@host:port/database?sslmode=...&sslrootcert=...`. */
 
-/** As PostgreSQL's own clients know them, and `no-verify`, which the driver knows. */
+/** The modes of PostgreSQL's own clients, and the driver's `no-verify`. */
 const tlsModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 const fileParameters = ['sslrootcert', 'sslcert', 'sslkey'];
 

@@ -1,6 +1,6 @@
-/** What a failed statement tells of the database: by PostgreSQL's codes, and by the words of the driver, which has none. */
+/** What a failed statement says about the database, by PostgreSQL's codes and the driver's messages without a code. */
 
-/** What the driver says without a code when a connection broke or could not be had. */
+/** The driver's messages, without a code, for a connection that broke or could not be made. */
 const connectionFaults =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Cannot use a pool after calling end)/;
 const networkCodes = new Set([
@@ -28,7 +28,7 @@ const partsOf = (error: unknown) => {
   return { code: typeof code === 'string' ? code : '', message: typeof message === 'string' ? message : '' };
 };
 
-/** Whether an error of a query tells that the database was not there, and not that it refused something. */
+/** Whether a query's error means that the database was unavailable, and not that it refused something. */
 export function isDatabaseAway(error: unknown): boolean {
   const { code, message } = partsOf(error);
   // Class 08: connection exceptions. 57P01 to 57P03: shut down, crashed, starting. 25P03, 57P05: ended while idle.
@@ -41,8 +41,8 @@ export function isConflict(error: unknown): boolean {
 }
 
 /**
- * Whether the database could not do its work just now and may soon: it is away, busy (a lock or a statement took too
- * long) or out of something (class 53: connections, memory, disk).
+ * Whether the database could not do its work just now and may soon: it is unavailable, busy (a lock or a statement took
+ * too long) or out of something (class 53: connections, memory, disk).
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const { code } = partsOf(error);

@@ -32,7 +32,7 @@ export function isEndpointAllowed(endpoint: URL, allowlist: readonly string[]): 
 
 /**
  * True for an address of the network link itself, in whatever spelling (`URL` has made one of them). Cloud machines
- * give out their own credentials there to whoever asks; no object store is there. @param host with or without brackets
+ * hand out their own credentials there to any caller; no object store is there. @param host with or without brackets
  */
 export function isLinkLocal(host: string): boolean {
   const address = host.toLowerCase().replace(/^\[|\]$/g, '');

@@ -1,6 +1,6 @@
 /**
  * Which addresses belong to the inside of a network: this machine, private networks, the network link, carriers' own,
- * and whatever else no host of the internet has.
+ * and every other address that no internet host has.
  */
 
 /** First address and length of the prefix. */

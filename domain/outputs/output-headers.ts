@@ -1,4 +1,7 @@
-/** Headers that tell about an output that is being written: by runners and by uploads alike (contract: Runner rules 3; decisions 8, 9). */
+/**
+ * Headers that describe an output being written: by runners and by uploads alike (contract: Runner rules 3; decisions
+ * 8, 9).
+ */
 
 import { holdsToken } from '../access/token-format.ts';
 import { Problem } from '../errors.ts';
@@ -8,7 +11,7 @@ import { isFreeJson } from '../text.ts';
 
 export type HeaderValues = Readonly<Record<string, string | undefined>>;
 
-/** What the caller said of the output; null where a header is absent. */
+/** The caller's description of the output; null where a header is absent. */
 export interface OutputHeaders {
   readonly outputIdentifier: string | null;
   readonly metadata: Record<string, unknown> | null;

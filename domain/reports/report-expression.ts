@@ -17,7 +17,7 @@ const environment = new Environment({
   limits: { maxAstNodes: 200, maxDepth: 30, maxListElements: 50, maxMapEntries: 50, maxCallArguments: 10 },
 });
 for (const source of reportSources) environment.registerVariable(source, 'map');
-/** Takes the place of `matches`, whose engine backtracks. */
+/** Replaces `matches`, whose engine backtracks. */
 const linearMatches = 'linearMatches';
 environment.registerFunction(`string.${linearMatches}(string): bool`, (text: string, pattern: string) =>
   patternOf(pattern).test(text),
@@ -43,7 +43,7 @@ export type Compiled =
   | { readonly ok: true; readonly evaluate: Evaluate }
   | { readonly ok: false; readonly reason: string; readonly position: number };
 
-/** @param source what names stand for by themselves: `name` is `user.name` in a column of the source `user` */
+/** @param source the source of bare names: `name` is `user.name` in a column of the source `user` */
 export function compileExpression(expression: string, source: keyof ReportRow): Compiled {
   if (expression.length > maxCharacters) {
     return { ok: false, reason: `longer than ${maxCharacters} characters`, position: maxCharacters };
@@ -87,9 +87,9 @@ function isNode(value: unknown): value is Node {
 
 interface Pending {
   readonly value: unknown;
-  /** True also for what a loop goes over: loops are not strung together either. */
+  /** True also for the list of a loop: chained loops are not allowed either. */
   readonly inLoop: boolean;
-  /** The variable of the loop in whose body it stands. */
+  /** The variable of the loop whose body it is in. */
   readonly variable: string | null;
 }
 

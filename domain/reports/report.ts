@@ -26,10 +26,10 @@ export interface ReportFilter {
   readonly source: ReportSource;
 }
 
-/** What expressions see; parts that there are none of are empty. */
+/** The data that expressions see; missing parts are empty. */
 export type ReportRow = Readonly<Record<ReportSource, Readonly<Record<string, unknown>>>>;
 
-/** What stands in a cell. A duration is in seconds. */
+/** The value of a cell. A duration is in seconds. */
 export type Cell =
   | { readonly type: 'empty' }
   | { readonly type: 'string'; readonly value: string }
@@ -48,7 +48,7 @@ export function orderedColumns(columns: readonly ReportColumn[]): readonly Repor
   return [...columns].sort((a, b) => a.order - b.order);
 }
 
-/** Entries of `changed` take the places of those with the same key; others are kept, new ones follow. */
+/** Entries of `changed` replace those with the same key; others stay, new ones follow. */
 export function mergeByKey<Item>(
   stored: readonly Item[],
   changed: readonly Item[],

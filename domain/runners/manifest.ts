@@ -239,7 +239,7 @@ function checkOwners(
   }
 }
 
-/** Stored graphs rest on which nodes are Input nodes. */
+/** Stored graphs depend on which nodes are Input nodes. */
 function checkTypeChanges(
   listed: unknown,
   nodeTemplates: readonly ManifestNodeTemplate[],
@@ -259,7 +259,7 @@ function checkTypeChanges(
   }
 }
 
-/** Who reads a version must be able to rely on what it stands for. */
+/** Readers of a version must be able to rely on its content. */
 function warnOfSameVersion(manifest: Manifest, registered: Registered, warnings: IssueList): void {
   const { version } = manifest.feature;
   if (version !== registered.featureVersion || isSameJson(manifest, registered.manifest)) return;

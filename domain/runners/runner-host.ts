@@ -1,4 +1,4 @@
-/** What a host of deployed runners and the API say to each other: the host reaches neither the database nor its keys. */
+/** Messages between a host of deployed runners and the API: the host reaches neither the database nor its keys. */
 
 export const deployedStates = ['starting', 'running', 'waiting', 'stopping'] as const;
 export type DeployedState = (typeof deployedStates)[number];
@@ -9,7 +9,7 @@ export interface ProcessKey {
   readonly number: number;
 }
 
-/** What the platform is to run. */
+/** A runner that the platform must run. */
 export interface DeployableRunner {
   readonly runnerType: string;
   /** Name of a file in the operator's folder. */
@@ -18,7 +18,7 @@ export interface DeployableRunner {
   readonly version: string;
 }
 
-/** How a process is, as its host reports it. */
+/** The state of a process, as its host reports it. */
 export interface ProcessStanding extends ProcessKey {
   readonly state: DeployedState;
   readonly message: string;
@@ -28,7 +28,7 @@ export interface ProcessStanding extends ProcessKey {
 /** Heartbeat of a host. */
 export interface HostReport {
   readonly hostId: string;
-  /** Processes of each runner type that there are to be, over all hosts. */
+  /** Wanted processes of each runner type, over all hosts. */
   readonly processesPerType: number;
   /** How many further processes this host can hold. */
   readonly room: number;
@@ -40,7 +40,7 @@ export interface HostReport {
 
 /** A process that a host holds. */
 export interface HeldProcess extends DeployableRunner, ProcessKey {
-  /** False: retired, or published with another version or entrypoint. It is to be stopped. */
+  /** False: retired, or published with another version or entrypoint. It must be stopped. */
   readonly isWanted: boolean;
   /** It holds no task, and made no call for `silentSeconds`. */
   readonly isSilent: boolean;

@@ -10,7 +10,7 @@ import type { ManifestRuntime } from './manifest-runner-types.ts';
 /** Who runs the processes of a runner type; `system`: the platform's workers. */
 export type RunnerRuntime = 'system' | ManifestRuntime;
 
-/** Whether tokens of somebody with this role reach runner types of this runtime. */
+/** Whether tokens of a creator with this role reach runner types of this runtime. */
 export function reachesRuntime(role: Role, runtime: RunnerRuntime): boolean {
   if (runtime === 'system') return false;
   if (role === 'Administrator') return true;
@@ -54,7 +54,7 @@ export function refuseTokenRequest(
 
 const invalid = (message: string): TokenRefusal => ({ why: 'invalid', message });
 
-/** A token as it stands in the platform's own table, with what is known of its creator. */
+/** A token's row in the platform's own table, with what is known of its creator. */
 export interface TokenFacts {
   readonly revokedAt: Date | null;
   readonly expiresAt: Date;
@@ -62,15 +62,15 @@ export interface TokenFacts {
   readonly createdBy: string | null;
   /** Null: inactive or deleted, or not known yet. */
   readonly creatorRole: Role | null;
-  /** When the authentication service was last asked about the creator; null: never. */
+  /** When the creator was last checked with the authentication service; null: never. */
   readonly creatorCheckedAt: Date | null;
   /** The database's clock. */
   readonly now: Date;
 }
 
 /**
- * `over`: for good. `unsure`: nobody has heard of the creator for too long, so that the token counts for nothing until
- * somebody has. `good`: it reaches as far as the creator's present role.
+ * `over`: for good. `unsure`: the creator was not checked for too long, so the token is refused until the next check.
+ * `good`: it reaches as far as the creator's present role.
  */
 export type TokenStanding =
   | { readonly kind: 'over' }

@@ -1,7 +1,7 @@
 import { limits } from '../limits.ts';
 import { redacted } from '../redact.ts';
 
-/** What a runner says of its version in User-Agent, fit to be stored and shown; null for nothing. */
+/** A runner's version from User-Agent, safe to store and show; null when absent. */
 export function runnerVersion(userAgent: string | undefined): string | null {
   if (userAgent === undefined) return null;
   const printable = userAgent.replace(/[^\x20-\x7e]+/g, ' ').replace(/ {2,}/g, ' ');

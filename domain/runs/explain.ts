@@ -1,8 +1,11 @@
-/** Why a node is not running, or not running any more: for operators by `explainNode`, for authors of runners by `previewRun`. */
+/**
+ * Why a node is not running, or no longer running: for operators by `explainNode`, for authors of runners by
+ * `previewRun`.
+ */
 import type { VisibleNodeState } from './node-state.ts';
 import { type NodeFacts, type OpenRunState, type RunReason, runWanted } from './run-plan.ts';
 
-/** What keeps a node from running, in words for programs. */
+/** Why a node does not run, as codes for programs. */
 export const explained = [
   'held',
   'frozen',
@@ -66,7 +69,10 @@ export interface ExplainFacts {
     readonly maxAttempts: number;
     readonly endedAt: Date | null;
   } | null;
-  /** Those that may claim its tasks, and do not claim those of other node templates alone. Null where the platform's own workers run it. */
+  /**
+   * Runners that may claim its tasks, without those that claim only for other node templates. Null where the platform's
+   * own workers run it.
+   */
   readonly runners: {
     readonly runnerType: string;
     readonly lastSeenAt: Date | null;

@@ -18,9 +18,9 @@ export const leaseTimes = {
   defaultSeconds: 30,
   /** A shorter lease would not outlast a slow answer of the database. */
   minSeconds,
-  /** The work of a runner that died goes on after an hour at the latest. */
+  /** The work of a runner that died continues after an hour at the latest. */
   maxSeconds: 3_600,
-  /** Of built-in nodes: workers reach the database by themselves, so their runs need no more. */
+  /** Of built-in nodes: workers reach the database directly, so their runs need no more. */
   builtinSeconds: 15,
 
   /** The platform's own renewals, while bytes of a call flow or a built-in node runs: often enough for the shortest lease. */
@@ -30,18 +30,20 @@ export const leaseTimes = {
 
   /** Heartbeats of the API processes, through which those of the runners come. */
   processHeartbeatEveryMs: 1_000,
-  /** Without a heartbeat of any API process for so long none was up, and no lease counts as lost. */
+  /** Without a heartbeat of any API process for this long, none was up, and no lease counts as lost. */
   gapSeconds,
-  /** A process that was silent for so long records a heartbeat before it refuses anybody: just before the gap begins. */
+  /**
+   * A process that was silent for this long records a heartbeat before it refuses a call: just before the gap begins.
+   */
   standstillMs: (gapSeconds - 1) * 1_000,
   /** But no call waits longer than this for that heartbeat. */
   catchUpLimitMs: 2_000,
 
-  /** How often leases that are over are looked for: work is claimable again so soon after its lease. */
+  /** How often expired leases are searched for: work is claimable again this soon after its lease. */
   expireEveryMs: 2_000,
-  /** A worker that stood still, or its database, for as long as a gap lets holders renew first. */
+  /** A worker that stalled, or whose database stalled, for as long as a gap lets holders renew first. */
   expirePauseMs: gapSeconds * 1_000,
 
-  /** Beyond one lease, in which its holder must have called: how long it may go on with a run that was cancelled. */
+  /** Beyond one lease, in which its holder must have called: how long it may continue a run that was cancelled. */
   cancelGraceSeconds: 60,
 } as const;

@@ -1,4 +1,4 @@
-/** What one look at a session tells its workflow. Plain values: they travel through the workflow's history. */
+/** What one reconcile of a session returns to its workflow. Plain values: they pass through the workflow's history. */
 
 /** An attempt that is queued or held: the workflow waits for its end. */
 export interface OpenAttempt {
@@ -22,8 +22,8 @@ export interface DueRun {
 }
 
 /**
- * The result of one look at a session: differences to what the workflow awaits, so that the history of a wide session
- * stays small.
+ * The result of one reconcile of a session: differences from what the workflow awaits, so that the history of a wide
+ * session stays small.
  */
 export interface ReconcileResult {
   /** Open attempts to wait for from now on. */
@@ -34,12 +34,12 @@ export interface ReconcileResult {
   readonly due: DueRun | null;
   /** The runs that fall due next, soonest first: each gets a timer. Absent in histories of earlier versions. */
   readonly waiting?: readonly DueRun[];
-  /** Attempts that ended since the last look, so that the history tells of every one. */
+  /** Attempts that ended since the last reconcile, so that the history shows every one. */
   readonly ended: ReadonlyArray<{ nodeName: string; attempt: number; outcome: string }>;
   readonly failedNodes: number;
-  /** Short runs are not awaited one by one: after this many milliseconds the workflow looks for them again. */
+  /** Short runs are not awaited one by one: after this many milliseconds the workflow reconciles again. */
   readonly lookInMs: number | null;
-  /** Facts kept landing during the look: the next one is to follow at once. */
+  /** Facts kept arriving during the reconcile: the next one must follow at once. */
   readonly again: boolean;
 }
 

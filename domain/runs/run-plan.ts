@@ -1,6 +1,6 @@
 /**
  * What happens to runs, decided from facts alone. The store reads the facts under the session's lock and writes what
- * these functions answer; the workflow only makes sure that somebody asks.
+ * these functions answer; the workflow only makes sure that they are called.
  *
  * A run (one execution of a node) is
  *   queued   may be claimed            -> held | done (cancelled)
@@ -23,7 +23,7 @@ export type CompleteOutcome = (typeof completeOutcomes)[number];
 
 /** What planning needs to know of one node. Positions count publications of the session, 0 means none. */
 export interface NodeFacts {
-  /** Input nodes take uploads and never run. */
+  /** Input nodes accept uploads and never run. */
   readonly isInput: boolean;
   readonly trigger: 'all' | 'any';
   /** The newest published position of each parent, 0 where it has none. */
@@ -39,7 +39,7 @@ export function runWanted(node: NodeFacts): RunReason | undefined {
   if (node.isInput || node.hasOpenRun) return undefined;
   if (node.followUpWanted) return 'follow-up';
   if (!hasInputs(node)) return undefined;
-  // Before `input`, because a reprocess also goes over what is new.
+  // Before `input`, because a reprocess also covers new inputs.
   if (node.reprocessWanted) return 'reprocess';
   return Math.max(...node.parentPositions) > node.consumedPosition ? 'input' : undefined;
 }
@@ -74,7 +74,7 @@ export type AttemptEnd =
 
 export type RunOutcome = CompleteOutcome | 'failed' | 'cancelled';
 
-/** What ends an attempt: the runner's word, or the loss of its lease. */
+/** What ends an attempt: the runner's report, or the loss of its lease. */
 export type AttemptReport =
   | {
       readonly kind: 'complete';
@@ -166,7 +166,7 @@ function completed(outcome: CompleteOutcome, statusDetails: string | undefined):
 
 type Done = Extract<AttemptEnd, { kind: 'done' }>;
 
-/** What a cancelled run ends as, whatever its holder says. */
+/** The outcome of a cancelled run, whatever its holder reports. */
 export const cancelled: Done = {
   kind: 'done',
   outcome: 'cancelled',
@@ -174,7 +174,7 @@ export const cancelled: Done = {
   statusDetails: 'cancelled',
 };
 
-/** What a run ends as that is not tried again. */
+/** The outcome of a run that is not tried again. */
 export function failedWith(failure: AttemptFailure): Done {
   const statusDetails = `${failure.category}: ${failure.reason}`;
   return { kind: 'done', outcome: 'failed', nodeState: 'Failed', statusDetails, failure };
@@ -187,7 +187,7 @@ function retryAfter(delayMs: number, run: RunFacts, failure: AttemptFailure): At
   return { kind: 'retry', delayMs, statusDetails, failure };
 }
 
-/** What an operator's word about a run rests on. */
+/** The facts that decide an operator's request about a run. */
 export interface OperatedRun {
   readonly state: RunState;
   /** Null while the run is open. */
@@ -202,8 +202,8 @@ export interface OperatedRun {
 export type RetryVerdict = 'retry' | 'retried-already' | 'open' | 'not-failed' | 'superseded';
 
 /**
- * What becomes of an operator's wish to have a run tried again. A run that failed or was cancelled may be, as long as no
- * later run of its node has gone over the same inputs and more. A repeat of the wish changes nothing.
+ * The answer to an operator's request to retry a run. A run that failed or was cancelled may be retried, as long as no
+ * later run of its node has covered the same inputs and more. A repeat of the request changes nothing.
  */
 export function retryVerdict(run: OperatedRun): RetryVerdict {
   if (run.state !== 'done') return run.wasRetried && !run.cancelRequested ? 'retried-already' : 'open';
@@ -213,7 +213,7 @@ export function retryVerdict(run: OperatedRun): RetryVerdict {
 
 export type CancelVerdict = 'end' | 'tell-holder' | 'cancelled-already' | 'ended';
 
-/** What becomes of an operator's wish to cancel a run: one that nobody holds ends at once. */
+/** The answer to an operator's request to cancel a run: one without a holder ends at once. */
 export function cancelVerdict(run: Pick<OperatedRun, 'state' | 'outcome'>): CancelVerdict {
   if (run.state === 'done') return run.outcome === 'cancelled' ? 'cancelled-already' : 'ended';
   return run.state === 'held' ? 'tell-holder' : 'end';

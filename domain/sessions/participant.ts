@@ -19,7 +19,7 @@ export function normaliseAddress(address: string): string {
 }
 
 /**
- * Two mentions are the same person when either part is equal: so a device, whose token resolves nobody, and the
+ * Two mentions are the same person when either part is equal: so a device, whose token resolves to no person, and the
  * person who signs in still match. An empty part matches nothing.
  */
 export function isSamePerson(left: Person, right: Person): boolean {

@@ -1,4 +1,7 @@
-/** What a commit changed of a session's graph, for the workflow that waits for it. Losing it loses nothing: the healer finds it. */
+/**
+ * A commit's changes to a session's graph, for the workflow that waits for them. Losing it is harmless: the healer
+ * finds it.
+ */
 
 /** What operators see of a session in the workflow engine: nothing personal. */
 export interface SessionLabel {

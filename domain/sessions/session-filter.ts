@@ -1,16 +1,17 @@
 /**
  * The filter of a session query (contract: Session query model; decisions 13): read, checked and typed. What a filter
- * means is said here once; `store/search/session-query.ts` says it in SQL, and a test says it in plain code.
+ * means is defined here once; `store/search/session-query.ts` states it in SQL, and a test in plain code.
  *
  * - Properties compare by their own type; text letter by letter, in any case as written. `ne` is what `eq` is not, so
  *   it also matches a property that is null.
  * - Metadata are matched as shown. A segment of the path that is a whole number is a place in a list, or a key.
- * - `eq`, `ne` and `in` take text, numbers, truth values and null, each equal to its own kind alone; null also
+ * - `eq`, `ne` and `in` accept text, numbers, truth values and null, each equal to its own kind alone; null also
  *   matches what is missing. `ne` is what `eq` is not.
- * - `gt`, `gte`, `lt`, `lte` take numbers, which compare with numbers, or text, which compares with text by code points.
+ * - `gt`, `gte`, `lt`, `lte` accept numbers, which compare with numbers, or text, which compares with text by code
+ *   points.
  * - `contains` finds part of a text, or an element of a list that equals the value; `startsWith`, `endsWith` text alone.
- * - `exists` takes true (the default) or false; what is there and null exists.
- * - An address, where people stand, matches the person's identifier and key: see `isPersonPlace`.
+ * - `exists` accepts true (the default) or false; a present null exists.
+ * - An address, at a place for people, matches the person's identifier and key: see `isPersonPlace`.
  */
 import { jsonPath, quote } from '../issue.ts';
 import { limits } from '../limits.ts';

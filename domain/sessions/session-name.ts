@@ -1,4 +1,4 @@
-/** The name of a session that nobody named (decisions 5). */
+/** The default name of a session (decisions 5). */
 import { formatTimestamp } from '../timestamp.ts';
 
 const longestTemplatePart = 220;

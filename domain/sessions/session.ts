@@ -8,8 +8,8 @@ export function logoUrlOf(metadata: JsonObject | null): string {
 }
 
 /**
- * The node that takes a session's data: its only Input node, or the one that the template's configuration names as
- * `defaultIngestionNode`; null when neither tells.
+ * The node that receives a session's data: its only Input node, or the one that the template's configuration names as
+ * `defaultIngestionNode`; null when neither exists.
  * @param templateConfiguration JSON text, as stored
  */
 export function defaultIngestionNodeId(

@@ -1,8 +1,8 @@
 /**
  * Shared sessions, decided from facts alone (contract: Shared session; decisions 6).
  *
- *   open    joins are taken                       -> closed
- *   closed  no join; late uploads are still taken (the end; a window's end closes nothing)
+ *   open    joins are accepted                       -> closed
+ *   closed  no join; late uploads are still accepted (the end; a window's end closes nothing)
  */
 import type { JsonObject } from '../text.ts';
 
@@ -38,13 +38,13 @@ export function matchKeyText(key: MatchKey): string {
   ]);
 }
 
-/** How long after the window's end its workflow still stands, when nobody closes the session. */
+/** How long after the window's end its workflow still runs when the session is not closed. */
 const windowAfterHours = 24;
 /** How far ahead a close may be set. */
 const closeAheadHours = 24;
 const hourMs = 3_600_000;
 
-/** When the window's workflow ends by itself. */
+/** When the window's workflow ends without a close. */
 export function windowOverAt(window: TimeWindow): Date {
   return new Date(window.endAt.getTime() + windowAfterHours * hourMs);
 }
@@ -72,7 +72,9 @@ export function withoutPlatformKeys(metadata: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(metadata).filter(([key]) => !platformKeys.has(key)));
 }
 
-/** What one look at a window tells its workflow: nothing personal, it travels through the workflow's history. */
+/**
+ * What one reconcile of a window returns to its workflow: nothing personal, it passes through the workflow's history.
+ */
 export interface WindowState {
   readonly participants: number;
   /** The window, `<start>/<end>`; null for a session that is not shared. */
@@ -85,5 +87,5 @@ export interface WindowState {
   readonly dueInMs: number;
 }
 
-/** What the end of a window's wait was. */
+/** How a window's wait ended. */
 export type WindowEnd = 'closed' | 'over' | 'not-due';

@@ -25,7 +25,7 @@ export const schemaLimits = {
   schemaObjects: 500,
   /** See `schema-cost.ts`. */
   schemaCost: 4000,
-  /** Cost of a schema times places of a configuration, up to which one is held against the other: about a second. */
+  /** Cost of a schema times places of a configuration, up to which one is checked against the other: about a second. */
   checkProduct: 3_000_000,
   /** The same for all configurations that are checked together, those of one template or of nodes that are to run. */
   checkBudget: 10_000_000,
@@ -41,8 +41,8 @@ const refused = new Set(['$ref', '$dynamicRef', '$recursiveRef', '$async']);
 type Steps = readonly (string | number)[];
 
 /**
- * Checks a schema as a manifest gives it; an empty list means that {@link configurationValidator} takes it.
- * `steps` lead to the schema in its document and begin each issue's path.
+ * Checks a schema as a manifest gives it; an empty list means that {@link configurationValidator} accepts it. `steps`
+ * lead to the schema in its document and begin each issue's path.
  */
 export function checkConfigurationSchema(schema: unknown, steps: Steps): Issue[] {
   const issues = new IssueList();
@@ -74,7 +74,7 @@ export function checkConfigurationSchema(schema: unknown, steps: Steps): Issue[]
   return issues.items;
 }
 
-/** What may still be spent on checks that belong together; each takes the cost of its schema times the places it meets. */
+/** The remaining budget of checks that belong together; each uses the cost of its schema times the places it meets. */
 export interface CheckBudget {
   left: number;
 }
@@ -101,8 +101,8 @@ const cache = new Map<string, ConfigurationValidator>();
 const cacheEntries = 100;
 
 /**
- * The validator of a schema that {@link checkConfigurationSchema} found right. For any other schema it finds fault
- * with every configuration. Validators are kept by the schema's text, the most recent hundred.
+ * The validator of a schema that {@link checkConfigurationSchema} found valid. For any other schema it finds fault with
+ * every configuration. Validators are kept by the schema's text, the most recent hundred.
  */
 export function configurationValidator(schema: unknown): ConfigurationValidator {
   const text = JSON.stringify(schema) ?? '';
@@ -154,7 +154,7 @@ function makeValidator(schema: unknown): ConfigurationValidator {
   };
 }
 
-/** Without the meta-schema: what is stored was held against it, and what slips through fails to compile. */
+/** Without the meta-schema: what is stored was checked against it, and what slips through fails to compile. */
 function compileUnlessAtFault(schema: JsonObject): ValidateFunction | null {
   const faults = new IssueList();
   if (sizeFault(schema) !== null) return null;
@@ -219,10 +219,10 @@ const commonOptions: Options = {
   strict: false,
   validateFormats: false,
   logger: false,
-  // `required: ["toString"]` asks for a key of the configuration itself.
+  // `required: ["toString"]` requires a key of the configuration itself.
   ownProperties: true,
   addUsedSchema: false,
-  // Longer lists are gone through by a loop: code for each of their items takes too long to compile.
+  // A loop checks longer lists: code for each of their items takes too long to compile.
   loopRequired: 20,
 };
 
@@ -264,7 +264,7 @@ function compile(schema: JsonObject, allErrors: boolean): ValidateFunction {
   return ajv.compile(schema);
 }
 
-/** Path and message of one finding of the compiler's. Its pointer is read along the document to tell index from key. */
+/** Path and message of one compiler finding. Its pointer is read along the document to tell index from key. */
 function describe(error: ErrorObject, document: unknown, steps: Steps): [path: string, message: string] {
   const path: (string | number)[] = [...steps];
   let current: unknown = document;

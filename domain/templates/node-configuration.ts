@@ -4,7 +4,7 @@ import { type CheckBudget, configurationValidator } from './configuration-schema
 const namedFaults = 3;
 
 /**
- * What is wrong with a configuration, for the node's details; null when it is as its template wants it.
+ * What is wrong with a configuration, for the node's details; null when it matches.
  * @param text JSON, as stored
  * @param budget shared by the nodes that are checked together
  */

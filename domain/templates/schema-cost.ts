@@ -1,7 +1,7 @@
-/** What a schema can cost at each place of a configuration, as a number: its values, as far as each is looked at. */
+/** What a schema can cost at each place of a configuration, as a number: its values, as far as each is read. */
 import { isJsonObject } from '../text.ts';
 
-/** Keywords whose values are data, looked up at once or not looked at. */
+/** Keywords whose values are data, looked up at once or ignored. */
 const dataKeywords = new Set(['enum', 'const', 'default', 'examples', 'title', 'description', '$comment']);
 /** Keywords whose values hold names of the author's, each with something below it. */
 const nameKeywords = new Set([

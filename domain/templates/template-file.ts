@@ -50,7 +50,7 @@ export function templateNameOf(file: unknown): string | null {
   return typeof value === 'string' && isName(value) ? value.trim() : null;
 }
 
-/** Names of all node templates that a file asks for, as far as they can be read: for loading them before the check. */
+/** Names of all node templates that a file uses, as far as they can be read: for loading them before the check. */
 export function nodeTemplateNamesOf(file: unknown): string[] {
   const nodes = isJsonObject(file) ? field(file, 'Nodes').value : undefined;
   if (!Array.isArray(nodes)) return [];
@@ -111,7 +111,7 @@ function checkHead(file: JsonObject, issues: IssueList): Omit<TemplateFile, 'nod
 
 interface ReadNode extends TemplateNode {
   readonly parentsKey: string;
-  /** Where the node template's name stands, for messages about its type. */
+  /** Where the node template's name is, for messages about its type. */
   readonly templateKey: string;
 }
 
@@ -255,7 +255,7 @@ function checkCycle(
   const graph = orderGraph(complete);
   if (graph.kind === 'acyclic') return;
   const [parent, child] = graph.names as [string, string];
-  // Of two nodes with one name the graph knows the later.
+  // Of two nodes with one name the graph holds the later.
   const index = nodes.findLastIndex((node) => node?.name === child && node.parents.includes(parent));
   const place = nodes[index]?.parents.indexOf(parent) ?? 0;
   issues.add(

@@ -1,7 +1,7 @@
 /**
- * The one place that writes audit entries of calls. While a call is under way its scope is open, and the first transaction
- * that writes something for it carries the entry: both are there or neither is. A call that is acknowledged without having
- * written through a transaction gets its entry before the reply (see `runAudited`).
+ * The one place that writes audit entries of calls. While a call is under way its scope is open, and the first
+ * transaction that writes something for it carries the entry: both are committed or neither is. A call that is
+ * acknowledged without having written through a transaction gets its entry before the reply (see `runAudited`).
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { AuditActorKind, AuditObject } from '../../domain/access/audit.ts';
@@ -14,7 +14,7 @@ export interface AuditedCall {
   readonly actorId: string | null;
   readonly actorRole: string | null;
   readonly objectType: AuditObject;
-  /** Null: whoever makes it says by {@link noteAudited}. */
+  /** Null: the code that makes it names it with {@link noteAudited}. */
   readonly objectId: string | null;
   readonly requestId: string | null;
   /** In CIDR form. */
@@ -26,7 +26,7 @@ interface Scope {
   actorId: string | null;
   objectId: string | null;
   sessionId: string | null;
-  /** False once an entry is committed, and when the call is over: what it started may go on without it. */
+  /** False once an entry is committed, and when the call is over: what it started may continue without it. */
   isPending: boolean;
 }
 
@@ -58,12 +58,12 @@ export async function runAudited<T>(
   });
 }
 
-/** Bookkeeping during a call that is not what the caller wanted written: it carries no entry. */
+/** Bookkeeping during a call, not the caller's own write: it carries no entry. */
 export function unaudited<T>(work: () => T): T {
   return scopes.run(undefined, work);
 }
 
-/** For a call that is answered as one before was, which carried its entry. */
+/** For a repeat with an earlier call's answer: that call carried the entry. */
 export function dropAudit(): void {
   const scope = scopes.getStore();
   if (scope !== undefined) scope.isPending = false;
@@ -81,17 +81,17 @@ export function noteAuditedSession(sessionId: string): void {
   if (scope !== undefined) scope.sessionId = sessionId;
 }
 
-/** Names who calls, where that is no matter of tokens. */
+/** Names the caller where no token does. */
 export function noteAuditActor(actorId: string | number): void {
   const scope = scopes.getStore();
   if (scope !== undefined) scope.actorId = String(actorId);
 }
 
-/** What a transaction that has written something sends before its commit. */
+/** The statement that a transaction with writes sends before its commit. */
 export interface AuditStatement {
   readonly text: string;
   readonly values: readonly unknown[];
-  /** To be called after the commit. @param rows what the statement answered */
+  /** Call this after the commit. @param rows the statement's result */
   committed(rows: readonly unknown[]): void;
 }
 
@@ -160,10 +160,10 @@ function entryValues({ call, actorId, objectId, sessionId }: Scope): readonly un
   ];
 }
 
-/** Callers choose some names and may choose their request's id: a token put there by mistake must not be kept. */
+/** Callers choose some names and may choose their request's id: a token put there by mistake must not be stored. */
 const withoutTokens = (text: string | null) => (text === null ? null : redacted(text));
 
-/** An entry of what the platform did by itself, in the transaction that did it. */
+/** An entry for an action of the platform itself, in the transaction that did it. */
 export async function auditOwnAction(
   tx: Queryable,
   entry: {

@@ -1,4 +1,4 @@
-/** Reading the audit of the platform. Who writes it: audit-scope.ts. */
+/** Reading the audit of the platform. Written by audit-scope.ts. */
 import {
   type AuditEntry,
   type AuditFilter,

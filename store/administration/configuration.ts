@@ -16,7 +16,7 @@ export interface NewConfiguration {
   readonly description: string;
 }
 
-/** What an update names; the rest stays as it is. */
+/** The fields of an update; absent ones stay unchanged. */
 export type ConfigurationChange = {
   readonly [Field in keyof NewConfiguration]?: NewConfiguration[Field] | undefined;
 };
@@ -44,7 +44,7 @@ export async function createConfiguration(
   return database.transaction(once(work)).catch(whenTaken({ outcome: 'name-taken' }));
 }
 
-/** Changes what `change` names. Value and type must fit together afterwards, whichever of them is new. */
+/** Changes the fields of `change`. Value and type must match afterwards, whichever of them is new. */
 export async function updateConfiguration(
   database: Database,
   name: string,

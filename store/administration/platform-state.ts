@@ -1,4 +1,4 @@
-/** What operators watch over all sessions, in one look for `/metrics`. */
+/** What operators watch over all sessions, in one read for `/metrics`. */
 import type { Database } from '../connection/database.ts';
 
 export interface PlatformState {
@@ -6,10 +6,10 @@ export interface PlatformState {
   readonly queues: ReadonlyArray<{
     readonly template: string;
     readonly tasks: number;
-    /** How long the task that is claimed next could have been claimed. */
+    /** How long the next task has been claimable. */
     readonly oldestSeconds: number;
   }>;
-  /** Sessions whose last change their workflow has not looked at, and for how long the longest. */
+  /** Sessions whose last change their workflow has not reconciled, and for how long the longest. */
   readonly sessionsWanted: number;
   readonly wantedOldestSeconds: number;
   /** Uploads of projects with queued ingestion that are not published yet. */
@@ -18,10 +18,10 @@ export interface PlatformState {
 }
 
 const maxTemplates = 200;
-/** Within the limit of whoever waits for the scrape, so that no look goes on for nobody. */
+/** Below the scraper's own time limit, so that no read outlives its scrape. */
 const limitMs = 1_500;
 
-/** Each part goes by an index: of queued runs by template and rank, of wanted sessions, of queued uploads by id. */
+/** Each part uses an index: of queued runs by template and rank, of wanted sessions, of queued uploads by id. */
 const stateStatement = `
   with queue as materialized (
     select r.template_name as template, count(*) as tasks from node_run r
@@ -47,7 +47,7 @@ const stateStatement = `
          greatest(0, coalesce(extract(epoch from clock_timestamp() - uploads.since), 0))::float8 as uploads_oldest_seconds
     from wanted, uploads`;
 
-/** One look; fails when the database takes longer than one and a half seconds. */
+/** One read; fails when the database takes longer than one and a half seconds. */
 export async function readPlatformState(database: Database): Promise<PlatformState> {
   return database.transaction(async (tx) => {
     void tx.pipelined(`set local statement_timeout = ${limitMs}`);

@@ -9,7 +9,7 @@ import { Project } from '../entities/project.ts';
 import { SessionTemplate } from '../entities/session-template.ts';
 import { noteAudited } from './audit-scope.ts';
 
-/** What a caller may set. In an update, what is absent stays as it is. */
+/** What a caller may set. In an update, absent fields stay unchanged. */
 export interface ProjectFields {
   readonly title: string;
   readonly description?: string | undefined;
@@ -35,7 +35,7 @@ export async function findProject({ em }: EntityReader, id: number): Promise<Pro
   return (await em.findOne(Project, id, { populate })) ?? undefined;
 }
 
-/** What a session shows of its project. */
+/** The project's fields that a session shows. */
 export interface ShownProject
   extends Pick<
     Project,
@@ -94,7 +94,7 @@ export async function createProject(
   return database.transaction(once(work, ({ outcome }) => outcome === 'saved'));
 }
 
-/** Changes what `fields` names and leaves the rest. */
+/** Changes the given fields only. */
 export async function updateProject(
   database: Database,
   id: number,
@@ -116,7 +116,7 @@ export async function updateProject(
   });
 }
 
-/** What a project is to refer to, locked so that it stays; undefined where nothing is said. */
+/** The object that a project is to refer to, locked so that it stays; undefined where none is given. */
 async function referred(em: SqlEntityManager, fields: Partial<ProjectFields>) {
   const { ownerId, defaultSessionTemplateId: templateId } = fields;
   const stays = { lockMode: LockMode.PESSIMISTIC_READ };

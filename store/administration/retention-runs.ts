@@ -1,4 +1,4 @@
-/** Runs of retention as rows: asked for, taken by one worker, taken up again when that one died. */
+/** Runs of retention as rows: requested, acquired by one worker, and acquired again when that worker died. */
 import type { Queryable } from '../connection/database.ts';
 
 export interface RetentionRun {
@@ -26,7 +26,7 @@ export async function listRetentionRuns(database: Queryable, limit: number): Pro
   );
 }
 
-/** Asks for a run; one that is open already is the answer then. */
+/** Requests a run; returns the open one if there is one. */
 export async function requestRetentionRun(
   database: Queryable,
   requestedBy: string | null,
@@ -44,7 +44,7 @@ export async function requestRetentionRun(
   }
 }
 
-/** The open run, marked started. @param everyHours makes one when the last was asked for so long ago; 0: never */
+/** The open run, marked started. @param everyHours makes one when the last request is this old; 0: never */
 export async function acquireRetentionRun(
   database: Queryable,
   everyHours: number,

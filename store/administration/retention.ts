@@ -1,11 +1,11 @@
 /**
- * What a project's `retentionDays` lets go. The dry run and the real one ask the same statements; the real one asks again
- * for each session under its locks, so that what came meanwhile is seen.
+ * What a project's `retentionDays` expires. The dry run and the real one use the same statements; the real one repeats
+ * them for each session under its locks, so that it sees later changes.
  *
- * A session goes when nothing has happened in it for so long: it was made, closed, its window ended, its outputs were
- * written and its runs queued and ended before. It stays while it is frozen, backs a system dashboard, a task of it is
- * held, an upload to it is queued or under way. Of a session that stays, outputs go that are as old, but for the newest of
- * each node, and what an open run or a later node still has to read.
+ * A session expires when nothing has happened in it for that long: it was made, closed, its window ended, its outputs
+ * were written and its runs queued and ended before. It stays while it is frozen, backs a system dashboard, a task of
+ * it is held, an upload to it is queued or under way. In a session that stays, outputs of that age expire, except the
+ * newest of each node and those that an open run or a later node still has to read.
  */
 
 import type { Database, Queryable, Tx } from '../connection/database.ts';
@@ -57,7 +57,7 @@ export interface ExpiredOutputs {
   readonly bytes: number;
 }
 
-/** Sessions that go now, by id. @param after the last of the page before */
+/** Sessions that expire now, by id. @param after the last of the page before */
 export async function listExpiredSessions(
   database: Queryable,
   after: string | null,
@@ -76,7 +76,7 @@ export async function listExpiredSessions(
   );
 }
 
-/** Sessions that stay, with how much of each goes now, by id. @param after the last of the page before */
+/** Sessions that stay, with how much of each expires now, by id. @param after the last of the page before */
 export async function listExpiredOutputs(
   database: Queryable,
   after: string | null,
@@ -100,14 +100,14 @@ export interface Removed {
 }
 const nothing: Removed = { sessions: 0, outputs: 0, bytes: 0 };
 
-/** Deletes a session if it still is one that goes; what it holds is counted under its locks. */
+/** Deletes a session if it is still expired; what it holds is counted under its locks. */
 export async function deleteExpiredSession(
   database: Database,
   runId: number,
   sessionId: string,
 ): Promise<Removed> {
   const removed = await holdSession(database, { sessionId }, async (tx) => {
-    // Whoever is about to write to a node, or to begin an upload to it, is waited for, and then seen.
+    // Waits for every transaction that writes to a node or begins an upload to it, and then sees its rows.
     await tx.query('select 1 from node_instance where session_id = $1 order by id for update', [sessionId]);
     const [session] = await tx.query<{ outputs: number; bytes: number }>(
       `select count(o.id)::int as outputs, coalesce(sum(o.size_bytes), 0)::float8 as bytes
@@ -129,7 +129,7 @@ export async function deleteExpiredSession(
   return removed ?? nothing;
 }
 
-/** Deletes one batch of a session's outputs that go. Call it again while it deletes something. */
+/** Deletes one batch of a session's expired outputs. Call it again while it deletes something. */
 export async function deleteExpiredOutputs(
   database: Database,
   runId: number,
@@ -171,7 +171,7 @@ export async function deleteExpiredOutputs(
   return removed ?? nothing;
 }
 
-/** What a run has done stands in its row together with what it did. */
+/** A run's counts are committed together with its deletions. */
 async function counted(tx: Tx, runId: number, removed: Removed): Promise<Removed> {
   await tx.query(
     `update retention_run set sessions = sessions + $2, outputs = outputs + $3, bytes = bytes + $4::bigint

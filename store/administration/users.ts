@@ -20,7 +20,7 @@ export async function ensureUsers(
   people: readonly { readonly externalId: string; readonly type: string }[],
 ): Promise<void> {
   if (people.length === 0) return;
-  // In one order for everybody, so that two who do this at once do not wait for each other in a circle.
+  // In one fixed order, so that two concurrent calls cannot deadlock.
   await database.query(
     `insert into platform_user as u (external_id, type)
      select external_id, type from unnest($1::uuid[], $2::text[]) as p (external_id, type) order by external_id

@@ -2,10 +2,10 @@
  * The one way to PostgreSQL, for all of `store/`.
  *
  * What people administer are entities (`store/entities`: projects, users, ingests, reports, configuration, system
- * dashboards, data sources), read and written through an entity manager and its unit of work. What the platform does with
- * many rows at once or many times a second is plain SQL: runs, outputs, sessions, search, runners, the publication of
- * manifests, and what every session or upload asks for of its project or data source. Both go through one transaction: a
- * {@link Tx} has statements and an entity manager, on one connection, with one audit entry
+ * dashboards, data sources), read and written through an entity manager and its unit of work. What the platform does
+ * with many rows at once or many times a second is plain SQL: runs, outputs, sessions, search, runners, the publication
+ * of manifests, and what every session or upload reads of its project or data source. Both go through one transaction:
+ * a {@link Tx} has statements and an entity manager, on one connection, with one audit entry
  * (docs/architecture/015-entities-and-statements.md).
  *
  * Serialisation failures, deadlocks and lock time-outs are tried again, so work in a transaction must be free of effects
@@ -34,7 +34,7 @@ export interface DatabaseSettings {
 const workingOptions =
   '-c work_mem=16MB -c lock_timeout=2000 -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000';
 
-/** Transactions that the database asks to run again: serialisation failures, deadlocks and lock time-outs. */
+/** Transactions that must run again: serialisation failures, deadlocks and lock time-outs. */
 const conflicts: Tries = { maxTries: 6, firstPauseMs: 14, mayPass: isConflict };
 
 export class Database implements Reader, EntityReader {
@@ -55,7 +55,7 @@ export class Database implements Reader, EntityReader {
       max: settings.poolSize ?? 16,
       connectionTimeoutMillis: 5_000,
       idleTimeoutMillis: 60_000,
-      // With the default of 4 MB a search that finds much keeps whole pages in mind and looks at each of their rows.
+      // With the default of 4 MB a search that finds much remembers whole pages and checks each of their rows.
       options: workingOptions,
       pipeline: true,
       // pg's types of `Client` in a pool's options are of its own class.
@@ -86,8 +86,8 @@ export class Database implements Reader, EntityReader {
   }
 
   /**
-   * Runs `work` in one transaction (READ COMMITTED), again when the database asks for it.
-   * What `work` throws rolls back and passes on.
+   * Runs `work` in one transaction (READ COMMITTED), again when the database requires it. What `work` throws rolls back
+   * and passes on.
    */
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     return tryAgain(conflicts, () => this.once(work));
@@ -108,7 +108,7 @@ export class Database implements Reader, EntityReader {
       if (entries !== undefined) audit?.committed(await entries);
       return result;
     } catch (error) {
-      // The first error is the one to tell; a connection that cannot roll back is not used again.
+      // The first error is the one to report; a connection that cannot roll back is not used again.
       await client.query('rollback').catch((failure: Error) => {
         broken = failure;
       });
@@ -174,7 +174,7 @@ class Pipeline implements Tx, StatementSink {
   pipelined<R>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
     (this.client as unknown as PreparingClient).gather();
     const rows = this.query<R>(statement, parameters);
-    // Told by `failure`, if by nobody else.
+    // `failure` reports it if no other code does.
     rows.catch(() => {});
     this.sentAhead.push(rows);
     return rows;
@@ -188,13 +188,13 @@ class Pipeline implements Tx, StatementSink {
     this.effects.push(() => this.database.onSessionChanged(change));
   }
 
-  /** What failed first of all that was sent ahead; what came behind it failed only because of it. */
+  /** The first failure of the statements sent ahead; later statements failed only because of it. */
   async failure(): Promise<Error | undefined> {
     const settled = await Promise.allSettled(this.sentAhead);
     return settled.find((result) => result.status === 'rejected')?.reason as Error | undefined;
   }
 
-  /** A transaction in which something failed answers a commit by rolling back, without an error of its own. */
+  /** After a failure in a transaction, the server answers a commit by rolling back, without an error. */
   async commit(): Promise<void> {
     const { command } = await this.client.query('commit');
     if (command !== 'COMMIT') throw new Error('The transaction was rolled back.');

@@ -3,8 +3,8 @@
  * or doubled there. Without `FAILPOINT` and `FAILPOINT_DIR` a failpoint costs a comparison.
  *
  * `FAILPOINT=<name>` crashes the process each time that the point is reached. `FAILPOINT_DIR=<path>` names a folder in
- * which a file of the point's name holds the action while the point is armed; who reaches it first removes the file and
- * acts.
+ * which a file of the point's name holds the action while the point is armed; the first process to reach it removes the
+ * file and acts.
  */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ export const failpoints = {
   'upload-stored': 'S3 put, before the commit',
   /** The upload's transaction has committed, its session's workflow was not notified. */
   'upload-committed': 'commit of an upload, before the signal and the answer',
-  /** An upload stands in its project's queue, it was not acknowledged. */
+  /** An upload is in its project's queue, it was not acknowledged. */
   'upload-queued': 'commit of a queued upload, before the answer',
   /** A managed ingest made or fed a session, it was not acknowledged. */
   'ingest-fed': 'commit of an ingest, before the answer',
@@ -29,7 +29,7 @@ export const failpoints = {
   'task-output-stored': 'S3 put of an output, before the commit',
   /** A task's output has committed, the runner was not answered. */
   'task-output-committed': 'commit of an output, before the answer',
-  /** The store has made an object of its parts, the output is not written. */
+  /** The store has assembled an object from its parts, the output is not written. */
   'multipart-completed': 'S3 multipart complete, before the commit',
   /** The watermark has moved with what it publishes, the runner was not answered. */
   'watermark-committed': 'commit of a watermark, before the answer',
@@ -37,25 +37,25 @@ export const failpoints = {
   'end-committed': 'commit of an outcome, before the signal and the answer',
   /** A reprocess has committed, the session's workflow was not notified. */
   'reprocess-committed': 'commit of a reprocess, before the signal and the answer',
-  /** A look at a session is noted in the database, Temporal was not answered. */
+  /** A reconcile of a session is recorded in the database, Temporal was not answered. */
   'session-advanced': 'commit of a look, before the answer to Temporal',
   /** A shared session is opened or joined, its window's workflow was not notified. */
   'shared-committed': 'commit of a join, before the signal and the answer',
   /** A session is closed, its window's workflow was not notified. */
   'close-committed': 'commit of a close, before the signal and the answer',
-  /** The end of a window is noted in the database, Temporal was not answered. */
+  /** The end of a window is recorded in the database, Temporal was not answered. */
   'window-ended': 'commit of the end of a window, before the answer to Temporal',
-  /** A session's rows are gone, its objects and its workflow stand. */
+  /** A session's rows are gone, its objects and its workflow still exist. */
   'session-deleted': 'commit of a deletion, before objects and workflow go',
   /** An object is deleted, the queue of deletions still holds its row. */
   'object-deleted': 'S3 delete, before its row goes',
-  /** What a call under an idempotency key makes has committed, its reply was not kept. */
+  /** The work of a call under an idempotency key has committed, its reply was not saved. */
   'key-made': 'commit of what a key makes, before its reply is kept',
 } as const;
 
 export type Failpoint = keyof typeof failpoints;
 
-/** `crash`: as `kill -9`. `error`: an exception. `delay`: {@link delayMs} in which the process goes on with other work. */
+/** `crash`: as `kill -9`. `error`: an exception. `delay`: {@link delayMs} in which the process continues other work. */
 export const failActions = ['crash', 'error', 'delay'] as const;
 type FailAction = (typeof failActions)[number];
 

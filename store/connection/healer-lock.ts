@@ -6,7 +6,7 @@ export async function withHealerLock(database: Database, work: () => Promise<voi
 }
 
 /**
- * Runs `work` when no other process does; else does nothing. The lock belongs to a connection and dies with it.
+ * Runs `work` unless another process is running it. The lock belongs to a connection and dies with it.
  * @param key one of `advisoryLocks`
  */
 export async function withLock(database: Database, key: number, work: () => Promise<void>): Promise<void> {

@@ -20,8 +20,8 @@ const acquireTries = 3;
 const renewEveryMs = (limits.idempotencyKeyLeaseSeconds * 1_000) / 3;
 
 /**
- * The work of the transaction in which a call makes what it is to make. Under an idempotency key it is done once: its
- * result is committed with the key, and a repeat whose first answer got lost gets that result without doing the work.
+ * The work of the transaction in which a call creates something. Under an idempotency key it is done once: its result
+ * is committed with the key, and a repeat whose first answer got lost gets that result without doing the work.
  * @param isMade false for a result that made nothing, which is a refusal
  */
 export function once<W extends Tx, T>(
@@ -52,17 +52,17 @@ async function markMade(tx: Tx, hold: KeyHold, result: unknown): Promise<void> {
     body?.sha256 ?? null,
     body?.sizeBytes ?? null,
   ]);
-  // This process stood still for longer than its lease, and another request is at work under the key.
+  // This process stalled for longer than its lease, and another request holds the key.
   if (marked.length === 0) throw new Problem('idempotencyKeyBusy', { headers: { 'retry-after': '1' } });
 }
 
-/** Whether this call's key has made something already, so that what would refuse to make it again is no matter. */
+/** Whether this call's key has already made something, so that checks against making it again do not apply. */
 export function isMadeAlready(): boolean {
   return (holds.getStore()?.made ?? null) !== null;
 }
 
 /**
- * Says what a streamed body was, before anything is made of it.
+ * Reports the digest of a streamed body before anything is made from it.
  * @throws Problem `idempotencyKeyReused` for another body than that under the same key
  */
 export function noteKeyedBody({
@@ -126,7 +126,7 @@ export class IdempotencyKeys implements KeyLedger {
     await this.#end(hold, statements.release, [hold.caller, hold.keyDigest, hold.holder]);
   }
 
-  /** What is made is made: where this fails the lease ends by itself, and a repeat makes the reply anew. */
+  /** The result is already committed: where this fails the lease expires, and a repeat makes a new reply. */
   async #end(hold: KeyHold, statement: string, values: readonly unknown[]): Promise<void> {
     this.#held.delete(hold);
     if (this.#held.size === 0) this.close();
@@ -146,7 +146,7 @@ export class IdempotencyKeys implements KeyLedger {
         held.map(({ keyDigest }) => keyDigest),
         held.map(({ holder }) => holder),
       ])
-      // The next one is in time still.
+      // The next one still comes in time.
       .catch(() => undefined);
   }
 
@@ -156,7 +156,7 @@ export class IdempotencyKeys implements KeyLedger {
   }
 }
 
-/** Removes keys whose day is over. @returns their number */
+/** Removes expired keys. @returns their number */
 export async function sweepIdempotencyKeys(database: Queryable): Promise<number> {
   for (let removed = 0; ; ) {
     const batch = (await database.query(statements.sweep)).length;

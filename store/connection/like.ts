@@ -1,4 +1,4 @@
-/** A text for a LIKE pattern in which every character stands for itself. */
+/** A text for a LIKE pattern in which every character is literal. */
 export function escapeLike(text: string): string {
   return text.replaceAll(/[\\%_]/g, '\\$&');
 }

@@ -1,18 +1,18 @@
 /**
- * A connection of its own that LISTENs, replaced by itself when it breaks or falls silent. What is announced while
- * there is none goes unheard, so users of it look by themselves now and then.
+ * A dedicated connection that LISTENs and is replaced when it breaks or falls silent. Notifications sent while there is
+ * none are lost, so its users also poll now and then.
  */
 import pg from 'pg';
 import type { Database, Row } from './database.ts';
 
-/** A connection that answers nothing for so long is replaced. */
+/** A connection that answers nothing for this long is replaced. */
 const silentMs = 2_000;
 const reconnectMs = 250;
 
 export interface ListenerEvents {
-  /** The connection stands (again): what was announced before went unheard. */
+  /** Connected (again): notifications sent before are lost. */
   connected(): void;
-  /** The connection is lost, or could not be made; it is tried again by itself. */
+  /** The connection is lost, or could not be made; the listener tries again. */
   lost(error: Error): void;
 }
 
@@ -25,7 +25,7 @@ export class Listener {
   #pause: { timer: NodeJS.Timeout; end: () => void } | undefined;
   #isStopped = false;
 
-  /** @param channels what to do with an announcement, by channel: constant names, never a caller's text */
+  /** @param channels the handler of each channel's notifications: constant names, never a caller's text */
   constructor(
     database: Database,
     channels: Readonly<Record<string, (payload: string) => void>>,
@@ -51,7 +51,7 @@ export class Listener {
   }
 
   /**
-   * Asks on the listening connection, which is replaced when it does not answer; while there is none, on one of the
+   * Queries on the listening connection, which is replaced when it does not answer; while there is none, on one of the
    * pool.
    */
   async query<R extends Row>(statement: string, parameters: readonly unknown[]): Promise<R[]> {
@@ -79,7 +79,7 @@ export class Listener {
         await client.end();
       } catch (error) {
         this.#events.lost(error as Error);
-        // Not awaited: on a dead connection it would take the system's own time.
+        // Not awaited: on a dead connection it would wait for the system's own time-out.
         client.end().catch(() => undefined);
       }
       this.#client = undefined;
@@ -87,7 +87,7 @@ export class Listener {
     }
   }
 
-  /** Resolves when the connection was ended in order, rejects when it broke. */
+  /** Resolves when the connection was closed, rejects when it broke. */
   async #listen(client: pg.Client): Promise<void> {
     const over = new Promise<void>((resolve, reject) => {
       client.on('error', reject);

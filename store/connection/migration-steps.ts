@@ -1,7 +1,7 @@
 /**
  * Stepwise migrations: files that begin with `-- stepwise`. Their statements run one after another, each outside of a
- * transaction with the others, so that none holds a lock while the next one works. Each can be repeated: a migration that
- * was killed starts again at its first statement and finds what is done.
+ * transaction with the others, so that none holds a lock while the next one runs. Each can be repeated: a migration
+ * that was killed starts again at its first statement and skips what is done.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
@@ -11,8 +11,8 @@ const pauseMs = { least: 100, most: 700 } as const;
 const conflictLimitMs = 300_000;
 
 /**
- * A transaction of a migration. Whoever waits for a lock on a whole table holds up all who come after, so it waits for a
- * moment, lets everybody pass, and tries again, for five minutes.
+ * A transaction of a migration. A waiting table lock blocks every later request on the table, so this waits briefly,
+ * lets the others pass, and tries again, for five minutes.
  */
 export async function inTransaction<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
   const deadlineMs = Date.now() + conflictLimitMs;
@@ -23,7 +23,7 @@ export async function inTransaction<T>(client: pg.Client, work: () => Promise<T>
       await client.query('commit');
       return result;
     } catch (error) {
-      // The first error is the one to tell.
+      // The first error is the one to report.
       await client.query('rollback').catch(() => undefined);
       if (!isConflict(error) || Date.now() > deadlineMs) throw error;
       await delay(pauseMs.least + Math.random() * (pauseMs.most - pauseMs.least));
@@ -35,28 +35,28 @@ export const isStepwise = (text: string) => /^-- stepwise\b/.test(text);
 
 const index = /^create (?:unique )?index concurrently (\w+)\s+on (?:(\w+)\.)?\w+/i;
 const batch = /:batch\((\w+(?:\.\w+)?)\)/g;
-/** They take no lock that stops writers, and can be repeated. */
+/** They acquire no lock that blocks writers, and can be repeated. */
 const repeatable = /^(drop index concurrently if exists|alter table \S+ validate constraint)\s/i;
 
-/** Blocks of a table that one transaction changes: at first, and as many more as it stays within the time for. */
+/** Blocks of a table that one transaction changes: at first, and then as many as fit in the time. */
 const firstBlocks = 16;
 const maxBlocks = 4_096;
 const batchMs = 100;
-/** Rows that move while a pass goes on are met by the next one. Where there are always some, new rows are not yet right. */
+/** The next pass finds rows that move during this one. If there are always some, new rows are not yet right. */
 const maxPasses = 20;
 
-/** Runs a stepwise migration. @throws Error for a statement that may not stand in one */
+/** Runs a stepwise migration. @throws Error for a statement that is not allowed in one */
 export async function runSteps(client: pg.Client, text: string): Promise<void> {
   for (const step of stepsOf(text)) {
     const [, name, schema = 'public'] = index.exec(step) ?? [];
     if (name !== undefined) await buildIndex(client, step, `${schema}.${name}`);
-    // What waits here stops no writer, so it may wait for as long as somebody reads.
+    // A wait here blocks no writer, so it may last as long as there are readers.
     else if (repeatable.test(step)) await client.query(step);
     else await runInBatches(client, step);
   }
 }
 
-/** The statements of a file. @throws Error for one that may not stand in it */
+/** The statements of a file. @throws Error for one that is not allowed in it */
 export function stepsOf(text: string): string[] {
   const steps = text
     .replace(/--.*$/gm, '')
@@ -76,12 +76,15 @@ async function buildIndex(client: pg.Client, statement: string, name: string): P
     [name],
   );
   if (rows[0]?.isValid === true) return;
-  // What a build leaves that was killed: it is kept up by every write, and never read.
+  // What a killed build leaves: every write maintains it, and no query reads it.
   if (rows.length > 0) await client.query(`drop index concurrently ${name}`);
   await client.query(statement);
 }
 
-/** Each batch is a transaction of its own over some blocks of the table: no index is needed, and none grows with the table. */
+/**
+ * Each batch is a transaction of its own over some blocks of the table: it needs no index and does not grow with the
+ * table.
+ */
 async function runInBatches(client: pg.Client, step: string): Promise<void> {
   const table = [...step.matchAll(batch)][0]?.[1];
   for (let pass = 1; ; pass++) {

@@ -2,8 +2,8 @@
  * The one migrator, for the platform's tables and for those of the authentication service. Migrations are numbered SQL
  * files; a table holds the names of those that ran. How to write one: docs/operations/upgrade.md.
  *
- * The number orders migrations and the words behind it identify them: a database whose migrations had other numbers in an
- * earlier version goes on with the new one.
+ * The number orders migrations and the words behind it identify them: a database whose migrations had other numbers in
+ * an earlier version continues with the new one.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ export interface Migration {
 
 /** The migrations of one service. */
 export interface MigrationSet {
-  /** As operators read it: what is migrated, which product does not know it, which program migrates it. */
+  /** In words for operators: what is migrated, which product does not know it, which program migrates it. */
   readonly place: string;
   readonly product: string;
   readonly program: string;
@@ -52,15 +52,15 @@ const isSame = (one: string) => (other: string) => wordsOf(one) === wordsOf(othe
 /** A connection as migrations need it. The caller ends it. */
 export async function connectToMigrate(databaseUrl: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'migration', options });
-  // A connection that breaks is told by the statement that needs it.
+  // The statement that needs a broken connection reports it.
   client.on('error', () => undefined);
   await client.connect();
   return client;
 }
 
 /**
- * Runs what is missing and returns its names. Waits while another process does the same. Services may be at work
- * meanwhile: what does not get a lock at once lets everybody pass and tries again, for five minutes.
+ * Runs the missing migrations and returns their names. Waits while another process does the same. Services may run
+ * meanwhile: a migration that does not get a lock at once lets the others pass and tries again, for five minutes.
  */
 export async function runMigrations(client: pg.Client, set: MigrationSet): Promise<string[]> {
   await acquire(client, set.lock);
@@ -68,7 +68,7 @@ export async function runMigrations(client: pg.Client, set: MigrationSet): Promi
   if (ran.length === 0) await client.query(set.tableDefinition);
   const pending = set.migrations.filter(({ name }) => !ran.some(isSame(name)));
   for (const { name, text } of pending) {
-    // Each step of a stepwise migration can be repeated, and is, where the process ends before the note.
+    // Each step of a stepwise migration can be repeated, and is when the process ends before the record is written.
     if (isStepwise(text)) await runSteps(client, text);
     await inTransaction(client, async () => {
       if (!isStepwise(text)) await client.query(text);
@@ -78,7 +78,7 @@ export async function runMigrations(client: pg.Client, set: MigrationSet): Promi
   return pending.map(({ name }) => name);
 }
 
-/** By asking again: one who waits in a statement would hold up an index that is built concurrently. */
+/** By polling: a statement that waits would block a concurrent index build. */
 async function acquire(client: pg.Client, lock: number): Promise<void> {
   for (;;) {
     const { rows } = await client.query('select pg_try_advisory_lock($1) as locked', [lock]);
@@ -88,8 +88,8 @@ async function acquire(client: pg.Client, lock: number): Promise<void> {
 }
 
 /**
- * Notes that a migration ran. Processes of an earlier version can no longer start then, so that the names of those before
- * may follow their files.
+ * Records that a migration ran. Processes of an earlier version can no longer start then, so the names of earlier
+ * migrations may follow their files.
  */
 async function note(client: pg.Client, set: MigrationSet, ran: readonly string[], name: string) {
   const present = ran.map((old) => set.migrations.find((one) => isSame(one.name)(old))?.name ?? old);
@@ -101,7 +101,7 @@ async function note(client: pg.Client, set: MigrationSet, ran: readonly string[]
   await client.query(`insert into ${set.table} (name) values ($1)`, [name]);
 }
 
-/** The names of migrations that ran, of whichever version: none on an empty database. */
+/** The names of migrations that ran, of any version: none on an empty database. */
 export async function ranNames(
   { table }: MigrationSet,
   query: (text: string) => Promise<ReadonlyArray<{ readonly name: string }>>,
@@ -115,7 +115,7 @@ export async function ranNames(
 }
 
 /**
- * For a process that starts: it begins on no schema that it does not know, or that lacks something.
+ * For a starting process: it refuses a schema that it does not know or that lacks something.
  * @throws SettingsError, with the sentence for the operator
  */
 export function requireSchema(set: MigrationSet, ran: readonly string[]): void {

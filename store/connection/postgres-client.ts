@@ -45,7 +45,7 @@ export class PreparingClient extends pg.Client {
     });
   }
 
-  /** What is sent from now to the end of this turn of the event loop goes out in one write. */
+  /** Statements sent from now to the end of this turn of the event loop go out in one write. */
   gather(): void {
     const { stream } = (this as unknown as { readonly connection: { readonly stream: Socket } }).connection;
     stream.cork();
@@ -57,7 +57,7 @@ type QueryCallback = (error: Error | undefined, result: pg.QueryResult) => void;
 
 function queryOf({ text, values, isPrepared }: Statement, callback: QueryCallback): StatementQuery {
   const name = isPrepared ? statementName(text) : undefined;
-  // The types of pg's constructor know no callback.
+  // The types of pg's constructor have no callback.
   const config = { name, text, values: values.length > 0 ? values : undefined, callback } as pg.QueryConfig;
   return new StatementQuery(config);
 }

@@ -1,4 +1,4 @@
-/** What statements are sent through: the database itself, a connection that only reads, a transaction. */
+/** The interfaces for statements: the database itself, a read-only connection, a transaction. */
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import type { SessionChange } from '../../domain/sessions/session-change.ts';
 
@@ -6,15 +6,17 @@ export type Row = Record<string, unknown>;
 
 /** What both a transaction and the database itself offer. */
 export interface Queryable {
-  /** Runs one statement with `$1`-style parameters. Statements are constant texts: nothing of a caller's stands in them. */
+  /**
+   * Runs one statement with `$1`-style parameters. Statements are constant texts: they never contain a caller's text.
+   */
   query<R = Row>(statement: string, parameters?: readonly unknown[]): Promise<R[]>;
 }
 
-/** What whoever only reads works with: the database itself, or a connection that can do no more. */
+/** The interface for code that only reads: the database itself, or a read-only connection. */
 export interface Reader extends Queryable {
   /**
-   * Runs a statement whose text depends on what is asked for, or whose best plan depends on the values: it is planned
-   * for these values and not kept.
+   * Runs a statement whose text depends on the request, or whose best plan depends on the values: it is planned for
+   * these values and not prepared.
    */
   queryUnprepared<R = Row>(statement: string, parameters?: readonly unknown[]): Promise<R[]>;
 }
@@ -27,14 +29,14 @@ export interface EntityReader {
 /** One transaction. Changes of its entities are written by `em.flush()`, at the latest before the commit. */
 export interface Tx extends Queryable, EntityReader {
   /**
-   * Sends a statement without waiting for what went before it: what is sent together costs one way there and back.
-   * Its failure fails the transaction, also when nobody waits for the rows.
+   * Sends a statement without waiting for what went before it: statements sent together cost one round trip. Its
+   * failure fails the transaction, even when no code awaits the rows.
    */
   pipelined<R = Row>(statement: string, parameters?: readonly unknown[]): Promise<R[]>;
-  /** Called once when the transaction is committed, and never for a try of it that was not. It must not throw. */
+  /** Called once when the transaction is committed, and never for a try that rolled back. It must not throw. */
   onCommit(effect: () => void): void;
-  /** Once the transaction is committed, `Database.onSessionChanged` hears of the change. */
+  /** Once the transaction is committed, `Database.onSessionChanged` gets the change. */
   announce(change: SessionChange): void;
-  /** Marks what needs a transaction: statements that belong together. */
+  /** Marks code that needs a transaction: statements that belong together. */
   readonly isTransaction: true;
 }

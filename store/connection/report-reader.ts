@@ -1,4 +1,4 @@
-/** The connection that report downloads read by where operators gave them one of their own: `REPORT_DATABASE_URL`. */
+/** The connection of report downloads, where operators gave them one of their own: `REPORT_DATABASE_URL`. */
 import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
 import { isDatabaseAway } from '../../domain/network/database-fault.ts';
@@ -10,16 +10,16 @@ import type { EntityReader, Queryable, Reader, Row } from './database.ts';
 import { entityManager } from './entity-manager.ts';
 import { PreparingClient, Statement } from './postgres-client.ts';
 
-/** A report asks for one batch after the other and holds no connection while its rows are written. */
+/** A report reads one batch after the other and holds no connection while its rows are written. */
 const poolSize = 4;
-/** So many reports at once wait for each other, which is better than one that breaks off. */
+/** More reports than this wait for each other, which is better than a report that is cut off. */
 const waitMs = 30_000;
 /** Whatever the role may do, these sessions only read. */
 const options =
   '-c default_transaction_read_only=on -c work_mem=16MB -c lock_timeout=2000 -c statement_timeout=60000';
-/** Tells one platform's database from another's, and is the same in a copy that follows it. */
+/** Distinguishes one platform's database from another's, and is the same in a replica. */
 const firstMigration = 'select name, executed_at from platform_migration order by id limit 1';
-/** Class 53: the server has no connection left. Nothing of what an operator wrote is wrong then. */
+/** Class 53: the server has no connection left. The operator's settings are not at fault then. */
 const isServerFull = (error: unknown) => /^53/.test((error as { readonly code?: string }).code ?? '');
 
 export class ReportReader implements Reader, EntityReader {
@@ -58,8 +58,8 @@ export class ReportReader implements Reader, EntityReader {
   }
 
   /**
-   * Whether a report could be read, and of the same platform, to be asked before the process works. Returns why that
-   * cannot be told now, when a database is merely away: reports fail until it is back.
+   * Checks, before the process starts work, that reports can be read, and from the same platform. Returns why that is
+   * unknown when a database is merely unavailable: reports fail until it is back.
    * @throws SettingsError, with the sentence for the operator
    */
   async check(platform: Queryable): Promise<Error | undefined> {

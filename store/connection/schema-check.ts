@@ -5,8 +5,8 @@ import { platformMigrations } from './migrations.ts';
 import { ranNames, requireSchema } from './migrator.ts';
 
 /**
- * To be called when a process starts, before it works. A process that runs goes on while the database is brought further
- * (migrations only add). While the database is away nothing is checked: whoever needs it says so.
+ * Call this when a process starts, before its work. A running process continues while the database is migrated
+ * (migrations only add). While the database is unavailable nothing is checked: the code that needs it reports that.
  * @throws SettingsError, with the sentence for the operator
  */
 export async function checkSchema(database: Queryable): Promise<void> {

@@ -4,7 +4,7 @@ import { databaseAddress } from '../../settings/database-address.ts';
 
 export const databaseSettings = z.object({
   DATABASE_URL: databaseAddress("The platform's own database"),
-  /** Connections of one process at the most. */
+  /** Most connections of one process. */
   DATABASE_POOL_SIZE: z.coerce
     .number('must be a whole number from 2 to 200')
     .int('must be a whole number from 2 to 200')

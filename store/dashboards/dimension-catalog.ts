@@ -1,4 +1,4 @@
-/** Dimensions of all sessions, as the catalog lists them and reports go through them (contract: Dimension catalog rules). */
+/** Dimensions of all sessions, as the catalog lists them and reports read them (contract: Dimension catalog rules). */
 import type { Person } from '../../domain/sessions/participant.ts';
 import type { Queryable, Reader } from '../connection/database.ts';
 

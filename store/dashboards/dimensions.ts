@@ -17,7 +17,9 @@ export interface DimensionChannel {
   readonly realm: string;
 }
 
-/** One columnar output that a dashboard draws from. Where its bytes lie, and its description, do not go out. */
+/**
+ * One columnar output that a dashboard draws from. The place of its bytes and its description are not shown to callers.
+ */
 export interface DimensionSource {
   readonly outputId: number;
   readonly name: string;
@@ -45,7 +47,7 @@ export interface DimensionPublication {
   readonly dashboardVersion: string;
   readonly sources: readonly DimensionSource[];
   readonly layout: Record<string, unknown> | null;
-  /** One scenario instance of this name stands in the session afterwards. */
+  /** The session has one scenario instance of this name afterwards. */
   readonly scenario: { readonly name: string; readonly from: Date | null; readonly to: Date | null } | null;
 }
 
@@ -104,7 +106,7 @@ async function saveScenario(
   );
 }
 
-/** Outputs that were deleted leave the dashboards of their session: neither their channels nor their panels point nowhere. */
+/** Outputs that were deleted leave the dashboards of their session: no channel or panel points to a missing output. */
 export async function forgetSources(tx: Tx, sessionId: string, outputIds: readonly number[]): Promise<void> {
   const gone = new Set(outputIds);
   const isGone = (key: unknown) => gone.has(Number(String(key).split(':', 1)[0]));

@@ -75,12 +75,12 @@ export async function updateReport(
   return database.transaction(work).catch(whenTaken({ outcome: 'taken' }));
 }
 
-/** Definitions are few and changed rarely: whoever makes one the default does it alone. */
+/** Definitions are few and changed rarely, so changes of the default run one at a time. */
 async function lockDefinitions(tx: Tx): Promise<void> {
   await tx.query('lock table report_definition in share row exclusive mode');
 }
 
-/** @param key of the report that is the default from now on */
+/** @param key of the new default report */
 async function clearDefault(tx: Tx, key: string): Promise<void> {
   await lockDefinitions(tx);
   await tx.em.nativeUpdate(ReportDefinition, { isDefault: true, key: { $ne: key } }, { isDefault: false });

@@ -5,7 +5,7 @@ import { once } from '../connection/idempotency.ts';
 import { whenTaken } from '../entities/refusals.ts';
 import { StaticDefinition, StaticInstance } from '../entities/static-definition.ts';
 
-/** A static that the sidebar links to, with the dashboard behind it. */
+/** A static that the sidebar links to, with its dashboard. */
 interface StaticLink
   extends Pick<StaticDefinition, 'code' | 'title' | 'icon' | 'order' | 'sectionCode' | 'sectionTitle'> {
   readonly dimensionId: number;
@@ -41,7 +41,7 @@ export async function deleteStatic(database: Database, code: string): Promise<bo
   return database.transaction(async ({ em }) => (await em.nativeDelete(StaticDefinition, { code })) > 0);
 }
 
-/** Has a session back a static from now on; once more changes nothing. */
+/** Makes a session back a static; a repeat changes nothing. */
 export async function addStaticInstance(
   database: Database,
   code: string,
@@ -66,7 +66,7 @@ export async function addStaticInstance(
   return database.transaction(once(work, (outcome) => outcome === 'added'));
 }
 
-/** Ends that a session backs a static; false when it did not. */
+/** Stops a session from backing a static; false when it did not. */
 export async function removeStaticInstance(
   database: Database,
   code: string,

@@ -25,7 +25,7 @@ const IngestSchema = defineEntity({
     /** The keyed digest of the secret, and its last four characters. */
     secretDigest: p.blob().$type<Buffer>(),
     secretHint: p.text(),
-    /** Whom the sessions that it makes belong to. */
+    /** Owner of the sessions that it makes. */
     createdBy: p.uuid(),
     createdByKey: p.text(),
     ...times,

@@ -1,4 +1,4 @@
-/** What the database refuses, as results. The transaction is rolled back then. */
+/** Refusals of the database as results. The transaction is rolled back then. */
 import { ForeignKeyConstraintViolationException, UniqueConstraintViolationException } from '@mikro-orm/core';
 
 type Refusal = typeof UniqueConstraintViolationException | typeof ForeignKeyConstraintViolationException;
@@ -11,7 +11,7 @@ const refused =
     throw error;
   };
 
-/** For `catch`: another one has the name, or the place. */
+/** For `catch`: the name or place is taken. */
 export const whenTaken = refused(UniqueConstraintViolationException);
-/** For `catch`: something refers to it. */
+/** For `catch`: it is still referred to. */
 export const whenReferred = refused(ForeignKeyConstraintViolationException);

@@ -9,7 +9,7 @@ const ReportDefinitionSchema = defineEntity({
     key: p.text().primary(),
     name: p.text(),
     configurationKey: p.text().unique(),
-    /** What the name of a downloaded file begins with. */
+    /** Prefix of the names of downloaded files. */
     fileName: p.text(),
     dimensionNameFilter: p.text(),
     isDefault: p.boolean(),

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { times } from './times.ts';
 
-/** What projects and ingests refer to; written by store/registry/session-templates.ts. */
+/** The template that projects and ingests refer to; written by store/registry/session-templates.ts. */
 const SessionTemplateSchema = defineEntity({
   name: 'SessionTemplate',
   tableName: 'session_template',

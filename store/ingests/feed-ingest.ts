@@ -19,8 +19,8 @@ export type FeedResult = PublishResult | QueueResult;
 const maxTries = 5;
 
 /**
- * Feeds an upload whose bytes stand in storage. A session that is made for it is made in the transaction that publishes
- * or queues it, so that none stays without its upload.
+ * Feeds an upload whose bytes are in storage. A new session for it is made in the transaction that publishes or queues
+ * it, so that no session is left without its upload.
  * @param sessionName of a session that is made
  * @throws PendingObjectGone; AlreadyIngested for an identified file that has made its session before
  */

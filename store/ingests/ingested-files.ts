@@ -1,6 +1,6 @@
 /**
- * What managed ingests that make a session for each upload have made: an identified file that comes again, with the same
- * bytes, type, encoding and metadata, belongs to the session that the first one made.
+ * The sessions made by managed ingests that make one for each upload: an identified file that comes again, with the
+ * same bytes, type, encoding and metadata, belongs to the session that the first one made.
  */
 import { createHash } from 'node:crypto';
 import type { Queryable, Tx } from '../connection/database.ts';
@@ -12,7 +12,7 @@ export type IngestedFile = Pick<
   'outputIdentifier' | 'contentType' | 'contentEncoding' | 'sha256' | 'metadata'
 >;
 
-/** Where a file went. */
+/** The destination of a file. */
 export interface IngestedPlace {
   readonly projectId: number;
   readonly sessionId: string;
@@ -21,7 +21,7 @@ export interface IngestedPlace {
   readonly outputId: number | null;
 }
 
-/** Thrown where a file would make a second session. */
+/** Thrown when a file would make a second session. */
 export class AlreadyIngested extends Error {
   readonly place: IngestedPlace;
 
@@ -32,7 +32,9 @@ export class AlreadyIngested extends Error {
   }
 }
 
-/** Null for a file that another upload may be like without being it: it has no identifier, or the ingest feeds sessions. */
+/**
+ * Null for a file that another upload may equal without being it: it has no identifier, or the ingest feeds sessions.
+ */
 export function fileDigest(ingest: Ingest, file: IngestedFile): Buffer | null {
   const { outputIdentifier, contentType, contentEncoding, sha256, metadata } = file;
   if (ingest.creationBehaviour !== 'NewSession' || outputIdentifier === null || sha256 === null) return null;
@@ -48,7 +50,7 @@ function ordered(value: unknown): unknown {
     .map(([name, item]) => [name, ordered(item)]);
 }
 
-/** Where this file went before; undefined when it is new. */
+/** The earlier destination of this file; undefined when it is new. */
 export async function findIngested(
   database: Queryable,
   ingest: Ingest,
@@ -90,7 +92,7 @@ export async function claimFile(tx: Tx, ingest: Ingest, file: IngestedFile): Pro
   throw new AlreadyIngested(place);
 }
 
-/** Says which session the claimed file made. */
+/** Records which session the claimed file made. */
 export async function settleFile(tx: Tx, ingest: Ingest, digest: Buffer, sessionId: string): Promise<void> {
   await tx.query('update ingest_upload set session_id = $3 where ingest_id = $1 and file_digest = $2', [
     ingest.id,

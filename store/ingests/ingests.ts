@@ -12,7 +12,7 @@ import { whenTaken } from '../entities/refusals.ts';
 import { SessionTemplate } from '../entities/session-template.ts';
 import { now } from '../entities/times.ts';
 
-/** What an operator sets. */
+/** The fields that an operator sets. */
 export interface IngestFields {
   readonly urlPath: string;
   readonly projectId: number;
@@ -77,7 +77,7 @@ export async function createIngest(
   });
 }
 
-/** Changes what `changes` names. */
+/** Changes the given fields. */
 export async function updateIngest(
   database: Database,
   id: number,
@@ -119,7 +119,7 @@ function fieldsOf(ingest: Ingest): IngestFields {
   return { urlPath, inputNode, creationBehaviour, ingestDataType, allowAnonymous, ...places };
 }
 
-/** What the fields are as columns; a refusal when one refers to nothing. */
+/** The fields as columns; a refusal when one refers to a missing object. */
 async function columnsOf(tx: Tx, fields: IngestFields) {
   const { urlPath, inputNode, creationBehaviour, ingestDataType, allowAnonymous } = fields;
   const project = await tx.em.findOne(Project, fields.projectId);

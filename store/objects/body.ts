@@ -6,12 +6,12 @@ import type { PutObjectCommand, UploadPartCommand } from '@aws-sdk/client-s3';
 export type Pieces = AsyncIterator<Buffer, void, undefined>;
 
 /**
- * The type of every object. What a caller names stands in the output's row alone: stores act on the types of some
+ * The type of every object. The caller's type is stored in the output's row alone: stores act on the types of some
  * requests (a form is parsed), and refuse others.
  */
 export const objectContentType = 'application/octet-stream';
 
-/** What is to be sent is not what came. */
+/** The bytes to be sent are not those that were received. */
 export class BytesDiffer extends Error {
   constructor() {
     super('The bytes to be sent are not those that came.');
@@ -22,8 +22,8 @@ export class BytesDiffer extends Error {
 const bodyBufferBytes = 64 * 1024;
 
 /**
- * Sends one request with pieces as its body. Pieces that fail break the request off, and their error is the one to
- * tell; a request that ends early leaves the rest unread.
+ * Sends one request with pieces as its body. A failing piece aborts the request, and its error is the one to report; a
+ * request that ends early leaves the rest unread.
  */
 export async function sendBody<T>(
   signal: AbortSignal,
@@ -32,7 +32,7 @@ export async function sendBody<T>(
 ): Promise<T> {
   const broken = new AbortController();
   let failure: unknown;
-  // The stream itself never fails: whatever the client has put around it would pass the error on to nobody.
+  // The stream itself never fails: the client's own wrappers would lose the error.
   const body = new Readable({
     highWaterMark: bodyBufferBytes,
     read() {
@@ -59,7 +59,7 @@ export function setHeaders(
   command: PutObjectCommand | UploadPartCommand,
   headers: Readonly<Record<string, string>>,
 ): void {
-  // The two stacks differ in types of input and output alone, which this step does not look at.
+  // The two stacks differ in types of input and output alone, which this step does not read.
   (command.middlewareStack as PutObjectCommand['middlewareStack']).add(
     (next) => async (step) => {
       Object.assign((step.request as { headers: Record<string, string> }).headers, headers);
@@ -77,8 +77,8 @@ const smallestPieceBytes = 16 * 1024;
 export function trailerHeaders(contentBytes: number): Record<string, string> {
   return {
     'content-encoding': 'aws-chunked',
-    // Gets the request a connection of its own: some stores leave the end of such a body unread, where the next request
-    // on the connection would begin. It also lets a store refuse before the first byte.
+    // Gives the request a connection of its own: some stores leave the end of such a body unread, where the next
+    // request on the connection would begin. It also lets a store refuse before the first byte.
     Expect: '100-continue',
     'transfer-encoding': 'chunked',
     'x-amz-content-sha256': 'STREAMING-UNSIGNED-PAYLOAD-TRAILER',
@@ -90,7 +90,7 @@ export function trailerHeaders(contentBytes: number): Record<string, string> {
 /**
  * Frames pieces with their lengths and puts a CRC-32 after them (S3's `aws-chunked`), so that a store sees whether it
  * got everything. The SDK can do so too, but its stream ends the process when the source fails.
- * @param expected the CRC-32 of what came, asked for at the end: where something else would go out, nothing is stored
+ * @param expected the CRC-32 of the received bytes, read at the end: if other bytes would be sent, nothing is stored
  */
 export async function* withTrailer(
   pieces: Pieces,

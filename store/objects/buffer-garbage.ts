@@ -1,8 +1,8 @@
 /**
  * Keeps the memory of passing bytes small. Each piece that a socket brings is memory of its own outside the JavaScript
- * heap, which holds only a tiny object for it. So the heap sees no reason for the cheap collection of young objects;
- * hundreds of megabytes may wait for a full one, each of which costs as much as 30 MB of transfer. Here the cheap one
- * is asked for whenever enough has gathered.
+ * heap, which holds only a tiny object for it. So nothing triggers the cheap collection of young objects; hundreds of
+ * megabytes may wait for a full one, each of which costs as much as 30 MB of transfer. This module triggers the cheap
+ * one whenever enough has gathered.
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -40,7 +40,7 @@ function check(): void {
   smallestBytes = Math.min(smallestBytes, bytes);
   if (bytes - smallestBytes < collectAtBytes) return;
   collect?.({ type: 'minor' });
-  // What outlives the collection is in use, and no reason for the next one.
+  // Memory that survives the collection is in use and does not count towards the next one.
   smallestBytes = getHeapStatistics().external_memory;
 }
 

@@ -5,12 +5,12 @@ import { isAddress, isInnerAddress } from '../../domain/network/inner-address.ts
 import type { S3Access } from './data-sources.ts';
 
 const connectMs = 5_000;
-/** A store that is silent for so long while we wait for it is given up. Completing a large object takes its time. */
+/** A request fails when its store is silent for this long. Completing a large object takes time. */
 const silentMs = 300_000;
 
 /** Where a client may connect to. */
 export interface Reach {
-  /** Also to addresses of the inside of this network; to those of the network link never. */
+  /** Also to addresses of the inside of this network; never to those of the network link. */
   readonly inside: boolean;
 }
 
@@ -27,9 +27,10 @@ export function openClient(access: S3Access, reach: Reach): S3Client {
     ...(access.endpoint === '' ? {} : { endpoint: access.endpoint }),
     region: access.region === '' ? 'us-east-1' : access.region,
     forcePathStyle: access.forcePathStyle,
-    // Without keys the SDK looks for some by itself. A registered data source never gets those: they are the platform's.
+    // Without keys the SDK searches for some on its own. A registered data source never gets those: they are the
+    // platform's.
     ...(access.usesOwnIdentity === true ? {} : { credentials: keysOf(access) }),
-    // We hash what passes ourselves; a second checksum would cost a core-second for each few gigabytes.
+    // We hash the bytes ourselves; a second checksum would cost a core-second for each few gigabytes.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 3,
@@ -37,12 +38,12 @@ export function openClient(access: S3Access, reach: Reach): S3Client {
     requestHandler: {
       connectionTimeout: connectMs,
       socketTimeout: silentMs,
-      // As options, not as agents: so requests that ask `Expect: 100-continue` get a connection of their own.
+      // As options, not as agents: so requests with `Expect: 100-continue` get a connection of their own.
       httpAgent: agent,
       httpsAgent: agent,
     },
   });
-  // An address that is written out is never looked up, so it is judged where the request goes out.
+  // An address that is written out is never looked up, so it is checked when the request is sent.
   client.middlewareStack.add(
     (next) => (args) => {
       const { hostname } = args.request as { readonly hostname: string };
@@ -63,8 +64,8 @@ type Resolved = (
 type Lookup = (host: string, options: LookupOptions, done: Resolved) => void;
 
 /**
- * Looks up the address of a store's host. A name that leads to where a client may not connect is as good as unknown, at
- * whatever moment it comes to do so. @param ask other than the system's own, for tests
+ * Looks up the address of a store's host. A name that leads to a forbidden address fails as unknown, whenever it starts
+ * to do so. @param ask other than the system's own, for tests
  */
 export function lookupWithin(reach: Reach, ask: Lookup = lookup): Lookup {
   return (host, options, done) =>
@@ -89,5 +90,5 @@ function keysOf({ accessKeyId, secretAccessKey }: S3Access) {
 }
 
 const nothing = () => undefined;
-/** What matters of a failure is in the error that we throw. */
+/** The error that we throw holds what matters of a failure. */
 const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing, trace: nothing };

@@ -9,7 +9,7 @@ import type { SecretBox } from './secrets.ts';
 
 /** The data source that always exists; its place and keys come from the environment. */
 export const platformDataSourceName = 'platform';
-/** The data source that the start on one machine registers. */
+/** The data source that the single-machine start registers. */
 const defaultDataSourceName = 'default';
 const secretPurpose = 'data-source secret access key';
 
@@ -24,7 +24,7 @@ export interface S3Access {
   readonly forcePathStyle: boolean;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Signs in as this process may by itself (a role of the machine, ...), without keys: the platform's own store alone. */
+  /** Signs in with this process's identity (a machine's role, ...), without keys: the platform's own store alone. */
   readonly usesOwnIdentity?: boolean;
 }
 
@@ -51,7 +51,7 @@ export function dataSourceColumns(table: string, before = ''): string {
 
 const columns = dataSourceColumns('d');
 
-/** By a statement, as every upload asks for it. Undefined when no data source has this name. */
+/** By a statement, because every upload reads it. Undefined when no data source has this name. */
 export async function findDataSourceByName(
   database: Queryable,
   name: string,
@@ -95,7 +95,7 @@ export async function createDataSource(
   return database.transaction(once(work)).catch(whenTaken({ outcome: 'name-taken' }));
 }
 
-/** Changes the data source of this name; outputs that it holds are looked for at the new place from now on. */
+/** Changes the data source of this name; its outputs are read from the new place from now on. */
 export async function updateDataSource(
   database: Database,
   secrets: SecretBox,
@@ -130,7 +130,7 @@ export async function deleteDataSource(
 
 /**
  * Registers the data source `default` at the platform's own store, for installations that want one; or follows that
- * store to its new address. One that an operator has moved elsewhere, which other keys tell, stays as it is.
+ * store to its new address. One that an operator has moved elsewhere, recognised by other keys, stays unchanged.
  */
 export async function ensureDefaultDataSource(
   database: Queryable,
@@ -179,7 +179,7 @@ export async function ensurePlatformDataSource(
 }
 
 /**
- * How to reach a data source's store. `platform` is what the environment says, whatever its row shows.
+ * How to reach a data source's store. `platform` comes from the environment, whatever its row shows.
  * @throws SecretUnreadable
  */
 export function accessOf(row: DataSourceRow, platform: S3Access, secrets: SecretBox): S3Access {

@@ -1,4 +1,4 @@
-/** What went wrong at an object store, and whether to ask it again. */
+/** Errors of an object store, and whether to retry. */
 import { type Tries, tryAgain } from '../connection/try-again.ts';
 
 /** `missing`: the object is not there. `failed`: the store refused or could not be reached. */
@@ -35,7 +35,9 @@ function isWorthAnotherTry(error: unknown): boolean {
   return isClockCorrected(error) || status === null || status === 408 || status === 429 || status >= 500;
 }
 
-/** The store refused the time of the signature. The client has taken over the store's time for the next one by then. */
+/**
+ * The store refused the time of the signature. By then the client has adopted the store's time for the next signature.
+ */
 function isClockCorrected(error: unknown): boolean {
   return (error as Error | null)?.name === 'RequestTimeTooSkewed';
 }
@@ -52,7 +54,7 @@ const networkCodes = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
 ]);
 
-/** Whether an error of a read or write tells that the store was not there, and not that it refused something. */
+/** Whether an error of a read or write means that the store was unavailable, and not that it refused something. */
 export function isStoreAway(error: unknown): boolean {
   if (error instanceof ObjectStoreError) return error.kind === 'failed' && isWorthAnotherTry(error.cause);
   // Bytes that were under way when the connection broke.

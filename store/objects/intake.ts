@@ -1,4 +1,4 @@
-/** The bytes of an object as they come in: counted, hashed, never more in memory than a little. */
+/** The incoming bytes of an object: counted, hashed, with little in memory. */
 import { createHash, type Hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
@@ -28,11 +28,11 @@ export interface IntakeOptions {
 
 export interface Digests {
   readonly sha256: string;
-  /** Null unless asked for. */
+  /** Null unless requested. */
   readonly md5: string | null;
 }
 
-/** Shared by all intakes of the process, so that a crowd takes no more memory than a few. */
+/** Shared by all intakes of the process, so that many use no more memory than a few. */
 const queuedBytesOfAll = 8 * 1024 * 1024;
 const queuedBytesAtLeast = 32 * 1024;
 const queuedBytesAtMost = 256 * 1024;
@@ -45,8 +45,8 @@ function pauseAtBytes(): number {
 const pauseAtChunks = 256;
 
 /**
- * Hands out a stream chunk by chunk and can let go of it at any moment without destroying it, because the reply to
- * the caller goes over the same socket.
+ * Returns a stream chunk by chunk and can detach from it at any moment without destroying it, because the reply to the
+ * caller uses the same socket.
  */
 export class Intake {
   readonly #source: Readable;
@@ -75,12 +75,12 @@ export class Intake {
     source.on('close', this.#onClose);
   }
 
-  /** Bytes that came so far. */
+  /** Bytes received so far. */
   get sizeBytes(): number {
     return this.#sizeBytes;
   }
 
-  /** Of the bytes that came so far. */
+  /** Of the bytes received so far. */
   get crc32(): number {
     return this.#sum;
   }
@@ -110,18 +110,18 @@ export class Intake {
     }
   }
 
-  /** Makes `next` throw from now on, also a call that waits already. */
+  /** Makes `next` throw from now on, including a call that already waits. */
   stop(reason: Error): void {
     this.#fail(reason);
   }
 
-  /** Lower-case hexadecimal digests of everything; not before `next` gave null. */
+  /** Lower-case hexadecimal digests of everything; not before `next` returned null. */
   digests(): Digests {
     this.#digests ??= { sha256: this.#sha256.digest('hex'), md5: this.#md5?.digest('hex') ?? null };
     return this.#digests;
   }
 
-  /** Call it once. Lets go of the source, which then stands still until somebody else reads it. */
+  /** Call it once. Detaches from the source, which then pauses until another reader takes it. */
   release(): void {
     intakes -= 1;
     this.#source.off('data', this.#onData);
@@ -129,7 +129,7 @@ export class Intake {
     this.#source.off('error', this.#onError);
     this.#source.off('close', this.#onClose);
     if (!this.#source.destroyed) this.#source.pause();
-    // An error that comes later has nobody left to tell.
+    // A later error has no reader left.
     this.#source.on('error', () => {});
     this.#queue = [];
   }

@@ -1,4 +1,6 @@
-/** The calls of multi-part uploads: for objects that come as one stream, and for those whose parts come one by one. */
+/**
+ * The calls of multi-part uploads: for objects that arrive as one stream, and for those whose parts arrive one by one.
+ */
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
@@ -25,7 +27,7 @@ export interface MultipartPlace {
 
 export interface SentPart {
   readonly number: number;
-  /** The store's, as it gave it. */
+  /** The store's own, unchanged. */
   readonly etag: string;
 }
 
@@ -114,7 +116,7 @@ async function* counted(
 }
 
 /**
- * Makes the object of its parts, in ascending order. An upload that was completed before is as good as completed now.
+ * Makes the object of its parts, in ascending order. An upload that was already completed counts as completed now.
  * @param sizeBytes of the whole object
  * @returns the store's tag of the object, without quotes
  * @throws MultipartGone when there is neither the upload nor the object; PartsDiffer; ObjectStoreError
@@ -153,7 +155,7 @@ async function complete(
   return bareEtag(ETag);
 }
 
-/** The tag of the object when it stands there in its full length. */
+/** The tag of the object when it is stored in full length. */
 async function finishedObject(
   { client, bucket: Bucket, key: Key }: MultipartPlace,
   sizeBytes: number,
@@ -163,7 +165,7 @@ async function finishedObject(
   return head.ContentLength === sizeBytes ? bareEtag(head.ETag) : undefined;
 }
 
-/** Numbers of the parts that the store has not, or has otherwise. */
+/** Numbers of the parts that the store lacks or holds with other bytes. */
 async function differing(
   { client, bucket: Bucket, key: Key }: MultipartPlace,
   UploadId: string,

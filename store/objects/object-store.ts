@@ -1,4 +1,4 @@
-/** Bytes in S3-compatible stores. Keys are made of our own ids; no text of a caller stands in one. */
+/** Bytes in S3-compatible stores. Keys are made of our own ids; no text of a caller is in one. */
 import { createWriteStream } from 'node:fs';
 import { unlink } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -111,7 +111,7 @@ export class ObjectStore {
         options.signal === undefined ? {} : { abortSignal: options.signal },
       );
       const stream = result.Body as Readable;
-      // A store may break off before the reader has begun, who then finds the stream destroyed.
+      // A store may disconnect before the reader has begun; the reader then finds the stream destroyed.
       stream.on('error', () => undefined).once('close', whileBytesFlow());
       return { stream, sizeBytes: result.ContentLength ?? 0 };
     } catch (error) {
@@ -146,7 +146,7 @@ export class ObjectStore {
     }
   }
 
-  /** Removes an object; one that is not there is as good as removed. @throws ObjectStoreError */
+  /** Removes an object; a missing one counts as removed. @throws ObjectStoreError */
   async delete(key: string): Promise<void> {
     const { bucket: Bucket, key: Key } = this.#at(key);
     try {
@@ -157,7 +157,7 @@ export class ObjectStore {
     }
   }
 
-  /** @throws ObjectStoreError when the store cannot tell */
+  /** @throws ObjectStoreError when the store does not answer */
   async exists(key: string): Promise<boolean> {
     const { bucket: Bucket, key: Key } = this.#at(key);
     try {
@@ -189,7 +189,7 @@ export class ObjectStore {
         await this.#client.send(command, shortCall());
       }
     } catch (error) {
-      // A store that cannot list them makes none that we could tidy up.
+      // A store that cannot list them has none that we could remove.
       if (httpStatusOf(error) === 501 || httpStatusOf(error) === 404) return;
       throw toObjectStoreError(error);
     }

@@ -18,7 +18,7 @@ export class ObjectStores {
 
   readonly #staging: StagingArea;
 
-  /** @param staging where all of them keep what they do not send at once */
+  /** @param staging where all of them buffer what they do not send at once */
   constructor(settings: ObjectVariables, staging = new StagingArea()) {
     this.#staging = staging;
     this.platformAccess = platformAccess(settings);
@@ -34,10 +34,10 @@ export class ObjectStores {
   /** @throws SecretUnreadable */
   of(row: DataSourceRow): ObjectStore {
     const known = this.#stores.get(row.id);
-    // Each write encrypts anew, which tells apart what a clock of milliseconds does not.
+    // Each write encrypts anew, which distinguishes two writes within one millisecond.
     const version = `${row.updatedAt.getTime()} ${row.secretCiphertext}`;
     if (known?.version === version) return known.store;
-    // The client before is not ended: requests may be under way. Its idle connections end by themselves.
+    // The previous client is not closed: requests may be under way. Its idle connections time out.
     const store = this.open(accessOf(row, this.platformAccess, this.secrets));
     this.#stores.set(row.id, { version, store });
     return store;

@@ -1,7 +1,7 @@
 /**
- * Objects of the platform's own bucket that no row tells of: left by a database that was restored from a backup, or by
- * rows that were removed by hand. Only keys of the form that we give are looked at, never one younger than a day, and
- * none whose upload is under way: that has a row before its first byte.
+ * Objects of the platform's own bucket without a row: left by a database that was restored from a backup, or by rows
+ * that were removed by hand. Only keys of our own form are read, never one younger than a day, and none whose upload is
+ * under way: that has a row before its first byte.
  */
 
 import type { Database } from '../connection/database.ts';
@@ -29,7 +29,7 @@ export interface OrphanPage {
 }
 
 /**
- * One page of the bucket's listing: counts its orphans, and queues them for deletion when `remove` says so.
+ * One page of the bucket's listing: counts its orphans, and queues them for deletion when `remove` is set.
  * @param after `next` of the page before
  * @throws ObjectStoreError
  */

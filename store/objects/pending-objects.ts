@@ -1,7 +1,7 @@
 /**
  * Objects on their way: a row is written before the first byte of an object and goes with the transaction that
- * publishes it. What stays without a beat is swept. Buckets are never listed to clean up: they may hold other
- * people's files.
+ * publishes it. A row without a heartbeat is swept. Buckets are never listed to clean up: they may hold other people's
+ * files.
  */
 import { unaudited } from '../administration/audit-scope.ts';
 import type { Queryable, Tx } from '../connection/database.ts';
@@ -32,7 +32,7 @@ export async function removePendingObject(tx: Tx, objectKey: string): Promise<vo
   if (rows.length === 0) throw new PendingObjectGone(objectKey);
 }
 
-/** The node instance to which an object was to go is gone. */
+/** The node instance for which an object was meant is gone. */
 export class PendingNodeGone extends Error {
   constructor(nodeInstanceId: number) {
     super(`Node instance ${nodeInstanceId} is gone.`);
@@ -53,7 +53,8 @@ export class PendingObjects {
   }
 
   /**
-   * Writes the row before the first byte, and beats from now on. Every `begin` needs its `release` or `discard`.
+   * Writes the row before the first byte, and sends heartbeats from now on. Every `begin` needs its `release` or
+   * `discard`.
    * @param nodeInstanceId the node to which a caller uploads: its session's template stays as long
    * @throws PendingNodeGone
    */
@@ -79,7 +80,7 @@ export class PendingObjects {
     }
   }
 
-  /** Stops the beats: the object was published, or is left to the sweeper. */
+  /** Stops the heartbeats: the object was published, or is left to the sweeper. */
   release(objectKey: string): void {
     this.#active.delete(objectKey);
     if (this.#active.size > 0) return;
@@ -100,12 +101,12 @@ export class PendingObjects {
       await this.#stores.of(dataSource).delete(objectKey);
       await unaudited(() => this.#database.query('delete from object_deletion where id = $1', [deletionId]));
     } catch {
-      // The row of one of the two tables stands, so the sweeper finds the object.
+      // A row of one of the two tables exists, so the sweeper finds the object.
     }
   }
 
   async #heartbeat(): Promise<void> {
-    // A beat that fails leaves almost an hour to make it good.
+    // After a failed heartbeat almost an hour is left for the next one.
     await this.#database
       .query(
         'update pending_object set heartbeat_at = clock_timestamp() where object_key = any ($1::text[])',
@@ -129,7 +130,7 @@ async function moveToDeletions(database: Queryable, objectKey: string): Promise<
 }
 
 export interface SweepResult {
-  /** Objects without a beat, whose rows went to the queue of deletions. */
+  /** Objects without a heartbeat, whose rows moved to the queue of deletions. */
   readonly abandoned: number;
   /** Objects removed from their stores. */
   readonly deleted: number;
@@ -138,8 +139,8 @@ export interface SweepResult {
 }
 
 /**
- * Removes objects that nobody finished, and those on the queue of deletions. Safe to run in several processes at
- * once and to break off at any point. Does one batch of each; call it again while it does something.
+ * Removes unfinished objects, and those on the queue of deletions. Safe to run in several processes at once and to stop
+ * at any point. Does one batch of each; call it again while it does something.
  * @param options `keptHours`: how long objects stay after their last row went; default: not at all
  */
 export async function sweepAbandonedObjects(
@@ -152,11 +153,11 @@ export async function sweepAbandonedObjects(
   return { abandoned, ...deletions };
 }
 
-// Uploads of tasks live as long as their task, without a beat: see sweep-task-uploads.ts.
+// Uploads of tasks live as long as their task, without a heartbeat: see sweep-task-uploads.ts.
 const isOld = `heartbeat_at < clock_timestamp() - make_interval(secs => $1) and not exists (
     select 1 from task_upload u where u.object_key = pending_object.object_key and u.state <> 'done')`;
 
-/** How many uploads the sweeper would take now. */
+/** How many uploads the sweeper would remove now. */
 export async function countAbandonedObjects(database: Queryable, olderThanSeconds: number): Promise<number> {
   const [row] = await database.query<{ count: number }>(
     `select count(*)::int as count from pending_object where ${isOld}`,

@@ -20,7 +20,7 @@ export interface PartOptions extends SourceOptions {
   readonly maxBytes: number;
   /** Length of the part where it is known. */
   readonly declaredBytes?: number | null;
-  /** Called when all bytes are in and before any goes to the store; what it throws refuses the part. */
+  /** Called when all bytes are received and before any is sent to the store; an error from it refuses the part. */
   readonly admit: (bytes: StoredBytes) => Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export async function putPart(
     source,
     options,
     async (intake) => {
-      // One byte more than allowed never comes out of the intake, so that the part ends where the source does.
+      // The intake never returns one byte more than allowed, so that the part ends where the source does.
       const { part } = await fillPart({
         area: place.staging,
         intake,
@@ -76,7 +76,7 @@ async function sendUnlessGone(
   part: StagedPart,
   options: PartSend,
 ): Promise<string> {
-  // Told as a result, because there is no use in another try.
+  // Returned as a result, because a retry is of no use.
   const sent = await withTries(options.signal, async () => {
     try {
       return { etag: await sendPart(place, uploadId, number, part, options) };

@@ -12,14 +12,16 @@ export class ObjectReach {
     this.#allowlist = allowlist;
   }
 
-  /** Whether a data source may be registered at this endpoint, by what it says; where it leads shows when it is used. */
+  /**
+   * Whether a data source may be registered at this endpoint, by its text; where it leads is checked when it is used.
+   */
   isAllowed(endpoint: string): boolean {
     const url = readEndpoint(endpoint);
     if (url === null || isLinkLocal(url.hostname)) return false;
     return this.#allowlist === undefined || isEndpointAllowed(url, this.#allowlist);
   }
 
-  /** Into this network only where the environment itself leads: to the platform's own store, and to what is allowed by name. */
+  /** Into this network only as the environment says: to the platform's own store, and to hosts allowed by name. */
   of(endpoint: string): Reach {
     if (endpoint === this.#own) return { inside: true };
     const url = readEndpoint(endpoint);

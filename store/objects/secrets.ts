@@ -31,12 +31,12 @@ export class SecretBox {
     this.#digestKey = Buffer.from(hkdfSync('sha256', secretsKey, '', 'platform secret digests v1', 32));
   }
 
-  /** What is stored of a secret that only has to be recognised; 32 bytes. */
+  /** The stored digest of a secret that only has to be recognised; 32 bytes. */
   digest(secret: string, purpose: string): Buffer {
     return createHmac('sha256', this.#digestKey).update(`${purpose}\0${secret}`).digest();
   }
 
-  /** @param purpose what the secret is for; decrypting asks for the same, so that texts cannot change places */
+  /** @param purpose what the secret is for; decryption needs the same, so that texts cannot be swapped */
   encrypt(secret: string, purpose: string): string {
     const iv = randomBytes(ivBytes);
     const cipher = createCipheriv('aes-256-gcm', this.#key, iv, { authTagLength: tagBytes });

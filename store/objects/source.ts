@@ -1,4 +1,4 @@
-/** From a stream that somebody sends to bytes that are being stored: counted, bounded, broken off by a signal. */
+/** From a caller's stream to bytes being stored: counted, bounded, aborted by a signal. */
 import type { Readable } from 'node:stream';
 import { whileBytesFlow } from './buffer-garbage.ts';
 import { toObjectStoreError } from './errors.ts';
@@ -10,25 +10,25 @@ export interface SourceOptions {
   readonly maxBytes?: number;
   /** Also compute MD5. */
   readonly withMd5?: boolean;
-  /** Aborting it breaks the work off. */
+  /** Aborting it stops the work. */
   readonly signal: AbortSignal;
   /** Called for each chunk that came. */
   readonly onBytes?: (count: number) => void;
 }
 
-/** What came of a source. */
+/** What was received from a source. */
 export interface StoredBytes {
   readonly sizeBytes: number;
   /** Lower-case hexadecimal. */
   readonly sha256: string;
-  /** Lower-case hexadecimal; null unless asked for. */
+  /** Lower-case hexadecimal; null unless requested. */
   readonly md5: string | null;
 }
 
 /**
  * Works on a stream, which is not destroyed when the work fails, only no longer read.
- * @throws ObjectTooLarge, SourceBroken, StagingFull; the signal's reason when it aborted; whatever else the work threw, as it is
- *   where `isOwn` says so, else as an ObjectStoreError
+ * @throws ObjectTooLarge, SourceBroken, StagingFull; the signal's reason when it aborted; any other error of the work,
+ *   unchanged where `isOwn` accepts it, else as an ObjectStoreError
  */
 export async function withIntake<T>(
   source: Readable,

@@ -1,9 +1,9 @@
 /**
  * Room for bytes between their arrival and their storage: a fixed number of memory blocks, and a file in a configured
- * folder for what does not fit, bounded too. Who needs more waits until others have sent theirs.
+ * folder for what does not fit, bounded too. A part that needs more waits until others are sent.
  *
- * Parts grow while they are filled and give nothing back before they are full, so growth must never fill the room with
- * parts of which none can be finished: as much stays free as the neediest of them lacks, and one at a time may have it.
+ * Parts grow while they are filled and release nothing before they are full, so the room must never be full of parts of
+ * which none can be finished: as much stays free as the neediest of them lacks, and only one part at a time may use it.
  */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
@@ -36,7 +36,7 @@ export interface StagingOptions {
 export interface Growing {
   /** Blocks that it may still need, at the most. */
   readonly missingBlocks: number;
-  /** Aborted when nobody wants it any more. */
+  /** Aborted when it is no longer wanted. */
   readonly signal: AbortSignal;
 }
 
@@ -57,7 +57,7 @@ export class StagingArea {
   #madePlaces = 0;
   readonly #maxPlaces: number;
   readonly #growing = new Set<Growing>();
-  /** The one that may have what is kept free. */
+  /** The part that may use the reserve. */
   #favoured: Growing | undefined;
   #waiters: Waiter[] = [];
 
@@ -71,16 +71,14 @@ export class StagingArea {
     this.#maxPlaces = Math.floor(this.#options.maxBytes / blockBytes);
   }
 
-  /** A memory block for a part, where there is one to be had at once. */
+  /** A memory block for a part, if one is free at once. */
   acquireMemory(part: Growing): Buffer | undefined {
     this.#growing.add(part);
     if (this.#freeMemory.length + this.#unmadeMemory === 0) return undefined;
     return this.#waiters.length === 0 && this.#mayAcquire(part) ? this.#memory() : undefined;
   }
 
-  /**
-   * Keeps a full block of a part. @throws StagingFull, the signal's reason, what the file system throws
-   */
+  /** Stores a full block of a part. @throws StagingFull, the signal's reason, what the file system throws */
   async store(part: Growing, block: Buffer): Promise<Piece> {
     this.#growing.add(part);
     const untilMs = performance.now() + this.#options.waitSeconds * 1000;
@@ -96,7 +94,7 @@ export class StagingArea {
       } catch (error) {
         this.release(piece, true);
         if (!isDiskFull(error)) throw error;
-        // Others fill the disk too, so its end is not where it was reckoned.
+        // Other programs fill the disk too, so it may be full earlier than computed.
         if (performance.now() > untilMs) throw new StagingFull(error);
         await sleep(diskFullPauseMs, undefined, { signal: part.signal });
       }
@@ -115,7 +113,7 @@ export class StagingArea {
     return block;
   }
 
-  /** @param isReusable false for memory that a connection may still be sending from: it is left to the collector */
+  /** @param isReusable false for memory that a connection may still be sending from: the garbage collector frees it */
   release(piece: Piece, isReusable: boolean): void {
     if (typeof piece === 'number') this.#releasePlace(piece);
     else if (isReusable) this.#freeMemory.push(piece);
@@ -180,7 +178,7 @@ export class StagingArea {
     });
   }
 
-  /** Gives what is free to those who wait, in their order, the favoured one before all. */
+  /** Gives free room to the waiting parts in their order, the favoured one first. */
   #serve(): void {
     for (;;) {
       const next = this.#waiters.find(({ part }) => part === this.#favoured) ?? this.#waiters[0];
@@ -200,7 +198,7 @@ export class StagingArea {
   async #write(block: Buffer, place: number): Promise<void> {
     const file = await this.#opened();
     for (let at = 0; at < block.length; ) {
-      // A disk that is nearly full takes less than it is given, without an error.
+      // A nearly full disk writes fewer bytes than given, without an error.
       const { bytesWritten } = await file.write(block, at, block.length - at, place * blockBytes + at);
       if (bytesWritten === 0) throw Object.assign(new Error('Nothing was written.'), { code: 'ENOSPC' });
       at += bytesWritten;
@@ -210,7 +208,7 @@ export class StagingArea {
   #releasePlace(place: number): void {
     this.#freePlaces.push(place);
     if (this.#freePlaces.length < this.#madePlaces) return;
-    // Nobody has anything in the file: its end gives the disk back.
+    // The file is empty of parts: closing it frees the disk.
     const file = this.#file;
     this.#file = undefined;
     this.#freePlaces = [];
@@ -219,7 +217,7 @@ export class StagingArea {
   }
 }
 
-/** Without a name the file goes with the process, however that ends. Systems that refuse keep the name. */
+/** Without a name the file disappears with the process, however that ends. Systems that refuse this keep the name. */
 async function openUnnamed(folder: string): Promise<FileHandle> {
   const path = join(folder, `platform-staging-${randomUUID()}`);
   const file = await open(path, 'wx+', 0o600);

@@ -1,6 +1,6 @@
 /**
  * Parts of objects between their arrival and their storage. A part is kept until the store has it, so that a failed
- * request can be made again; one that cannot be sent again gives its room back while it is sent.
+ * request can be made again; one that cannot be sent again releases its room while it is sent.
  */
 import { crc32 } from 'node:zlib';
 import { BytesDiffer } from './body.ts';
@@ -23,7 +23,7 @@ export class StagedPart implements Growing {
   #sum = 0;
   #waitedMs = 0;
   #reads = 0;
-  /** Pieces at the beginning that went back already. */
+  /** Pieces at the beginning that are already released. */
   #given = 0;
 
   /** @param maxBytes most that it is going to hold */
@@ -37,7 +37,7 @@ export class StagedPart implements Growing {
     return this.#sizeBytes;
   }
 
-  /** Of the time in which it was filled: how long there was no room. */
+  /** How long it waited for room while it was filled. */
   get waitedMs(): number {
     return this.#waitedMs;
   }
@@ -47,7 +47,7 @@ export class StagedPart implements Growing {
     return Math.max(0, Math.ceil(this.#maxBytes / blockBytes) - taken);
   }
 
-  /** Copies the chunk: what the network hands out may be a small view of a large piece of memory. */
+  /** Copies the chunk, because a network chunk may be a small view of a large piece of memory. */
   async append(chunk: Buffer): Promise<void> {
     this.#sum = crc32(chunk, this.#sum);
     for (let at = 0; at < chunk.length; ) {
@@ -71,18 +71,18 @@ export class StagedPart implements Growing {
     if (full !== undefined) this.#pieces.push(full);
     const block = this.#area.acquireMemory(this);
     this.#isNextOfArea = block !== undefined;
-    // One block past the area is of the part itself: it is what the file is written from.
+    // One block beyond the area belongs to the part itself: the file is written from it.
     this.#next = block ?? Buffer.allocUnsafeSlow(blockBytes);
   }
 
-  /** Its bytes are in. */
+  /** All its bytes are received. */
   filled(): void {
     this.#area.leave(this);
   }
 
   /**
    * The bytes from the beginning, block by block; may be read again for another try, unless it is read `once`: then the
-   * room goes back as the bytes go out. Before the last of them it is checked that they are those that came.
+   * room is released as the bytes are sent. Before the last of them it checks that they are the received ones.
    */
   async *read(once = false): AsyncGenerator<Buffer> {
     this.#reads += 1;
@@ -106,7 +106,7 @@ export class StagedPart implements Growing {
   }
 
   /**
-   * Gives the room back. Call it once, when nobody reads any more.
+   * Releases the room. Call it once, when there is no reader any more.
    * @param isSent every byte of it went out: a request that failed may still send from its memory
    */
   dispose(isSent: boolean): void {
@@ -124,7 +124,7 @@ export interface FillOptions {
   readonly intake: Intake;
   /** Where the part ends, if the intake does not before. */
   readonly partBytes: number;
-  /** How many may come before the intake ends; null where it is not known. */
+  /** How many bytes may come before the intake ends; null where it is not known. */
   readonly expectedBytes: number | null;
   readonly signal: AbortSignal;
 }

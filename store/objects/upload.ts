@@ -3,8 +3,9 @@
  *
  * - `small`: it ended within the first 8 MiB. One request, tried again when it fails.
  * - `streamed`: its length is declared, at most 5 GiB, and it comes fast. One request that passes the bytes on as they
- *   come. Stores write such an object once; a multi-part one they often copy together at the end. A checksum after the
- *   bytes makes the store refuse what broke off: some store a request of undeclared content that ends early.
+ *   come. Stores write such an object once; a multi-part one they often assemble by copying at the end. A checksum
+ *   after the bytes makes the store refuse a truncated body: some stores accept a request of undeclared content that
+ *   ends early.
  * - `parts`: everything else. Each part is staged, sent with a retry, and memory stays flat. A slow caller then never
  *   keeps a request to the store waiting, which stores cut after some seconds.
  */
@@ -23,16 +24,16 @@ const maxSingleRequestBytes = 5 * 1024 * mebibyte;
 const fastBytesPerSecond = 4 * mebibyte;
 /** S3 allows 10,000 parts; declared lengths stay well below. */
 const partsOfDeclared = 9_000;
-/** Without a declared length parts double in size after so many, so that 10,000 of them reach 8 TB. */
+/** Without a declared length parts double in size after this many, so that 10,000 of them reach 8 TB. */
 const partsOfOneSize = 1_000;
 const partsInFlight = 3;
 const settleSeconds = 10;
 const tidySeconds = 5;
 const tidyTries = 5;
 
-/** What is learnt of a store while it is used. */
+/** What is learned about a store during use. */
 interface StoreTraits {
-  /** True after the store refused a request with its checksum at the end; then everything longer goes in parts. */
+  /** True after the store refused a request with its checksum at the end; then everything longer is sent in parts. */
   refusesTrailers: boolean;
 }
 
@@ -44,11 +45,11 @@ export interface UploadJob {
   readonly declaredBytes: number | null;
   readonly intake: Intake;
   readonly staging: StagingArea;
-  /** Aborting it breaks the upload off. */
+  /** Aborting it stops the upload. */
   readonly signal: AbortSignal;
 }
 
-/** Stores everything the intake brings. After a failure nothing of the object is left in the store, where it answers. */
+/** Stores everything the intake brings. After a failure nothing is left in the store, if the store answers. */
 export async function uploadObject(job: UploadJob): Promise<{ readonly etag: string }> {
   const startedAt = performance.now();
   const carry: Carry = { rest: null };
@@ -116,7 +117,7 @@ async function putStreamed(job: UploadJob, first: StagedPart, carry: Carry): Pro
 }
 
 async function* bytesOf(first: StagedPart, carry: Carry, intake: Intake): AsyncGenerator<Buffer> {
-  // Not to be sent again: what goes on is not kept.
+  // Cannot be sent again: passed bytes are not kept.
   yield* first.read(true);
   for (let chunk = carry.rest ?? (await intake.next()); chunk !== null; chunk = await intake.next())
     yield chunk;
@@ -166,7 +167,7 @@ class PartSender {
     this.#uploadId = await beginMultipart(this.#job, this.#job.signal);
   }
 
-  /** Takes the part over, and waits while too many are under way. Their failures stop the intake. */
+  /** Sends the part, which it then owns, and waits while too many are under way. A failed part stops the intake. */
   async send(number: number, part: StagedPart): Promise<void> {
     const sent: Promise<void> = usingPart(part, () => this.#put(number, part)).finally(() =>
       this.#sending.delete(sent),

@@ -35,7 +35,7 @@ export interface OutputLineage {
   readonly nodeName: string;
   readonly nodeTemplate: string;
   readonly runnerType: string;
-  /** JSON text, as it stood when the output was written. */
+  /** JSON text, as of when the output was written. */
   readonly configuration: string;
   readonly sizeBytes: number;
   readonly sha256: string | null;

@@ -1,4 +1,4 @@
-/** The list of a node's outputs, read page by page: between two pages nothing is held. */
+/** The list of a node's outputs, read page by page: nothing is held between two pages. */
 
 import type { Queryable } from '../connection/database.ts';
 import { dataSourceColumns } from '../objects/data-sources.ts';
@@ -7,8 +7,8 @@ import { type OutputWithSource, outputColumns, splitSource } from './outputs.ts'
 const ofPage = 'o.node_instance_id = $1 and o.position > $2 and o.position <= $3';
 
 /**
- * The versions of a node's outputs that stood at position $3, from above $2: those that stand still, and those that were
- * replaced since. Each arm ends by itself, so that a page costs the same wherever it lies.
+ * The versions of a node's outputs that were current at position $3, from above $2: those still current, and those
+ * replaced since. Each arm has its own limit, so that a page costs the same at any position.
  */
 const pageStatement = `
   select page.*, ${dataSourceColumns('d', 'source.')}
@@ -25,8 +25,8 @@ const largestPageOutputs = 100;
 const pageCharacters = 128 * 1024;
 
 /**
- * Published outputs of a node as they stand at the first page, in the order of their publication, which is also that of
- * `createdAt`. Each page is read when it is asked for; between them nothing is held. None is empty.
+ * Published outputs of a node as of the first page, in the order of their publication, which is also that of
+ * `createdAt`. Each page is read on request; nothing is held between them. None is empty.
  */
 export async function* outputPages(
   database: Queryable,
@@ -46,7 +46,7 @@ export async function* outputPages(
     after = last;
     yield page;
     if (page.length < count) return;
-    // Configurations differ in length by far.
+    // Configurations differ greatly in length.
     const characters = page.reduce((sum, { output }) => sum + output.configuration.length + 1024, 0);
     count = Math.min(
       largestPageOutputs,

@@ -3,7 +3,7 @@
 import type { Queryable } from '../connection/database.ts';
 import { type DataSourceRow, findDataSourceByName, platformDataSourceName } from '../objects/data-sources.ts';
 
-/** The data source that new outputs of the node are written to; undefined when the one that is named is not registered. */
+/** The data source that new outputs of the node are written to; undefined when the named one is not registered. */
 export async function outputDataSource(
   database: Queryable,
   nodeInstanceId: number,

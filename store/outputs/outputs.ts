@@ -1,10 +1,10 @@
-/** Outputs of nodes: rows that tell where bytes lie and what they are. Only outputs with a position are published. */
+/** Outputs of nodes: rows that say where bytes are and what they are. Only outputs with a position are published. */
 
 import type { Queryable, Tx } from '../connection/database.ts';
 import { newId } from '../connection/ids.ts';
 import { type DataSourceRow, dataSourceColumns } from '../objects/data-sources.ts';
 
-/** Where an output's bytes lie and what they are: rows of outputs and of task inputs have it. */
+/** Where an output's bytes are and what they are, for rows of outputs and of task inputs. */
 export interface OutputBytes {
   /** Key of the object below the data source's prefix. */
   readonly objectKey: string;
@@ -36,12 +36,12 @@ export interface NodeOutputRow extends OutputBytes {
   readonly createdAt: Date;
 }
 
-/** An object that stands in storage, as every row that refers to one has it. */
+/** An object in storage, as every row that refers to one has it. */
 interface StoredObject extends Omit<OutputBytes, 'objectOffset' | 'outputIdentifier'> {
   readonly dataSourceId: number;
 }
 
-/** An object that stands in storage already and is to become an output of a node. */
+/** An object already in storage that is to become an output of a node. */
 export interface UploadedObject extends StoredObject {
   readonly nodeInstanceId: number;
   /** Unique in the node; null lets the platform make one. */
@@ -49,7 +49,7 @@ export interface UploadedObject extends StoredObject {
   readonly metadata: Record<string, unknown> | null;
 }
 
-/** What a writer knows of a published output; the rest comes from the node. */
+/** The writer's fields of a published output; the rest comes from the node. */
 export interface NewOutput extends UploadedObject {
   readonly sessionId: string;
   readonly position: number;
@@ -242,7 +242,7 @@ export function splitSource(row: Record<string, unknown>): OutputWithSource {
   return { output, dataSource } as unknown as OutputWithSource;
 }
 
-/** What an upload needs to know of the node that it goes to. */
+/** What an upload needs of its node. */
 export interface UploadTarget {
   readonly nodeInstanceId: number;
   readonly sessionId: string;
@@ -250,7 +250,7 @@ export interface UploadTarget {
   /** JSON text as stored. */
   readonly configuration: string;
   readonly frozen: boolean;
-  /** The project takes uploads in through its queue. */
+  /** The project queues its uploads. */
   readonly queuedIngestion: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The steps that every publication of an upload consists of, whoever takes them. The session is locked. */
+/** The steps of every publication of an upload. The session is locked. */
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import type { Tx } from '../connection/database.ts';
 import { type LockedSession, nextPosition } from '../runs/change-session.ts';
@@ -6,7 +6,7 @@ import { insertOutput, lockOutput, type NewOutput, type NodeOutputRow, replaceOu
 import { isRepeat } from './repeats.ts';
 
 export interface PublishedOutput {
-  /** `repeated`: the output stands as it was, and the upload's own object is referred to by nothing. */
+  /** `repeated`: the output is unchanged, and nothing refers to the upload's own object. */
   readonly outcome: 'created' | 'replaced' | 'repeated';
   readonly output: NodeOutputRow;
 }
@@ -14,7 +14,7 @@ export interface PublishedOutput {
 /**
  * Makes an upload the newest output of its node: a new one, or new bytes for the one that has its identifier (same id,
  * new position). The same upload again changes nothing. The node's counters follow by {@link markPublished}.
- * @param claimObject makes the upload's object one that is referred to; not called for a repeat
+ * @param claimObject makes the upload's object a referenced one; not called for a repeat
  */
 export async function publishOutput(
   tx: Tx,
@@ -40,7 +40,7 @@ export async function publishOutput(
   return { outcome: before === undefined ? 'created' : 'replaced', output };
 }
 
-/** Marks the node of its newest output processed. */
+/** Marks the output's node processed. */
 export async function markPublished(
   tx: Tx,
   output: Pick<NodeOutputRow, 'id' | 'nodeInstanceId' | 'position'>,

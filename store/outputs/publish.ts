@@ -22,10 +22,10 @@ export type PublishResult =
   | { readonly outcome: 'frozen' | 'node-missing' };
 
 /**
- * Publishes an upload: the node is marked processed, its children become `Pending`, all in one transaction
- * (interface, States and transitions). An identifier that the node has already replaces that output's bytes:
- * same id, new position. The same upload again finds the output as it stands and changes nothing. What was acknowledged
- * for the node before and still waits is published first.
+ * Publishes an upload: the node is marked processed, its children become `Pending`, all in one transaction (interface,
+ * States and transitions). An identifier that the node has already replaces that output's bytes: same id, new position.
+ * A repeat of the same upload changes nothing. Uploads to the node that were acknowledged earlier and still wait are
+ * published first.
  * @throws PendingObjectGone when the sweeper took the object
  */
 export async function publishUpload(database: Database, upload: UploadedObject): Promise<PublishResult> {
@@ -56,7 +56,7 @@ async function publishOrDrain(
   return publishUploadWithin(tx, session, upload);
 }
 
-/** As {@link publishUpload}, inside the caller's change, for a node that nothing is queued for. */
+/** As {@link publishUpload}, inside the caller's change, for a node without queued uploads. */
 export async function publishUploadWithin(
   tx: Tx,
   session: LockedSession,
@@ -70,7 +70,7 @@ export async function publishUploadWithin(
   return changed({ outcome, output });
 }
 
-/** What a run published at one moment. The caller writes the node's counters. */
+/** A run's outputs published together. The caller writes the node's counters. */
 export interface StagedPublication {
   readonly newest: { readonly id: number; readonly position: number };
   /** Of every one of them. */

@@ -1,8 +1,8 @@
 /**
  * Queued ingestion: uploads that were acknowledged with 202 wait here until they are published (decisions 8).
  *
- * A node's uploads are published in the order of their rows' ids, whoever does it: a row leaves the queue in the
- * transaction that publishes it, under the session's lock, and always from the front of its node's queue.
+ * A node's uploads are always published in the order of their rows' ids: a row leaves the queue in the transaction that
+ * publishes it, under the session's lock, and always from the front of its node's queue.
  */
 import { currentTraceparent } from '../../telemetry/trace.ts';
 import { noteAuditedSession } from '../administration/audit-scope.ts';
@@ -32,7 +32,7 @@ export interface QueuedUpload extends UploadedObject {
   readonly traceparent: string | null;
 }
 
-/** Where bytes were packed together with others. */
+/** Where packed bytes are. */
 export interface BundlePlace {
   readonly objectKey: string;
   readonly offset: number;
@@ -53,8 +53,8 @@ export type QueueResult =
 const foreignKeyViolation = '23503';
 
 /**
- * Puts an upload whose bytes stand in storage into its project's queue. Committed, it will be published whatever ends.
- * The same upload again is not put there a second time; of two at the same moment the drain passes one over.
+ * Puts an upload whose bytes are in storage into its project's queue. Once committed, it will be published whatever
+ * process ends. A repeat of the same upload is not queued again; of two at the same moment the drain skips one.
  * @throws PendingObjectGone
  */
 export async function queueUpload(database: Database, upload: UploadedObject): Promise<QueueResult> {
@@ -71,7 +71,7 @@ export async function queueUpload(database: Database, upload: UploadedObject): P
     await failpoint('upload-queued');
     return result;
   } catch (error) {
-    // The session was deleted, or got other nodes, in this moment.
+    // The session was deleted, or got other nodes, meanwhile.
     if ((error as { readonly code?: string }).code === foreignKeyViolation)
       return { outcome: 'node-missing' };
     throw error;
@@ -108,8 +108,8 @@ export async function queueUploadWithin(tx: Tx, upload: UploadedObject): Promise
 }
 
 /**
- * Whether somebody must be told of a queued upload. Asked after its commit: while an older one waits, whoever drains that
- * one looks again afterwards.
+ * Whether the queue's workflow must be notified of a queued upload. Called after its commit: while an older one waits,
+ * the drain of that one reads the queue again afterwards.
  */
 export async function mustNotifyQueue(
   database: Queryable,
@@ -128,7 +128,7 @@ const columns = `
   q.content_encoding, q.size_bytes, q.sha256, q.etag, q.metadata,
   q.traceparent`;
 
-/** The front of a project's queue, oldest first, but for some sessions. */
+/** The front of a project's queue, oldest first, except for some sessions. */
 export async function queuedUploads(
   database: Queryable,
   projectId: number,
@@ -148,11 +148,11 @@ export async function hasQueuedUploads(database: Queryable, projectId: number): 
 }
 
 /**
- * Publishes uploads of one session that are still queued, in one transaction. Those that somebody else has published
+ * Publishes uploads of one session that are still queued, in one transaction. Those that another process has published
  * meanwhile are left out. A frozen session gets its outputs too; its runs wait.
  * @param ids from the front of their nodes' queues
  * @param places where bytes were packed, by id; the packed upload's own object goes to the queue of deletions
- * @param pendingBundles bundles that nothing refers to yet: those that are used now lose their pending rows
+ * @param pendingBundles bundles that nothing refers to yet: those that are now used lose their pending rows
  * @returns the number of published uploads, of those that are queued still because older ones of their node are not
  *   among `ids`, and the bundles that are referred to now
  * @throws PendingObjectGone
@@ -201,12 +201,12 @@ async function countQueued(tx: Tx, ids: readonly number[]): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Uploads of one node that are published in one go before a direct upload to it. */
+/** Uploads of one node that are published together before a direct upload to it. */
 const drainedBeforeDirect = 100;
 
 /**
  * Publishes the front of a node's queue: a direct upload to the node comes after everything that was acknowledged
- * before it. Queueing has been switched off then, or there is nothing.
+ * before it. Either queueing has been switched off, or the queue is empty.
  * @returns whether there was anything; call it again until there is not
  */
 export async function publishQueuedOfNode(
@@ -224,7 +224,7 @@ export async function publishQueuedOfNode(
   return rows.length > 0;
 }
 
-/** @returns those of the rows that are no repeats of what was there; the objects of the others go */
+/** @returns the rows that repeat no existing output; the objects of the others are deleted */
 async function publishRows(
   tx: Tx,
   session: LockedSession,
@@ -251,8 +251,8 @@ async function publishRows(
 }
 
 /**
- * Projects whose oldest queued upload has waited for so long that nobody seems to drain them. Each is taken at most once
- * in `againSeconds`.
+ * Projects whose oldest queued upload has waited so long that no workflow seems to drain them. Each is acquired at most
+ * once in `againSeconds`.
  */
 export async function acquireForgottenQueues(
   database: Queryable,

@@ -1,12 +1,13 @@
 /**
- * Repeats of uploads: what a caller sends again because it did not hear the answer. A repeat has the identifier, the
- * bytes (by SHA-256), the type, the encoding and the metadata of what stands there, and changes nothing (decisions 8).
+ * Repeats of uploads: a caller sends an upload again because it did not get the answer. A repeat has the identifier,
+ * the bytes (by SHA-256), the type, the encoding and the metadata of the existing output, and changes nothing
+ * (decisions 8).
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from '../connection/database.ts';
 import { findOutputByIdentifier, type NodeOutputRow } from './outputs.ts';
 
-/** What an upload is compared by. */
+/** The fields by which uploads are compared. */
 export interface UploadFacts {
   readonly contentType: string | null;
   readonly contentEncoding: string | null;
@@ -15,7 +16,7 @@ export interface UploadFacts {
   readonly metadata: Record<string, unknown> | null;
 }
 
-/** Whether the upload is what a published output holds already. */
+/** Whether the upload equals a published output. */
 export function isRepeat(output: NodeOutputRow, upload: UploadFacts): boolean {
   return output.position !== null && isSame(output, upload);
 }
@@ -23,7 +24,7 @@ export function isRepeat(output: NodeOutputRow, upload: UploadFacts): boolean {
 type KnownFacts = UploadFacts & { readonly sizeBytes: number };
 
 function isSame(known: KnownFacts, upload: UploadFacts): boolean {
-  // Nothing has no encoding: see receive.ts.
+  // An empty body has no encoding: see receive.ts.
   const contentEncoding = known.sizeBytes === 0 ? null : upload.contentEncoding;
   return (
     known.sha256 !== null &&
@@ -38,7 +39,7 @@ const asStored = (json: Record<string, unknown> | null): unknown => JSON.parse(J
 
 export type Repeat = { readonly outcome: 'repeated'; readonly output: NodeOutputRow } | Waiting;
 
-/** The upload waits in the queue of its project, and nothing of its identifier behind it. */
+/** The upload waits in the queue of its project, and no later one has its identifier. */
 interface Waiting {
   readonly outcome: 'waiting';
   readonly projectId: number;
@@ -46,10 +47,10 @@ interface Waiting {
   readonly nodeInstanceId: number;
 }
 
-/** Of a longer queue nobody reads all for each upload: its drain finds the repeats. */
+/** A longer queue is not read whole for each upload: its drain finds the repeats. */
 const queueRead = 1_000;
 
-/** What stands, or will stand, under an identifier: the last in the queue takes the place of what is published. */
+/** The present or coming output of an identifier: the last in the queue replaces the published one. */
 const newestStatement = `
   with queue as materialized (
     select * from queued_upload where node_instance_id = $1 order by id desc limit ${queueRead + 1})
@@ -61,7 +62,7 @@ const newestStatement = `
     from node_output where node_instance_id = $1 and output_identifier = $2 and position is not null
      and (select count(*) from queue) <= ${queueRead}`;
 
-/** `id` is that of an output, null for what waits. */
+/** `id` is that of an output, null for a queued upload. */
 type Newest = KnownFacts & {
   readonly id: number | null;
   readonly projectId: number;
@@ -69,7 +70,7 @@ type Newest = KnownFacts & {
 };
 
 /**
- * What an upload repeats; undefined when it is news. No lock is taken: the answer is true of the moment of the look.
+ * What an upload repeats; undefined when it is new. No lock is acquired: the answer holds for the moment of the read.
  * @param upload `sizeBytes`: null where it is not known yet
  */
 export async function findRepeat(

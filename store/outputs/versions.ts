@@ -4,10 +4,10 @@ import type { Queryable } from '../connection/database.ts';
 const sweepBatch = 500;
 
 /**
- * Removes versions that no open run can read any more; their objects go to the queue of deletions, where each stands
+ * Removes versions that no open run can read any more; their objects go to the queue of deletions, where each stays
  * until nothing else refers to it. Does one batch; call it again while it does something.
- * @param options `olderThanSeconds`: longer than a statement may take, because a claim that is just being made fixes its
- *   upper bound from what it saw at its beginning
+ * @param options `olderThanSeconds`: longer than a statement may take, because a claim in progress fixes its upper
+ *   bound from what it saw at its beginning
  * @returns the number of versions removed
  */
 export async function sweepSupersededOutputs(

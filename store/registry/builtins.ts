@@ -1,4 +1,6 @@
-/** What every installation has from its first start (decisions 11): built-in node templates and the shipped template. */
+/**
+ * What every installation has from the first start (decisions 11): built-in node templates and the shipped template.
+ */
 import type { Manifest } from '../../domain/runners/manifest.ts';
 import type { TemplateFile } from '../../domain/templates/template-file.ts';
 import { advisoryLocks } from '../connection/advisory-locks.ts';
@@ -44,7 +46,7 @@ export async function seedBuiltins(database: Database, shipped: Shipped): Promis
       null,
     );
     await saveNodeTemplates(tx, shipped.nodes.map(asNodeTemplate), null);
-    // Nobody has held it against the schemas: they are looked at when its first tasks are made.
+    // It was not checked against the schemas: that happens when its first tasks are made.
     await importTemplateWithin(tx, shipped.template, new Map());
   });
 }

@@ -9,7 +9,7 @@ export interface RunnerTemplate {
   readonly runtime: 'system' | 'sdk' | 'external';
 }
 
-/** All registered node templates by name; retired ones too, because sessions made before go on running them. */
+/** All registered node templates by name; retired ones too, because existing sessions still run them. */
 export async function listRunnerTemplates(database: Queryable): Promise<RunnerTemplate[]> {
   return database.query<RunnerTemplate>(
     `select t.name, t.type, t.runner_type, r.runtime

@@ -1,4 +1,4 @@
-/** What features have published, with what became of it (contract: Runner administration; decisions 10). */
+/** What features have published, with its present state (contract: Runner administration; decisions 10). */
 import type { Manifest } from '../../domain/runners/manifest.ts';
 import type { Queryable } from '../connection/database.ts';
 
@@ -25,7 +25,7 @@ export interface FeatureRow {
 
 /**
  * Published features by name, at most `limit`.
- * @param withManifestOf the feature whose manifest comes with it as well
+ * @param withManifestOf the feature whose manifest is included
  */
 export async function listFeatures(
   database: Queryable,

@@ -18,7 +18,7 @@ export interface RegisteredNodeTemplate extends KnownNodeTemplate {
   readonly schemaRevision: number;
 }
 
-/** The node templates with these names, by name, with what checks and runs need of them. */
+/** The node templates with these names, by name, with the fields that checks and runs need. */
 export async function findNodeTemplates(
   database: Queryable,
   names: readonly string[],
@@ -31,7 +31,7 @@ export async function findNodeTemplates(
   return new Map(rows.map((row) => [row.name, row]));
 }
 
-/** What is registered already, as far as it matters for a manifest of this feature. */
+/** What is already registered, as far as it matters for a manifest of this feature. */
 async function loadRegistered(database: Queryable, featureName: string | null): Promise<Registered> {
   const [feature] = await database.query<{ version: string; manifest: unknown }>(
     'select version, manifest from feature where name = $1',
@@ -64,8 +64,9 @@ export async function validateManifest(
 }
 
 /**
- * Publishes a manifest, all of it or nothing: what the feature no longer lists is retired, what it lists again is not.
- * The checks run outside the lock, since schemas take time; when the registry changed meanwhile they run again.
+ * Publishes a manifest, all of it or nothing: items that the feature no longer lists are retired, items that it lists
+ * again are restored. The checks run outside the lock, since schemas take time; when the registry changed meanwhile
+ * they run again.
  */
 export async function publishManifest(
   database: Database,
@@ -87,7 +88,7 @@ export async function publishManifest(
   }
 }
 
-/** Of what was sent only what a manifest has is kept: anything may stand beside it. */
+/** Only the fields of a manifest are saved: the caller may have sent others. */
 async function writeManifest(tx: Tx, manifest: Manifest, publishedBy: string): Promise<void> {
   const { feature, runnerTypes, nodeTemplates } = manifest;
   noteAudited(feature.name);

@@ -10,8 +10,8 @@ export type FoundEntrypoint =
   | { readonly place: Exclude<EntrypointPlace, 'there'> };
 
 /**
- * Looks an entrypoint up. Symbolic links within the folder are followed; one that leaves it is `outside`. What is no
- * file, or cannot be read, is `missing`.
+ * Looks an entrypoint up. Symbolic links within the folder are followed; one that leaves it is `outside`. One that is
+ * no file, or cannot be read, is `missing`.
  */
 export async function findEntrypoint(folder: string, name: string): Promise<FoundEntrypoint> {
   if (!isEntrypointName(name)) return { place: 'outside' };

@@ -64,12 +64,12 @@ export type TemplateImport =
   | { readonly outcome: 'exists' }
   | { readonly outcome: 'graph-differs' };
 
-/** By node template: the revision of the schema against which the file's configurations were held. */
+/** By node template: the revision of the schema against which the file's configurations were checked. */
 export type CheckedRevisions = ReadonlyMap<string, { readonly schemaRevision: number }>;
 
 /**
- * Stores a checked template file. A name that is taken is updated when the file asks for it and the graph is the same:
- * configurations and description then count for later sessions. Imports of one name go one after the other.
+ * Stores a checked template file. An existing name is updated when the file asks for it and the graph is the same:
+ * configurations and description then apply to later sessions. Imports of one name go one after the other.
  */
 export async function importTemplate(
   database: Database,
@@ -132,7 +132,7 @@ function nodeColumns({ nodes }: TemplateFile, checked: CheckedRevisions): unknow
   ];
 }
 
-/** 0, which no schema has, where nobody has checked. */
+/** 0, which no schema has, when unchecked. */
 function revisionsOf(nodes: TemplateFile['nodes'], checked: CheckedRevisions): number[] {
   return nodes.map((node) => checked.get(node.nodeTemplateName)?.schemaRevision ?? 0);
 }
@@ -175,7 +175,7 @@ async function updateTemplate(
   return { outcome: 'updated', id: stored.id, name: file.name };
 }
 
-/** Names of the node templates that the stored template of this name uses: an update may go on using them. */
+/** Names of the node templates that the stored template of this name uses: an update may still use them. */
 export async function nodeTemplatesOfTemplate(database: Queryable, name: string): Promise<Set<string>> {
   const rows = await database.query<{ name: string }>(
     `select distinct k.name from session_template t

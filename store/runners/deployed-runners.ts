@@ -1,7 +1,7 @@
 /**
- * Deployed runners (decisions 10): which processes are wanted, which host keeps which of them, and the tokens that
- * they call with. Of several hosts one keeps a process; when it falls silent another takes over, and what the first
- * one's process calls with is ended in the same transaction.
+ * Deployed runners (decisions 10): which processes are wanted, which host holds which of them, and the tokens of their
+ * calls. Of several hosts one holds a process; when it falls silent another acquires the process, and the token of the
+ * first host's process is revoked in the same transaction.
  */
 import type {
   DeployableRunner,
@@ -15,15 +15,15 @@ import { newId } from '../connection/ids.ts';
 import { endLeases, isOpen } from '../runs/lease.ts';
 import type { NewTokenValue } from './runner-token-value.ts';
 
-/** A host that has not told of itself for so long has lost what it kept. */
+/** A host without a heartbeat for this long has lost its processes. */
 const heldSeconds = 15;
-/** A host that is gone leaves no token behind that lives longer. */
+/** No token of a host that is gone lives longer. */
 const tokenSeconds = 3_600;
 const tokenRenewSeconds = 1_800;
 
 const isDeployable = `r.runtime = 'sdk' and not r.retired and r.entrypoint is not null`;
 
-/** All that is to run, by name. */
+/** All runners that must run, by name. */
 export async function listDeployable(database: Queryable): Promise<DeployableRunner[]> {
   return database.query<DeployableRunner>(
     `select r.name as runner_type, r.entrypoint, coalesce(f.version, '') as version
@@ -31,14 +31,14 @@ export async function listDeployable(database: Queryable): Promise<DeployableRun
   );
 }
 
-/** Processes that some host keeps. */
+/** Processes that some host holds. */
 export async function listProcesses(database: Queryable): Promise<ProcessKey[]> {
   return database.query<ProcessKey>(
     `select runner_type, number from deployed_runner where held_until >= clock_timestamp()`,
   );
 }
 
-/** Takes a process that nobody keeps; what it called with under another host is ended. False: somebody keeps it. */
+/** Acquires a process that no host holds; its token under another host is revoked. False: a host holds it. */
 export async function acquireProcess(
   database: Database,
   hostId: string,
@@ -64,8 +64,8 @@ export async function acquireProcess(
 }
 
 /**
- * Tells how the processes of a host are, keeps them for it, and lets what they call with live on.
- * @returns those that it still keeps
+ * Saves the state of a host's processes, renews its hold on them, and prolongs their tokens.
+ * @returns those that it still holds
  */
 export async function saveProcesses(
   database: Queryable,
@@ -102,7 +102,7 @@ export async function saveProcesses(
   );
 }
 
-/** Gives a process something to call with, in the place of what it had. Undefined: the host keeps it no more. */
+/** Gives a process a new token in place of its old one. Undefined: the host no longer holds it. */
 export async function assignToken(
   database: Database,
   hostId: string,
@@ -127,7 +127,7 @@ export async function assignToken(
   });
 }
 
-/** Whether a token is there and neither ended nor about to. */
+/** Whether a token exists and neither has ended nor is about to. */
 export async function isTokenGood(database: Queryable, tokenId: string): Promise<boolean> {
   const rows = await database.query(
     `select 1 from runner_token where id = $1 and revoked_at is null
@@ -137,7 +137,7 @@ export async function isTokenGood(database: Queryable, tokenId: string): Promise
   return rows.length > 0;
 }
 
-/** The process is no more, and neither is what it called with. */
+/** Removes the process, and its token. */
 export async function releaseProcess(database: Database, hostId: string, key: ProcessKey): Promise<void> {
   await database.transaction(async (tx) => {
     const released = await tx.query(
@@ -148,7 +148,7 @@ export async function releaseProcess(database: Database, hostId: string, key: Pr
   });
 }
 
-/** Removes what silent hosts left of runners that are wanted no more. */
+/** Removes what silent hosts left of runners that are no longer wanted. */
 export async function removeAbandoned(database: Database, processes: number): Promise<void> {
   await database.transaction(async (tx) => {
     const gone = await tx.query<ProcessKey>(
@@ -163,14 +163,14 @@ export async function removeAbandoned(database: Database, processes: number): Pr
 }
 
 /**
- * The process that called with the token has died: what it held is lost at once, and counts as lost however little it
- * had done for it, so that a task that kills its runners comes to an end.
+ * The token's process has died: its leases are lost at once, and count as lost even without any call for the task, so
+ * that a task that kills its runners fails in the end.
  */
 export async function loseTasks(database: Queryable, tokenId: string): Promise<void> {
   await endLeases(database, `token:${tokenId}`);
 }
 
-/** Those of the named processes that the host holds, and what they are about. */
+/** The named processes that the host holds, with what each is doing. */
 export async function describeHeld(
   database: Queryable,
   hostId: string,
@@ -216,14 +216,14 @@ export async function findToken(
 export interface DeployedRunnerView {
   readonly runnerType: string;
   readonly entrypoint: string | null;
-  /** Null: no process of it is kept. */
+  /** Null: no host holds a process of it. */
   readonly number: number | null;
   readonly state: DeployedState;
   readonly message: string;
   readonly starts: number;
   readonly changedAt: Date;
   readonly tokenId: string | null;
-  /** Its host has not told of it for too long. */
+  /** Its host has sent no heartbeat for too long. */
   readonly isSilent: boolean;
 }
 
@@ -243,7 +243,7 @@ function labelOf(runnerType: string, number: number): string {
   return `deployed: ${runnerType}${number === 1 ? '' : ` ${number}`}`;
 }
 
-/** Also one that a host had made without coming to note it. */
+/** Also a token that a host made but did not record. */
 async function endTokens(tx: Tx, runnerType: string, number: number): Promise<void> {
   await tx.query(
     `update runner_token set revoked_at = clock_timestamp()

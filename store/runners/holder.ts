@@ -1,4 +1,7 @@
-/** Who holds a task: `token:<id>`, `user:<id>` or the platform itself, each with the instance name that its program chose. */
+/**
+ * The holder of a task: `token:<id>`, `user:<id>` or the platform itself, each with the instance name that its program
+ * chose.
+ */
 export interface RunnerIdentity {
   readonly holder: string;
   readonly instanceId: string;

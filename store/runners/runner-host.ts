@@ -25,10 +25,10 @@ import {
 } from './deployed-runners.ts';
 import { newTokenValue } from './runner-token-value.ts';
 
-/** Renews what a host holds, and acquires for it what no host does. */
+/** Renews what a host holds, and acquires free processes for it. */
 export async function reconcileHost(database: Database, report: HostReport): Promise<HostPlan> {
   const { hostId, processes, processesPerType, silentSeconds } = report;
-  // First, and not in one transaction with the rest: the lease must be renewed in time.
+  // First, and in its own transaction: the lease must be renewed in time.
   await saveProcesses(database, hostId, processes);
   const { acquired, isFull } = await acquireFree(database, report);
   await removeAbandoned(database, processesPerType);
@@ -56,8 +56,8 @@ async function acquireFree(
 }
 
 /**
- * The token for the next start of a process: the one that its host has, while that is good, so that what the process is
- * known by stays; else a new one. What the process before held is lost.
+ * The token for the next start of a process: the one that its host has, while that is good, so that the process keeps
+ * its identity; else a new one. Tasks that the previous process held are lost.
  */
 export async function startProcess(
   database: Database,

@@ -4,7 +4,7 @@ import type { Queryable } from '../connection/database.ts';
 import { isOpen } from '../runs/lease.ts';
 import { builtinHolder, type RunnerIdentity, tokenIdOfHolder } from './holder.ts';
 
-/** Notifications on this channel tell that instances were drained, or are not any more. */
+/** Notifications on this channel say that instances were drained or undrained. */
 export const runnerChangedChannel = 'runner_changed';
 
 interface HeldTaskView {
@@ -34,8 +34,8 @@ const taskColumns = {
 const taskFields = Object.keys(taskColumns) as (keyof HeldTaskView)[];
 
 /**
- * `gone`: it signed off, or was not seen for {@link limits.runnerGoneSeconds}. A claim that waits keeps its instance
- * there, and so does a task that it holds.
+ * `gone`: it signed off, or was not seen for {@link limits.runnerGoneSeconds}. A waiting claim or a held task keeps its
+ * instance from being gone.
  */
 type RunnerState = 'waiting' | 'busy' | 'drained' | 'gone';
 
@@ -56,7 +56,7 @@ export interface RunnerInstanceRow {
   readonly lastSeenAt: Date;
   readonly drained: boolean;
   readonly state: RunnerState;
-  /** Null for accounts, and for tokens that are in no list any more. */
+  /** Null for accounts, and for tokens that are no longer listed. */
   readonly token: {
     readonly label: string;
     readonly hint: string;
@@ -91,7 +91,7 @@ function nested(row: FlatRow): RunnerInstanceRow {
     task[field] = row[field];
     delete own[field];
   }
-  // The columns of a claim are there together.
+  // The columns of a claim are present together.
   return { ...own, task: row.taskId === null ? null : task } as unknown as RunnerInstanceRow;
 }
 
@@ -114,7 +114,7 @@ export async function listRunnerInstances(
   return { rows: rows.map(nested), totalCount: total!.count };
 }
 
-/** Marks an instance drained, or not; every process is told. Undefined when there is no such instance. */
+/** Marks an instance drained, or not; every process is notified. Undefined when there is no such instance. */
 export async function setRunnerDrained(
   database: Queryable,
   id: string,
@@ -133,8 +133,8 @@ export async function setRunnerDrained(
 }
 
 /**
- * Notes that an instance ends: it counts as gone at once, and a claim of it that still waits is answered. What it holds
- * stays held until it is ended or its lease is. Does nothing for an instance that has never claimed.
+ * Records that an instance ends: it counts as gone at once, and its waiting claim is answered. Its task stays held
+ * until the task or its lease ends. Does nothing for an instance that has never claimed.
  */
 export async function signOffRunner(database: Queryable, identity: RunnerIdentity): Promise<void> {
   await database.query(
@@ -147,19 +147,19 @@ export async function signOffRunner(database: Queryable, identity: RunnerIdentit
   );
 }
 
-/** An instance that was seen, and what it said of its version then. */
+/** A sighting of an instance, with the version that it reported. */
 export interface Sighting extends RunnerIdentity {
   readonly version: string | null;
   readonly agoSeconds: number;
 }
 
-/** Sightings that would move the time by less than this are not worth a write. */
+/** A sighting is not written only to move the time by less than this. */
 const worthSeconds = 5;
 
 /**
- * Notes when instances were last seen, and their versions, where that is worth a write.
- * @returns the sightings to be noted again: of instances whose first claim is only arriving, and of rows that a claim
- *   is just writing, which does not wait for this
+ * Records when instances were last seen, and their versions, where that is worth a write.
+ * @returns the sightings to record again: of instances whose first claim has not committed, and of rows locked by a
+ *   claim, which this skips
  */
 export async function noteSightings<T extends Sighting>(
   database: Queryable,

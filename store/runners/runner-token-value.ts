@@ -16,7 +16,7 @@ export function newTokenValue(secrets: SecretBox): NewTokenValue {
   return { value, digest: secrets.digest(value, purpose), hint: tokenHint(value) };
 }
 
-/** What a value is looked up by; null for a wrong form or checksum, without a look at what is stored. */
+/** The digest by which a value is looked up; null for a wrong form or checksum, without a database read. */
 export function digestOf(secrets: SecretBox, value: string): Buffer | null {
   return tokenFamily(value) === 'runner' ? secrets.digest(value, purpose) : null;
 }

@@ -1,4 +1,4 @@
-/** Runner tokens: the platform's own rows, read at every call, and what is known of those who made them. */
+/** Runner tokens: the platform's own rows, read at every call, and what is known of their creators. */
 import type { Role, RunnerScope } from '../../domain/access/access.ts';
 import { limits } from '../../domain/limits.ts';
 import type { RunnerRuntime, TokenFacts } from '../../domain/runners/runner-token.ts';
@@ -8,7 +8,7 @@ import { once } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
 import { isOpen } from '../runs/lease.ts';
 
-/** A token as a call with it needs it. */
+/** A token, as its calls need it. */
 export interface RunnerTokenRow extends TokenFacts {
   readonly id: string;
   readonly label: string;
@@ -40,7 +40,7 @@ export async function findRunnerToken(
   return row;
 }
 
-/** Those of these tokens that still have a row, ended or not. */
+/** The ones of these tokens that still have a row, ended or not. */
 export async function readRunnerTokens(
   database: Queryable,
   ids: readonly string[],
@@ -86,7 +86,7 @@ export async function listRunnerTokens(
 
 /**
  * Ends a token at once; ending an ended one again is fine.
- * @param createdBy only when they made it; null: whoever did
+ * @param createdBy only if they made it; null: any creator
  * @returns false when there is no such token
  */
 export async function revokeRunnerToken(
@@ -116,7 +116,7 @@ export async function readRuntimes(
   return { now: row!.now, runtimes: new Map(row!.types.map(({ name, runtime }) => [name, runtime])) };
 }
 
-/** What the authentication service says of somebody who makes or made tokens. */
+/** What the authentication service says of a creator of tokens. */
 export interface CreatorState {
   readonly userId: string;
   /** Null: inactive or deleted. */
@@ -134,7 +134,7 @@ export interface NewRunnerToken {
   readonly ttlHours: number;
 }
 
-/** @param creator as the authentication service has just said, asked at `askedAt` of the database's clock */
+/** @param creator the service's fresh answer to a request made at `askedAt` of the database's clock */
 export async function createRunnerToken(
   database: Database,
   token: NewRunnerToken,
@@ -168,8 +168,8 @@ export async function createRunnerToken(
 }
 
 /**
- * Takes creators of living tokens whom nobody has asked about for so long, so that of several processes one asks.
- * @returns their ids, with the database's clock before the question
+ * Acquires creators of live tokens that were not checked for this long, so that only one of several processes asks.
+ * @returns their ids, with the database's clock before the request
  */
 export async function acquireCreatorsToAsk(
   database: Queryable,
@@ -191,7 +191,7 @@ export async function acquireCreatorsToAsk(
   return { userIds: rows.map((row) => row.userId), askedAt };
 }
 
-/** After a question without an answer: whoever looks next asks again. */
+/** After a request without an answer: the next process to check asks again. */
 export async function releaseCreatorsToAsk(database: Queryable, userIds: readonly string[]): Promise<void> {
   await database.query(
     'update runner_token_creator set asked_at = checked_at where user_id = any ($1::uuid[])',
@@ -199,7 +199,7 @@ export async function releaseCreatorsToAsk(database: Queryable, userIds: readonl
   );
 }
 
-/** Keeps what the authentication service said of creators; tokens that it ends are ended at once and for good. */
+/** Saves what the authentication service said of creators; tokens that this ends are ended at once and for good. */
 export async function noteCreators(
   database: Database,
   creators: readonly CreatorState[],
@@ -216,7 +216,7 @@ async function writeCreators(
   const sorted = [...creators].sort((one, other) => (one.userId < other.userId ? -1 : 1));
   const userIds = sorted.map((creator) => creator.userId);
   const roles = sorted.map((creator) => creator.role);
-  // An older answer that comes late does not take the place of a newer one.
+  // A late older answer does not replace a newer one.
   await tx.query(
     `insert into runner_token_creator as c (user_id, role, checked_at)
      select a.user_id, a.role, $3 from unnest($1::uuid[], $2::text[]) as a (user_id, role)
@@ -270,7 +270,7 @@ export async function listTasksOfEndedTokens(database: Queryable, limit: number)
   return rows.map((row) => row.taskId);
 }
 
-/** Marks tokens that ended a while ago and hold nothing, so that nobody looks at them any more. */
+/** Marks tokens that ended a while ago and hold nothing, so that later checks skip them. */
 export async function settleEndedTokens(database: Queryable): Promise<void> {
   await database.query(
     `update runner_token set settled = true

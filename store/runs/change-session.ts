@@ -1,6 +1,6 @@
 /**
- * The one transaction that changes a session's graph: the session is locked, changed, planned and saved, and once that is
- * committed its workflow is notified. Lock and save are never had apart from each other.
+ * The one transaction that changes a session's graph: the session is locked, changed, planned and saved, and once that
+ * is committed its workflow is notified. Lock and save always come together.
  *
  * Lock order, everywhere: match key, session, node, run, attempt, claim, runner instance, output.
  * `FOR NO KEY UPDATE`, because plain `FOR UPDATE` would block every insert that refers to the session.
@@ -9,7 +9,7 @@ import type { EndedAttempt, SessionLabel } from '../../domain/sessions/session-c
 import { noteAuditedSession } from '../administration/audit-scope.ts';
 import type { Database, Tx } from '../connection/database.ts';
 
-/** A session under its lock, for work that leaves its graph alone. */
+/** A session under its lock, for work that does not change its graph. */
 export interface HeldSession extends SessionLabel {
   readonly frozen: boolean;
   /** The database's clock when the lock was acquired, milliseconds since 1970. */
@@ -26,29 +26,29 @@ export interface LockedSession extends HeldSession {
   /** Milliseconds since 1970 of the last queued run's rank. */
   queueTimeMs: number;
   readonly isClean: boolean;
-  /** The session's workflow reconciles it by itself within a second or two. */
+  /** The session's workflow reconciles it anyway within a second or two. */
   readonly reconcilesSoon: boolean;
   /** Set when a run of a built-in node was queued, which the workflow is to start at once. */
   builtinQueued: boolean;
 }
 
-/** Names a session by itself, or by something of it. */
+/** Names a session by its id, or by something of it. */
 export type SessionKey =
   | { readonly sessionId: string }
   | { readonly nodeInstanceId: number }
   | { readonly taskId: string }
   | { readonly runId: string };
 
-/** What a change came to. Made by {@link changed}, {@link planned} and {@link unchanged} alone. */
+/** The result of a change. Made by {@link changed}, {@link planned} and {@link unchanged} alone. */
 export interface Change<T> {
   readonly result: T;
-  /** `counters`: the session's counters are written, and nobody is notified. */
+  /** `counters`: the session's counters are written, without a notification. */
   readonly save: 'all' | 'counters' | 'nothing';
   readonly ended: readonly EndedAttempt[];
   readonly answer: TaskAnswer | undefined;
 }
 
-/** What the end of a task is answered with, kept for repeats of the same call. */
+/** The answer to the end of a task, saved for repeats of the same call. */
 interface TaskAnswer {
   readonly taskId: string;
   readonly reply: Record<string, unknown>;
@@ -63,19 +63,19 @@ export function changed<T>(
   return { result, save: 'all', ended, answer };
 }
 
-/** The session's own workflow had runs queued: it goes on with them, and needs no notification. */
+/** The session's own workflow had runs queued: it continues with them, and needs no notification. */
 export function planned<T>(result: T): Change<T> {
   return { result, save: 'counters', ended: [], answer: undefined };
 }
 
-/** Nothing of the graph was written. */
+/** The graph was not written. */
 export function unchanged<T>(result: T): Change<T> {
   return { result, save: 'nothing', ended: [], answer: undefined };
 }
 
 /**
  * Changes a session in a transaction of its own, which may be tried again.
- * @returns what the change came to; undefined when there is no such session
+ * @returns the result of the change; undefined when there is no such session
  */
 export async function changeSession<T>(
   database: Database,
@@ -100,7 +100,7 @@ export async function changeSessionWithin<T>(
 }
 
 /**
- * Runs what needs the session's lock and leaves its graph alone, or removes it, in a transaction of its own.
+ * Runs work that needs the session's lock and does not change its graph, or removes it, in a transaction of its own.
  * @returns undefined when there is no such session
  */
 export async function holdSession<T>(
@@ -156,7 +156,7 @@ async function lockSession(tx: Tx, key: SessionKey): Promise<LockedSession | und
   return row;
 }
 
-/** The position of the next publication, whose time is `session.publishedAt`: along every list neither ever falls. */
+/** The position of the next publication, whose time is `session.publishedAt`: neither ever decreases along a list. */
 export function nextPosition(session: LockedSession): number {
   session.newestPosition += 1;
   return session.newestPosition;

@@ -11,7 +11,7 @@ import { isOpen, leaseFromNow } from './lease.ts';
 import { isClaimable } from './queue.ts';
 import { reprocessStart } from './reprocess.ts';
 
-/** A task as its claimant gets it. Times are `Date`s of the database's clock. */
+/** A task as a claim returns it. Times are `Date`s of the database's clock. */
 export interface ClaimedTask {
   readonly taskId: string;
   readonly runId: string;
@@ -44,17 +44,17 @@ export interface ClaimedTask {
   readonly waitedSeconds: number | null;
 }
 
-/** What a claim meets on arrival. */
+/** What a claim finds on arrival. */
 export interface ClaimTicket {
   /** Newer than that of every earlier claim of the instance. */
   readonly claimSeq: number;
-  /** The instance still holds a task, which it gives up by claiming again. */
+  /** The instance still holds a task, which it releases by claiming again. */
   readonly holdsTask: boolean;
   /** An operator drained the instance: it gets no task. */
   readonly drained: boolean;
 }
 
-/** @param templates an SQL expression: what the claim asks for, null for all that it may have */
+/** @param templates an SQL expression: the requested templates, null for all that it may claim */
 const announce = (templates: string) => `
   insert into runner_instance (holder, instance_id, claim_seq, templates) values ($1, $2, 1, ${templates})
   on conflict (holder, instance_id)
@@ -65,8 +65,8 @@ const holdsTask = `
   exists (select 1 from node_claim c where c.holder = $1 and c.instance_id = $2 and ${isOpen})`;
 
 /**
- * Announces the instance's newest claim, so that an older waiting one of it can win no more.
- * @param templates what the claim asks for; null: all that it may have
+ * Registers the instance's newest claim, so that its older waiting claims can no longer win.
+ * @param templates the requested templates; null: all that it may claim
  */
 export async function registerClaim(
   database: Queryable,
@@ -96,23 +96,23 @@ const claimColumns = `
       and v.position <= run.upper_position
       and (v.superseded_at_position is null or v.superseded_at_position > run.upper_position)) as pending_inputs`;
 
-/** A token that ended since its caller was identified gets nothing any more. */
+/** A token that ended after its caller was identified gets no task. */
 const mayHold = `
   ($1 not like 'token:%'
     or exists (select from runner_token k where k.id = ${tokenIdOfHolder('$1')}
                   and k.revoked_at is null and k.expires_at > clock_timestamp()))`;
 
 /**
- * The steps of a claim, which {@link claimed} answers with; test/store/runs/claim-statements.sql shows them composed.
+ * The steps of a claim, for {@link claimed}; test/store/runs/claim-statements.sql shows them composed.
  *
  * 1. `pick`: one claimable run, the oldest by fair rank; those that other claims have locked are skipped.
  * 2. `instance`: the runner instance, so that its claims come one after the other; a claim that a newer one has replaced
  *    finds none, and gets nothing.
  * 3. `replay`: where the run's own watermark begins, at the first claim of a reprocess run.
  * 4. `run`: held from now on, unless the instance is drained or its token has ended. The first claim fixes the run's
- *    upper bound. From here on all steps are empty when this one is.
+ *    upper bound. When this step is empty, all later ones are.
  * 5. `attempt`: begins with its first claim, which says how long it waited.
- * 6. `claim`: the lease, and the watermark as it stands.
+ * 6. `claim`: the lease, and the present watermark.
  *
  * @param pick a `select` of the run's id, locked
  * @param instance a statement that locks the instance's row and gives its `drained`
@@ -183,8 +183,8 @@ const registerAndClaimStatement = `
 
 /**
  * {@link registerClaim} and {@link claimNext} for one template in one statement; an instance that holds a task gets none.
- * @param request `isOpen`: the claim asks for all that it may have, which is this template just now
- * Throws a unique violation when an older claim of the instance wins in this moment.
+ * @param request `isOpen`: the claim asks for all that it may claim, which is only this template at the moment
+ * @throws a unique violation when an older claim of the instance wins at the same time
  */
 export async function registerAndClaim(
   database: Queryable,
@@ -208,8 +208,8 @@ export async function registerAndClaim(
 }
 
 /**
- * Takes the oldest ready task (by fair rank) of one of the templates; undefined when there is none,
- * when a newer claim of the same instance has arrived, when the instance is drained, or when its token has ended.
+ * Claims the oldest ready task (by fair rank) of one of the templates; undefined when there is none, when a newer claim
+ * of the same instance has arrived, when the instance is drained, or when its token has ended.
  */
 export async function claimNext(
   database: Queryable,

@@ -1,6 +1,6 @@
 /**
- * Holds configurations of nodes against their templates' schemas when a task is made (decisions 10). A template import
- * has done so for the schema of its time, so only a schema that was published since makes work here.
+ * Checks configurations of nodes against their templates' schemas when a task is made (decisions 10). A template import
+ * has done so for the schema of its time, so only a schema published since needs work here.
  */
 import { checkBudget } from '../../domain/templates/configuration-schema.ts';
 import { configurationFault } from '../../domain/templates/node-configuration.ts';
@@ -11,7 +11,7 @@ export const isConfigurationChecked = 'n.checked_revision = t.schema_revision';
 
 /**
  * What is wrong with the configurations of these nodes, by node; those that match are marked, so that they are not
- * looked at again before the schema changes. The session is locked.
+ * checked again before the schema changes. The session is locked.
  */
 export async function checkConfigurations(
   tx: Tx,

@@ -1,4 +1,4 @@
-/** What the next task of a node would be, read without touching anything (decisions 9: debug routes). */
+/** The next task of a node, computed without a write (decisions 9: debug routes). */
 
 import type { NodeFacts, RunReason, RunState } from '../../domain/runs/run-plan.ts';
 import { runWanted } from '../../domain/runs/run-plan.ts';
@@ -42,7 +42,7 @@ interface Row extends Omit<DebugNode, 'run' | 'plan'> {
   readonly dueAt: Date | null;
 }
 
-/** The bounds of an open run are its own; without one they are what a run would get that was claimed now. */
+/** The bounds of an open run are its own; without one they are those of a run claimed now. */
 const debugNode = `
   with pick as materialized (
     select r.id from node_run r where r.node_instance_id = $1 and r.state <> 'done'

@@ -121,7 +121,7 @@ async function endHeldClaim(
   return run;
 }
 
-/** The same reply to the same end, for the holder that ended the task, for ten minutes. */
+/** The same reply to a repeat of the same end, for the holder that ended the task, for ten minutes. */
 async function repeatedEnd(
   tx: Tx,
   identity: RunnerIdentity,

@@ -1,8 +1,8 @@
 /**
  * What follows when a lease or the time of an attempt is over, and the heartbeats of the API processes.
  *
- * Heartbeats of outside runners arrive through API processes. While none was up, nobody could renew a lease: such
- * leases get one full lease more before anything is refused.
+ * Heartbeats of outside runners arrive through API processes. While none was up, no runner could renew a lease: such
+ * leases get one more full lease before any call is refused.
  */
 import { leaseTimes } from '../../domain/runs/lease-times.ts';
 import { endAttempt } from '../../domain/runs/run-plan.ts';
@@ -24,12 +24,12 @@ import { writeDone, writeRetry } from './write-run-outcome.ts';
 
 /**
  * Records that this API process is up. The first to find that none was, for longer than the gap, gives every lease that
- * was alive at the last heartbeat a full lease more.
+ * was alive at the last heartbeat one more full lease.
  * @returns the number of leases prolonged
  */
 export async function recordProcessHeartbeat(database: Database, processId: string): Promise<number> {
   return database.transaction(async (tx) => {
-    // A process that stands still right here must not pass for the death of all.
+    // A process that stalls here must not count as the death of every process.
     void tx.pipelined(`set local idle_in_transaction_session_timeout = '2s'`);
     await tx.query('select pg_advisory_xact_lock($1)', [advisoryLocks.alive]);
     const leases = await tx.query(
@@ -49,20 +49,20 @@ export async function recordProcessHeartbeat(database: Database, processId: stri
   });
 }
 
-/** Somebody keeps a session locked: its claims are for the next round, and hold up nobody else's. */
+/** The session stays locked: its claims wait for the next round, and do not delay other sessions' claims. */
 class SessionBusy extends Error {}
 const lockTimeoutCode = '55P03';
 
 export interface EndedClaim {
   readonly sessionId: string;
-  /** Empty when the run goes on as the same attempt. */
+  /** Empty when the run continues as the same attempt. */
   readonly ended: readonly EndedAttempt[];
 }
 
 /**
- * Ends the claims whose lease or time is over, at most `limit`, each in a transaction of its own.
- * Leases of outside runners are left alone while no API process is up. A session that stays locked, as by a process
- * that stands still in a transaction, is left out.
+ * Ends the claims whose lease or time is over, at most `limit`, each in a transaction of its own. Leases of outside
+ * runners are left alone while no API process is up. A session that stays locked, for example by a process stalled in a
+ * transaction, is left out.
  */
 export async function endOverdueClaims(
   database: Database,
@@ -92,7 +92,7 @@ export async function endOverdueClaims(
   return endedClaims;
 }
 
-/** Waits for locks only as long as a session with much traffic takes to give way. */
+/** Waits for a lock only as long as a busy session needs to release it. */
 async function endUnlessBusy(
   tx: Tx,
   taskId: string,

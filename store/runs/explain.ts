@@ -116,7 +116,7 @@ async function readParents(database: Queryable, nodeInstanceId: number) {
   }));
 }
 
-/** Accounts may claim tasks of all external runner types; of all, those count that claim tasks of the node's template. */
+/** Accounts may claim tasks of all external runner types; counts only those that claim tasks of the node's template. */
 async function readRunners(database: Queryable, { runnerType, runtime, nodeTemplate }: NodeRow) {
   const [row] = await database.query<Omit<NonNullable<ExplainFacts['runners']>, 'runnerType'>>(
     `select max(i.last_seen_at) as last_seen_at, count(*) filter (where is_there) as recent,

@@ -1,9 +1,9 @@
 /**
- * The lease of a claim: what renews it, while when it is alive, and the fence of every write under it. Its numbers stand in
- * domain/runs/lease-times.ts, what follows when it is over in expire-leases.ts.
+ * The lease of a claim: what renews it, how long it is alive, and the fence of every write under it. Its numbers are in
+ * domain/runs/lease-times.ts, what follows its end in expire-leases.ts.
  *
- * In the SQL `c` is the claim. The clock is read after the row is locked: an update reads it again for the row that it
- * waited for.
+ * In the SQL `c` is the claim. The clock is read after the row is locked: an update rereads it for a row that it waited
+ * for.
  */
 import { leaseTimes } from '../../domain/runs/lease-times.ts';
 import type { Queryable, Tx } from '../connection/database.ts';
@@ -28,7 +28,7 @@ export const leaseFromNow = (seconds: string) => `clock_timestamp() + make_inter
 /** For `update ... set`: a whole lease from now on. */
 export const prolonged = `lease_until = ${leaseFromNow('c.lease_seconds')}`;
 
-/** For `update ... set`, by a call for the task: a claim that was used counts as lost when it ends without an outcome. */
+/** For `update ... set`, by a call for the task: a used claim counts as lost when it ends without an outcome. */
 export const renewed = `${prolonged}, used = true`;
 
 /** The claim of the caller, its lease renewed; $1 task, $2 holder, $3 instance. */
@@ -39,7 +39,10 @@ export const lockRun = (columns: string) => `
   select ${columns} from node_run r
    where r.id = (select c.run_id from node_claim c where c.task_id = $1) for update`;
 
-/** The steps `run` and `ended` of a statement that ends the claim of task $1. @param set what its row says of the end */
+/**
+ * The steps `run` and `ended` of a statement that ends the claim of task $1. @param set the columns that describe the
+ * end
+ */
 export const endClaim = (set: string, condition: string) => `
   with run as materialized (${lockRun('r.*')}), ended as (
     update node_claim c set ended_at = clock_timestamp(), ${set} from run
@@ -97,7 +100,7 @@ export async function fence(tx: Tx, identity: RunnerIdentity, taskId: string): P
   return renewLease(tx, identity, taskId);
 }
 
-/** Renews the lease and keeps what the runner says of its progress. */
+/** Renews the lease and saves the runner's progress. */
 export async function recordHeartbeat(
   database: Queryable,
   identity: RunnerIdentity,
@@ -121,7 +124,7 @@ export async function recordHeartbeat(
   return row;
 }
 
-/** Whether the claim stands, be its lease over or not: a lease that ran out while no server was up is prolonged. */
+/** Whether the claim is open, even if its lease is over: a lease that expired while no server was up is prolonged. */
 export async function isClaimOpen(database: Queryable, taskId: string): Promise<boolean> {
   const rows = await database.query(`select 1 from node_claim c where c.task_id = $1 and ${isOpen}`, [
     taskId,
@@ -129,7 +132,7 @@ export async function isClaimOpen(database: Queryable, taskId: string): Promise<
   return rows.length > 0;
 }
 
-/** Ends the leases of a holder that died at once; they count as lost however little it had done for its tasks. */
+/** Ends the leases of a holder that died at once; they count as lost even without any call for the task. */
 export async function endLeases(database: Queryable, holder: string): Promise<void> {
   await database.query(
     `update node_claim c set used = true, lease_until = least(c.lease_until, clock_timestamp())
@@ -139,8 +142,9 @@ export async function endLeases(database: Queryable, holder: string): Promise<vo
 }
 
 /**
- * A holder that goes on sending heartbeats would keep a cancelled run for ever. It has one lease to hear of the cancel, by
- * some call that renews it, and then a while to end the task; a shorter time that the attempt has stays.
+ * A holder that continues to send heartbeats would hold a cancelled run for ever. It has one lease to learn of the
+ * cancel, from any call that renews the lease, and then a while to end the task; a shorter time limit of the attempt
+ * stays.
  */
 export async function boundCancelledLease(tx: Tx, runId: string): Promise<void> {
   await tx.query(

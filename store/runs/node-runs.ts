@@ -11,12 +11,12 @@ import type { Database, Queryable } from '../connection/database.ts';
 import { Parameters } from '../search/session-filter.ts';
 import { isOpen } from './lease.ts';
 
-/** One value tells all: the state of an open run, or the outcome of one that is done. */
+/** One value: the state of an open run, or the outcome of one that is done. */
 export type ShownRunState = Exclude<RunState, 'done'> | RunOutcome;
 
 export interface NodeRunAttempt {
   readonly number: number;
-  /** From when on it may be, or might have been, claimed. */
+  /** Since when it is, or was, claimable. */
   readonly availableAt: Date;
   /** Its first claim. */
   readonly startedAt: Date | null;
@@ -106,7 +106,7 @@ export async function findNodeRun(database: Queryable, runId: string): Promise<N
   return row && nodeRunOf(row);
 }
 
-/** What an operator's word about a run rests on, under its session's lock; locks the run too. */
+/** The facts that decide an operator's request about a run, under its session's lock; locks the run too. */
 export async function lockOperatedRun(
   tx: Queryable,
   runId: string,
@@ -160,7 +160,7 @@ function countStatement(filter: NodeRunFilter): Statement {
   return [`select ${counts.join(' + ')} as count`, parameters.values];
 }
 
-/** Conditions that exclude each other and together say what is wanted. */
+/** Conditions that exclude each other and together cover the request. */
 function armsOf({ states, ...filter }: NodeRunFilter, parameters: Parameters): string[] {
   const all: string[] = [];
   if (filter.nodeTemplate !== undefined) {
@@ -185,7 +185,7 @@ function armsOf({ states, ...filter }: NodeRunFilter, parameters: Parameters): s
   return [
     wanted(`r.state <> 'done' and r.state = any (${list})`),
     wanted(`r.outcome in ('failed', 'cancelled') and r.outcome = any (${list})`),
-    // The states of the others are asked for within a session or node alone.
+    // The other states are only requested within a session or node.
     ...(isScoped
       ? [
           wanted(

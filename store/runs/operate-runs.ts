@@ -1,6 +1,6 @@
 /**
- * What operators do about runs: have those that failed for good tried again, and cancel open ones. Decided and written
- * under the session's lock, so that two operators, or an operator and an upload, come one after the other.
+ * Operators' actions on runs: retry those that failed for good, and cancel open ones. Decided and written under the
+ * session's lock, so that two operators, or an operator and an upload, come one after the other.
  *
  * A run that is tried again is the same run: it keeps its upper bound, in a reprocess its own watermark, and its
  * published outputs, and gets as many further attempts as its node template allows.
@@ -26,7 +26,7 @@ export type RetryResult =
   /** The node's configuration does not match its template's schema. */
   | { readonly outcome: 'invalid-configuration'; readonly fault: string };
 
-/** Has one run that failed for good tried again. */
+/** Retries one run that failed for good. */
 export async function retryRun(database: Database, runId: string): Promise<RetryResult> {
   const result = await changeSession<RetryResult>(database, { runId }, async (tx, session) => {
     const run = await lockOperatedRun(tx, runId);
@@ -49,8 +49,8 @@ export type RetryFailedResult =
   | { readonly outcome: 'missing' | 'frozen' };
 
 /**
- * Has the newest run of every failed node of a session tried again, those that were cancelled too. Nodes whose
- * configuration does not match their template's schema stay as they are.
+ * Retries the newest run of every failed node of a session, cancelled ones too. Nodes whose configuration does not
+ * match their template's schema are left unchanged.
  */
 export async function retryFailedRuns(database: Database, sessionId: string): Promise<RetryFailedResult> {
   const result = await changeSession<RetryFailedResult>(database, { sessionId }, async (tx, session) => {
@@ -107,7 +107,10 @@ async function queueAgain(tx: Tx, session: LockedSession, runIds: readonly strin
 
 export type CancelResult =
   | { readonly outcome: 'ended'; readonly run: NodeRunRow }
-  /** The holder learns of it by its next heartbeat; whatever it reports in its time, or does not, the run ends as cancelled. */
+  /**
+   * The holder learns of it by its next heartbeat; whatever it reports by then, or if it reports nothing, the run ends
+   * as cancelled.
+   */
   | { readonly outcome: 'requested'; readonly run: NodeRunRow }
   /** It was cancelled before. */
   | { readonly outcome: 'unchanged'; readonly run: NodeRunRow }
@@ -129,7 +132,7 @@ async function cancelWithin(tx: Tx, session: LockedSession, runId: string): Prom
   await tx.query('update node_run set cancel_requested = true where id = $1', [runId]);
   if (verdict === 'tell-holder') {
     await boundCancelledLease(tx, runId);
-    // The holder hears of it; the graph changes when it ends the task.
+    // The holder is notified; the graph changes when it ends the task.
     return unchanged({ outcome: 'requested', run: await shown(tx, runId) });
   }
   await fixUpperBound(tx, runId);

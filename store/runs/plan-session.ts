@@ -14,7 +14,7 @@ import { checkConfigurations, isConfigurationChecked } from './configuration-che
 import { notifyReady, queuedColumns } from './queue.ts';
 import { fixUpperBound, writeDone } from './write-run-outcome.ts';
 
-/** The distance, in milliseconds, between the ranks of two runs of one session: what a session with many runs gives way. */
+/** The distance, in milliseconds, between the ranks of two runs of one session: a busy session yields by this. */
 export const fairShareMs = 50;
 
 interface NodeRow extends NodeFacts {
@@ -64,11 +64,11 @@ const queueRuns = `
   select ${notifyReady('run')} from run`;
 
 /**
- * Queues the runs that are wanted. That of a node whose configuration does not match its template's schema fails at
- * once, so that it never reaches a runner.
+ * Queues the runs that are wanted. A run of a node whose configuration does not match its template's schema fails at
+ * once and never reaches a runner.
  * @param session its fair rank moves on, which is saved with the change
  * @param changedNodeId the node whose fact was written; without it the whole session is planned
- * @param traceparent the trace that the runs go on with; default: that of the work which writes the fact
+ * @param traceparent the trace that the runs continue; default: that of the work that writes the fact
  * @returns the ids of the node instances that got a run that may be claimed
  */
 export async function planSession(

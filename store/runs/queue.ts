@@ -1,7 +1,7 @@
 /**
- * The queue of runs: how a run gets into it, which of its runs may be claimed, and how those who wait for one are notified.
- * A waiting claim holds no connection of its own: one a process LISTENs, and asks now and then what notifications may have
- * missed.
+ * The queue of runs: how a run gets into it, which of its runs may be claimed, and how waiting claims are notified. A
+ * waiting claim holds no connection of its own: one connection per process LISTENs, and polls now and then for missed
+ * notifications.
  */
 import type { Database, Row } from '../connection/database.ts';
 import { Listener, type ListenerEvents } from '../connection/listener.ts';
@@ -22,11 +22,11 @@ export const queuedAfter = (seconds: string) => `
   state = case when ${seconds} > 0 then 'waiting' else 'queued' end,
   due_at = case when ${seconds} > 0 then clock_timestamp() + make_interval(secs => ${seconds}) end`;
 
-/** What a step that puts runs `r` into the queue returns of each, for {@link notifyReady}. */
+/** The columns that a step returns for each run `r` that it queues, for {@link notifyReady}. */
 export const queuedColumns = 'r.template_name, r.runner_type, r.state';
 
 /**
- * To be selected from a step that has put runs into the queue: notifies those who wait for such a task. Built-in runs are
+ * Select this from a step that has queued runs: it notifies the claims that wait for such a task. Built-in runs are
  * started by their session's workflow. PostgreSQL delivers equal notifications of one transaction once.
  */
 export const notifyReady = (step: string) => `
@@ -36,7 +36,7 @@ export const notifyReady = (step: string) => `
 export interface QueueEvents extends ListenerEvents {
   /** A task of this node template was queued, or may have been. */
   ready(template: string): void;
-  /** Operators drained instances, or gave them tasks again. */
+  /** Operators drained or undrained instances. */
   runnersChanged(): void;
 }
 
@@ -45,14 +45,14 @@ export function queueListener(database: Database, events: QueueEvents): Listener
   return new Listener(database, channels, events);
 }
 
-/** A claim that waits, with the sequence that it got on arrival. */
+/** A waiting claim, with its sequence number from arrival. */
 export interface WaitingClaim {
   readonly identity: RunnerIdentity;
   readonly claimSeq: number;
 }
 
 export interface QueueCheck {
-  /** Those of the asked templates that have a task queued. */
+  /** The requested templates that have a task queued. */
   readonly ready: readonly string[];
   /** Places (from 0) of those claims that a newer claim of the same instance has replaced. */
   readonly outdated: readonly number[];

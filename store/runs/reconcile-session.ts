@@ -1,4 +1,4 @@
-/** What the session's workflow asks of the database: plan everything, say what is open, due and has ended. */
+/** The database work of a session's reconcile: plan everything, return what is open, due and has ended. */
 
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import {
@@ -14,12 +14,12 @@ import { changeSession, planned, unchanged } from './change-session.ts';
 import { nodeFacts, planSession } from './plan-session.ts';
 import { notifyReady, queued, queuedColumns } from './queue.ts';
 
-/** At most this many ends are told in one look; the rest follows at the next. */
+/** At most this many ends are reported in one reconcile; the rest follow in the next. */
 const maxNamedEnds = 200;
 /**
  * Attempts of outside runners, and of built-in nodes, that a session's workflow awaits at once. All open ones may be
- * claimed; those beyond are awaited as others end. More would fill the server's buffer of a hundred events while a
- * workflow task runs, upon which it ends that task by force.
+ * claimed; the rest are awaited as others end. More would fill the server's buffer of a hundred events while a workflow
+ * task runs, and the server then fails that task.
  */
 const maxAwaited = 40;
 
@@ -28,30 +28,31 @@ const maxTimers = 10;
 
 /**
  * Attempts of outside runners are awaited one by one only when they have been held, or have waited for a runner, for so
- * long. Most are over before: they stand in the result of the next look, which costs the workflow one task a second
- * however many there were.
+ * long. Most are over before: the next reconcile returns them, which costs the workflow one task a second however many
+ * there were.
  */
 const awaitHeldAfterMs = 1_000;
 const awaitQueuedAfterMs = 10_000;
 /**
- * While a queue moves, that is while some run of the session was claimed or ended so lately, nothing in it is awaited
- * either, however long it has been there: its runs are over soon, and each would cost the workflow an activity and tasks.
+ * While a queue moves, that is while some run of the session was claimed or ended this recently, no run in it is
+ * awaited either, however long it has been there: its runs are over soon, and each would cost the workflow an activity
+ * and tasks.
  */
 const movesForMs = 2_000;
 const reconcileAgainMs = 1_000;
-/** A look that comes later than this after its time is not relied upon. */
+/** A reconcile that is later than this is not relied upon. */
 const reconcileSlackSeconds = 1;
 
-/** Looks in one go while facts keep landing; after these the workflow asks again. */
+/** Reconciles in a row while facts keep arriving; after these the workflow calls again. */
 const maxPasses = 4;
 
 /**
- * One look at a session: queues retries that are due, plans every node, marks the session advanced and says what is
- * open. Undefined when the session is gone.
+ * One reconcile of a session: queues retries that are due, plans every node, marks the session observed and returns
+ * what is open. Undefined when the session is gone.
  *
- * Every fact plans its own next step, so there is almost never anything left to plan: the look reads one snapshot
- * without a lock, and takes the session's lock only when it finds something. The session is marked as far as the
- * snapshot saw; a fact that landed meanwhile relied on this look (the session was not clean), so it is taken again.
+ * Every fact plans its own next step, so there is almost never anything left to plan: the reconcile reads one snapshot
+ * without a lock, and acquires the session's lock only when it finds something. The session is marked up to the
+ * snapshot; a fact that arrived meanwhile relied on this reconcile (the session was not clean), so it runs again.
  */
 export async function reconcileSession(
   database: Database,
@@ -161,8 +162,8 @@ export async function queueDueRuns(tx: Tx, sessionId: string): Promise<void> {
 }
 
 /**
- * Marks the session advanced up to `seq` and the attempts that are waited for from now on, and takes the ends that its
- * workflow has not told of. An end that commits after this finds its mark; one before it raised `desired_version`.
+ * Marks the session observed up to `seq` and the attempts that are awaited from now on, and collects the ends not yet
+ * reported to its workflow. An end that commits later finds its mark; an earlier one raised `desired_version`.
  */
 async function markAdvanced(
   database: Database,
@@ -221,7 +222,7 @@ function present(state: SessionState, awaited: readonly string[]): Omit<Reconcil
   };
 }
 
-/** What the workflow is to await from now on, and what no longer: at most {@link maxAwaited} of either kind at once. */
+/** What the workflow must await from now on, and what no longer: at most {@link maxAwaited} of either kind at once. */
 function awaitedChanges(
   open: readonly OpenRun[],
   sinceEndMs: number | null,
@@ -252,7 +253,7 @@ function awaitedChanges(
   };
 }
 
-/** To start a built-in run then would only be refused, again and again. */
+/** Starting a built-in run then would only be refused, repeatedly. */
 function isUnclaimable(run: OpenRun): boolean {
   return run.heldBack || run.waiting;
 }

@@ -1,4 +1,4 @@
-/** Claims that end without an outcome: given up by a further claim, undone, or of a token that has ended. */
+/** Claims that end without an outcome: released by a newer claim, undone, or held by a token that has ended. */
 import type { Database } from '../connection/database.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import { changed, changeSession, unchanged } from './change-session.ts';
@@ -6,8 +6,8 @@ import { endClaim, isOpen } from './lease.ts';
 import { requeueRun } from './requeue-run.ts';
 
 /**
- * Gives up what the instance still holds, because it claims again (interface, runner rule 2).
- * Counts as a lost lease unless no call for the task was ever made.
+ * Releases what the instance still holds, because it claims again (interface, runner rule 2). Counts as a lost lease
+ * unless no call for the task was ever made.
  * @returns whether it held something
  */
 export async function releaseHeldTask(database: Database, identity: RunnerIdentity): Promise<boolean> {
@@ -18,12 +18,12 @@ export async function releaseHeldTask(database: Database, identity: RunnerIdenti
   return held !== undefined && (await endClaimAndRequeue(database, held.taskId, 'given-up'));
 }
 
-/** Takes a claim back whose reply could not be written: as if it had never been made. */
+/** Undoes a claim whose reply could not be written, as if it had never been made. */
 export async function undoClaim(database: Database, taskId: string): Promise<boolean> {
   return endClaimAndRequeue(database, taskId, 'undone');
 }
 
-/** Gives back what a token held that is no longer to hold it. Counts as nothing. */
+/** Releases what a token held and may no longer hold. Does not count as a lost lease. */
 export async function requeueTask(database: Database, taskId: string): Promise<boolean> {
   return endClaimAndRequeue(database, taskId, 'token-ended');
 }

@@ -1,9 +1,9 @@
 /**
  * Reprocess: a node with parents runs again, an Input node's newest output is appended once more (decisions, section 7).
  *
- * A reprocess run, its retries and its follow-ups go by a watermark of the run's own (`node_run.reprocess_position`,
- * `reprocess_output_id`). It begins just below the first input of the run; for an incremental node where the node's
- * watermark stands when that is lower, so that nothing the node has not consumed yet is passed over.
+ * A reprocess run, its retries and its follow-ups use a watermark of the run's own (`node_run.reprocess_position`,
+ * `reprocess_output_id`). It begins just below the first input of the run; for an incremental node at the node's
+ * watermark when that is lower, so that no unconsumed input is skipped.
  */
 import { copyOfKey } from '../../domain/outputs/output-copy.ts';
 import { hasInputs } from '../../domain/runs/run-plan.ts';
@@ -62,8 +62,8 @@ export type ReprocessResult =
   | { readonly outcome: 'node-missing' | 'frozen' | 'no-inputs' };
 
 /**
- * Has a node processed once more, in one transaction. While the node is in flight, requests are kept behind what runs
- * and make one run together.
+ * Reprocesses a node, in one transaction. While the node is in flight, requests wait behind its run and become one run
+ * together.
  */
 export async function requestReprocess(database: Database, nodeInstanceId: number): Promise<ReprocessResult> {
   const requested = await database.transaction(

@@ -10,9 +10,9 @@ import { notifyReady, queuedAfter, queuedColumns } from './queue.ts';
 import { writeDone, writeRetry } from './write-run-outcome.ts';
 
 export type Requeue =
-  /** The claim was never used: as if it had not been made. */
+  /** The claim was never used, as if it had not been made. */
   | { readonly kind: 'unused' }
-  /** The holder gave it back, and may have said why; waits from the third time on. */
+  /** The holder released it, and may have said why; waits from the third time on. */
   | { readonly kind: 'released'; readonly reason?: string | undefined }
   /** The lease ended: counts as an attempt. */
   | { readonly kind: 'lost' };
@@ -30,7 +30,7 @@ interface RequeuedRun {
 }
 
 /**
- * The run's claim has ended in this transaction; queues it again as decisions, section 7, say.
+ * The run's claim has ended in this transaction; queues it again (decisions, section 7).
  * @returns the attempts that ended by this
  */
 export async function requeueRun(

@@ -1,4 +1,4 @@
-/** Uploads of tasks that are over: their parts go from the store, then their rows (decisions, section 9). */
+/** Removes uploads of tasks that are over: their parts from the store, then their rows (decisions, section 9). */
 
 import type { Queryable } from '../connection/database.ts';
 import { findDataSource } from '../objects/data-sources.ts';
@@ -16,19 +16,19 @@ interface OverUpload {
   readonly dataSourceId: number;
   readonly objectKey: string;
   readonly storeUploadId: string | null;
-  /** Its task goes on, so that its completion may be repeated. */
+  /** Its task continues, so that its completion may be repeated. */
   readonly isHeld: boolean;
 }
 
-/** However a task ended (complete, fail, release, lease, token or session gone), no claim of it stands. */
+/** However a task ended (complete, fail, release, lease, token or session gone), no claim of it is open. */
 const isHeld = `exists (select 1 from node_claim c where c.task_id = u.task_id and ${isOpen})`;
 
 /**
- * Removes uploads that were given up, have expired, or whose task has ended in any way. Safe to run in several
- * processes at once and to break off at any point. Does one batch; call it again while it does something.
+ * Removes uploads that were abandoned, have expired, or whose task has ended in any way. Safe to run in several
+ * processes at once and to stop at any point. Does one batch; call it again while it does something.
  *
  * A part or a completion may be on its way to the store at this moment. So the pending row of the object stays, as if
- * somebody had just beaten for it: the sweeper of pending objects looks once more when it was silent for long.
+ * it just had a heartbeat: the sweeper of pending objects checks again after a long silence.
  * @returns the number of uploads removed
  */
 export async function sweepTaskUploads(database: Queryable, stores: ObjectStores): Promise<number> {

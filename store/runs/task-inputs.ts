@@ -1,4 +1,4 @@
-/** What the holder of a task reads: its inputs within the run's upper bound, and its incremental counters. */
+/** The reads of a task's holder: its inputs within the run's upper bound, and its incremental counters. */
 
 import type { Queryable } from '../connection/database.ts';
 import type { OutputBytes } from '../outputs/outputs.ts';
@@ -11,7 +11,7 @@ export interface InputBounds {
   /** What a reprocess of the node goes over. */
   readonly reprocess: 'latest' | 'all';
   readonly upperPosition: number;
-  /** As it stood at the claim. */
+  /** As of the claim. */
   readonly claimWatermarkPosition: number;
 }
 
@@ -47,7 +47,7 @@ export async function listInputs(
   page: { mode: InputMode; afterPosition: number; limit: number; cap: number },
 ): Promise<TaskInput[]> {
   const bounds = [task.parentIds, task.upperPosition];
-  // A reprocess is over inputs that such a node's watermark has passed already.
+  // A reprocess covers inputs that such a node's watermark has already passed.
   const isReplay = page.mode === 'since-watermark' && task.reason === 'reprocess' && !task.incremental;
   switch (isReplay ? task.reprocess : page.mode) {
     case 'all':
@@ -106,7 +106,7 @@ export async function nodeState(
   return row?.state ?? null;
 }
 
-/** What the node keeps between its runs: the state its runner stored, and its own newest published output. */
+/** What the node retains between its runs: the state its runner stored, and its own newest published output. */
 export async function readNodeMemory(
   database: Queryable,
   task: { readonly nodeInstanceId: number },
@@ -140,7 +140,7 @@ export async function countPendingInputs(
   return row?.count ?? 0;
 }
 
-/** Whether any attempt of a run has written an output, or met one that stood already. */
+/** Whether any attempt of a run has written an output, or found an existing one. */
 export async function hasWrittenOutput(database: Queryable, runId: string): Promise<boolean> {
   const [run] = await database.query<{ wroteOutput: boolean }>(
     'select wrote_output from node_run where id = $1',
@@ -149,7 +149,7 @@ export async function hasWrittenOutput(database: Queryable, runId: string): Prom
   return run?.wroteOutput ?? false;
 }
 
-/** How often the holders of a run gave it back. */
+/** How often the holders of a run released it. */
 export async function countReturns(database: Queryable, runId: string): Promise<number> {
   const [run] = await database.query<{ count: number }>(
     'select release_count as count from node_run where id = $1',

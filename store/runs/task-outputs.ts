@@ -26,11 +26,14 @@ export interface WrittenOutput {
 
 export type OutputWrite = WrittenOutput | { readonly kind: 'refused'; readonly why: WriteRefusal };
 
-/** Without an identifier it gets `<runId>.<n>`, n counting such outputs of one claim: the next attempt meets the same names. */
+/**
+ * Without an identifier it gets `<runId>.<n>`, n counting such outputs of one claim: the next attempt makes the same
+ * names.
+ */
 export type TaskOutput = Omit<UploadedObject, 'nodeInstanceId'>;
 
 /**
- * Writes an output of a held task whose bytes stand in storage. Without a watermark it is staged until the watermark
+ * Writes an output of a held task whose bytes are in storage. Without a watermark it is staged until the watermark
  * moves or the task completes; with one the watermark moves at once, which publishes it (decisions, section 9).
  */
 export async function writeTaskOutput(
@@ -85,7 +88,7 @@ export async function stageAndMove(
   const { kind, output } = await stageOutput(held, upload);
   const { published } = await moveWatermark(held, session, watermarkInputId);
   if (!published) return unchanged({ kind, output });
-  // An output that was written just now is the newest; one that stood before may have others behind it.
+  // An output written just now is the newest; an existing one may have later ones.
   const { newest, createdAt } = published;
   const isNewest = newest.id === output.id;
   const { nodeInstanceId, outputIdentifier } = output;
@@ -140,9 +143,8 @@ async function stageNew(
 }
 
 /**
- * The next name that the platform makes, for an output that stands already. What is staged under a name is met again by
- * the next attempt, which counts from where the run's watermark moved last: what was written before stands for inputs
- * that are consumed.
+ * The next name that the platform makes, for an existing output. The next attempt finds the outputs staged under these
+ * names, because it counts from the last move of the run's watermark: earlier outputs belong to consumed inputs.
  */
 async function countUnnamed({ tx, task }: TaskWrite): Promise<string> {
   const [row] = await tx.query<{ identifier: string }>(

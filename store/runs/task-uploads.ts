@@ -1,7 +1,6 @@
 /**
- * Uploads of a task that come in parts: rows that tell what the store holds of each (decisions, section 9). A handle
- * belongs to the claim; every write repeats the fence. Nothing here talks to the store: see sweep-task-uploads.ts for
- * what is left over.
+ * Uploads of a task in parts: rows that record what the store holds of each (decisions, section 9). A handle belongs to
+ * the claim; every write repeats the fence. Nothing here calls the store: see sweep-task-uploads.ts for leftovers.
  */
 
 import type { Database, Queryable, Tx } from '../connection/database.ts';
@@ -21,7 +20,7 @@ import {
 } from './task-outputs.ts';
 import { Refusal, type TaskWrite, writeTask, writeTaskAndSession } from './write-task.ts';
 
-/** What is said of the output when its upload begins; an identifier that the platform makes is made at the completion. */
+/** The description of the output when its upload begins; the platform makes an identifier only at the completion. */
 export interface NewTaskUpload
   extends Omit<UploadedObject, 'nodeInstanceId' | 'sizeBytes' | 'sha256' | 'etag'> {
   readonly handle: string;
@@ -29,11 +28,11 @@ export interface NewTaskUpload
   readonly watermarkInputId: number | null;
 }
 
-/** `open` takes parts; `over` is given up or was not needed; `done` became an output. */
+/** `open` accepts parts; `over` was abandoned or not needed; `done` became an output. */
 export type TaskUploadState = 'open' | 'over' | 'done';
 
 export interface TaskUpload extends NewTaskUpload {
-  /** The store's name for it; null until the store has told it. */
+  /** The store's name for it; null until the store has returned it. */
   readonly storeUploadId: string | null;
   readonly state: TaskUploadState;
   readonly isExpired: boolean;
@@ -45,7 +44,7 @@ export interface TaskUpload extends NewTaskUpload {
 const heldClaim = `${renewHeld} returning c.task_id`;
 
 /**
- * Writes an upload before the store hears of it, so that nothing it holds is without a row.
+ * Writes an upload before the request to the store, so that everything in the store has a row.
  * @returns when the upload expires; undefined when the caller does not hold the task (any more)
  */
 export async function beginTaskUpload(
@@ -83,7 +82,7 @@ export async function beginTaskUpload(
   return row?.expiresAt;
 }
 
-/** Keeps the store's name for the upload; false when the upload is over already. */
+/** Saves the store's name for the upload; false when the upload is already over. */
 export async function nameTaskUpload(
   database: Queryable,
   handle: string,
@@ -120,7 +119,7 @@ export interface TaskUploadPart extends SentPart {
   readonly sha256: string;
 }
 
-/** Keeps a part that the store has, in place of an earlier one; false when the task or the upload is over. */
+/** Records a part that the store has, in place of an earlier one; false when the task or the upload is over. */
 export async function savePart(
   database: Queryable,
   identity: RunnerIdentity,
@@ -160,7 +159,7 @@ export async function listParts(database: Queryable, handle: string): Promise<Ta
   );
 }
 
-/** Forgets parts that the store has otherwise, so that they are sent again. */
+/** Forgets parts that the store holds with other bytes, so that they are sent again. */
 export async function forgetParts(
   database: Queryable,
   handle: string,
@@ -172,7 +171,7 @@ export async function forgetParts(
   ]);
 }
 
-/** Gives an open upload up, for its holder; false when there is none. */
+/** Abandons an open upload, for its holder; false when there is none. */
 export async function abandonTaskUpload(
   database: Queryable,
   identity: RunnerIdentity,
@@ -189,7 +188,7 @@ export async function abandonTaskUpload(
   return rows.length > 0;
 }
 
-/** Gives an upload up that the store lost or never made. */
+/** Discards an upload that the store lost or never made. */
 export async function discardTaskUpload(database: Queryable, handle: string): Promise<void> {
   await database.query(`update task_upload set state = 'over' where handle = $1 and state = 'open'`, [
     handle,
@@ -197,9 +196,9 @@ export async function discardTaskUpload(database: Queryable, handle: string): Pr
 }
 
 /**
- * Makes an upload whose object stands in the store an output of its task, once: staged, or published with its
- * watermark, in one transaction. A repeat gets that output, and its watermark moves. Where the node has an output of
- * the identifier already it is the answer, and the object is left to the sweeper; so it is without an object.
+ * Turns an upload whose object is in the store into an output of its task, once: staged, or published with its
+ * watermark, in one transaction. A repeat gets that output, and its watermark moves. If the node already has an output
+ * of the identifier, that is the answer, with or without an object, and the object is left to the sweeper.
  * @param object null for an upload that need not be completed, because its identifier is written
  * @param watermarkInputId undefined leaves the watermark
  */
@@ -243,7 +242,7 @@ async function finishWithin(
   if (upload.state !== 'open' || upload.isExpired) throw new Refusal('upload-not-found');
   const change = await write(packed({ ...upload, ...nothing, ...object }));
   const { kind, output } = change.result;
-  // What was looked for before is there no more, and there is nothing to take its place.
+  // The output found before is gone, and there is no object to replace it.
   if (object === null && kind === 'created') throw new Refusal('upload-not-found');
   await endUpload(tx, handle, kind === 'created' ? 'done' : 'over', output.id);
   return change;
@@ -251,7 +250,7 @@ async function finishWithin(
 
 const nothing = { sizeBytes: 0, sha256: null, etag: '' } as const;
 
-/** Nothing cannot be unpacked. */
+/** An empty body cannot be unpacked. */
 function packed<T extends { readonly sizeBytes: number; readonly contentEncoding: string | null }>(
   values: T,
 ): T {
@@ -267,7 +266,7 @@ async function outputById(tx: Tx, id: number): Promise<NodeOutputRow> {
   return output;
 }
 
-/** The parts stay, so that a completion that crossed this one asks the store for the same object. */
+/** The parts stay, so that a concurrent completion asks the store for the same object. */
 async function endUpload(tx: Tx, handle: string, state: TaskUploadState, outputId: number): Promise<void> {
   await tx.query('update task_upload set state = $2, output_id = $3 where handle = $1', [
     handle,

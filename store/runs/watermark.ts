@@ -14,7 +14,7 @@ export type WatermarkWrite =
   | { readonly kind: 'moved'; readonly watermark: number; readonly pendingInputs: number }
   | { readonly kind: 'refused'; readonly why: WriteRefusal };
 
-/** Advances the watermark and publishes what the run has staged. The present watermark again does the same. */
+/** Advances the watermark and publishes what the run has staged. A repeat of the present watermark does the same. */
 export async function writeWatermark(
   database: Database,
   identity: RunnerIdentity,
@@ -53,7 +53,7 @@ const moveStatement = `
    where id = $1`;
 
 interface WatermarkMove {
-  /** Of the watermark that the run goes by, afterwards. */
+  /** Of the run's watermark, afterwards. */
   readonly position: number;
   /** Undefined when nothing was staged. */
   readonly published: StagedPublication | undefined;
@@ -61,9 +61,9 @@ interface WatermarkMove {
 
 /**
  * Moves the watermark and publishes all that the run has staged: what is consumed and what is published move together,
- * so that no end of the task leaves an input consumed without its result. The present watermark again publishes what
- * has been staged since. What the published outputs wake is planned with it.
- * @param state of the node, kept with it; undefined leaves what is stored
+ * so that no end of the task leaves an input consumed without its result. A repeat of the present watermark publishes
+ * what has been staged since. Runs that the published outputs make due are planned with it.
+ * @param state of the node, saved with it; undefined leaves what is stored
  */
 export async function moveWatermark(
   { tx, task }: TaskWrite,

@@ -6,7 +6,7 @@ import { attemptFailed, runEnded } from '../../telemetry/metrics.ts';
 import type { Tx } from '../connection/database.ts';
 import { notifyReady, queuedAfter, queuedColumns } from './queue.ts';
 
-/** A run that an attempt of which has just ended; its row is locked. */
+/** A run whose attempt has just ended; its row is locked. */
 export interface EndingRun {
   readonly runId: string;
   readonly nodeInstanceId: number;
@@ -14,9 +14,9 @@ export interface EndingRun {
 }
 
 export interface DoneEffects {
-  /** What the run published last, when it published something at its end. */
+  /** The last output that the run published at its end, if any. */
   readonly newest?: { readonly id: number; readonly position: number } | undefined;
-  /** The incremental state to keep; undefined leaves what is stored. */
+  /** The incremental state to save; undefined leaves what is stored. */
   readonly state?: Record<string, unknown> | undefined;
   readonly followUpWanted?: boolean | undefined;
   /** Set for a node that is not incremental when its run succeeds: the watermark follows the run's upper bound. */
@@ -64,8 +64,8 @@ const endRun = `
    returning attempt.awaited, run.template_name`;
 
 /**
- * Ends the run for good. What it has staged since its watermark moved last is dropped, its objects go to the deletion
- * queue. What was published before stays, and the run keeps its lineage.
+ * Ends the run for good. Outputs staged since its watermark last moved are dropped, their objects go to the deletion
+ * queue. Published outputs stay, and the run keeps its lineage.
  */
 export async function writeDone(
   tx: Tx,
@@ -98,8 +98,8 @@ export async function writeDone(
 }
 
 /**
- * Fixes the upper bound of a run that ends before anybody has claimed it: its inputs count as consumed, as those of any
- * run that ended, and do not make the next one at once.
+ * Fixes the upper bound of a run that ends before its first claim: its inputs count as consumed, as those of any run
+ * that ended, and do not cause another run at once.
  */
 export async function fixUpperBound(tx: Tx, runId: string): Promise<void> {
   await tx.query(
@@ -128,7 +128,7 @@ const retryRun = `
   )
   select ended.awaited, run.template_name, ${notifyReady('run')} from ended, run`;
 
-/** Ends the attempt and lines the run up for its next one: at once, or after the delay. */
+/** Ends the attempt and queues the run for its next one: at once, or after the delay. */
 export async function writeRetry(
   tx: Tx,
   run: EndingRun,

@@ -19,7 +19,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Returns a {@link Refusal} that `work` throws as a result. */
+/** Returns a {@link Refusal} thrown by `work` as a result. */
 export async function refusable<T>(
   work: () => Promise<T>,
 ): Promise<T | { readonly kind: 'refused'; readonly why: WriteRefusal }> {
@@ -31,7 +31,7 @@ export async function refusable<T>(
   }
 }
 
-/** A task whose holder writes, its run and claim locked. */
+/** A held task for a write, its run and claim locked. */
 export interface TaskWrite {
   readonly tx: Tx;
   readonly identity: RunnerIdentity;

@@ -1,7 +1,7 @@
 /**
- * The filter of a session query as SQL over `session_search c`. Everything that a caller sent is a bound parameter;
- * the statement's text depends on the shape of the filter alone. Where an index can answer a condition, the
- * condition is written as that index has it.
+ * The filter of a session query as SQL over `session_search c`. Every value from a caller is a bound parameter; the
+ * statement's text depends on the shape of the filter alone. Where an index can answer a condition, the condition has
+ * the form of that index.
  */
 import { normaliseAddress, type Person } from '../../domain/sessions/participant.ts';
 import {
@@ -28,7 +28,7 @@ export class Parameters {
   }
 }
 
-/** Who is meant by an address, by its normal form. */
+/** The person of an address, by its normal form. */
 export type PeopleByAddress = ReadonlyMap<string, Person>;
 
 /** Columns of properties; each is of the type that its property compares by. */
@@ -97,7 +97,7 @@ class LeafCompiler {
     return jsonAt(root, keys, this.parameters);
   }
 
-  /** The person whom a value means, when it is an address at a place of people. */
+  /** The person of a value, when it is an address at a place for people. */
   private person(leaf: FilterLeaf, value: unknown): Person | undefined {
     return isPersonPlace(leaf) && isAddress(value) ? this.people.get(normaliseAddress(value)) : undefined;
   }
@@ -148,7 +148,7 @@ class LeafCompiler {
 
   private textPart(text: string, op: string, value: string, isSearched: boolean): string {
     const exact = this.textCondition(text, op, value);
-    // Below three characters the index of the search text has nothing to go by.
+    // Below three characters the index of the search text cannot be used.
     if (!isSearched || [...value].length < 3) return exact;
     const pattern = this.bind(escapeLike(value), 'text');
     return `(c.search_text like '%' || lower(${pattern}) || '%' and ${exact})`;
@@ -183,8 +183,8 @@ class LeafCompiler {
   }
 
   /**
-   * The condition that the index answers: below keys of objects, a plain value is contained where it is equal, and a
-   * list where its elements are. Undefined for a segment that may be a place in a list: it has no one form there.
+   * The condition that the index answers: below keys of objects, an equal plain value is contained, and so is a list
+   * whose elements are. Undefined for a segment that may be a place in a list: it has no one form there.
    */
   private containment(root: string, keys: readonly string[], value: unknown): string | undefined {
     if (keys.some(isListIndex)) return undefined;
@@ -210,7 +210,7 @@ class LeafCompiler {
     return `(jsonb_typeof(${at}) = 'array' and ${at} @> ${this.bind(JSON.stringify([element]), 'jsonb')})`;
   }
 
-  /** People stand in their list as an object with their id, or as the id itself. */
+  /** A list of people holds each as an object with an id, or as the id itself. */
   private containsPerson(leaf: MetadataLeaf, value: string): string {
     const person = this.person(leaf, value);
     const identifiers = person === undefined ? [value] : [...new Set([person.identifier, person.key])];

@@ -9,7 +9,7 @@ import { countMatches, pageStatement, readPage, type Statement } from './session
 export interface SessionListQuery {
   readonly projectId?: number | undefined;
   readonly sessionTemplateId?: number | undefined;
-  /** Part of name, simulation name or id, in any case; every character stands for itself. */
+  /** Part of name, simulation name or id, in any case; every character is literal. */
   readonly search?: string | undefined;
   readonly sortBy: 'date' | 'name';
   readonly sortOrder: 'asc' | 'desc';
@@ -45,11 +45,11 @@ function condition(filters: Filters, parameters: Parameters): string {
   return conditions.length === 0 ? 'true' : conditions.join(' and ');
 }
 
-/** Below three characters the index of three-character pieces would be read as a whole, for nothing. */
+/** Below three characters the index of three-character pieces would be read whole, without benefit. */
 const shortestIndexedSearch = 3;
 
 function searchCondition(search: string, parameters: Parameters): string {
-  // Name, simulation name and id stand on lines of their own; only a simulation name can hold a line break itself.
+  // Name, simulation name and id are on separate lines; only a simulation name can contain a line break.
   if (search.includes('\n')) {
     return `strpos(lower(c.simulation_name collate "default"), lower(${parameters.bind(search, 'text')})) > 0`;
   }

@@ -1,6 +1,6 @@
 /**
- * One page of sessions in an order, and how many there are in all, in one statement: what matches is looked for once,
- * with no more of each session than the order needs, and only the page's sessions are read whole.
+ * One page of sessions in an order, and how many there are in all, in one statement: it searches once, reading of each
+ * match only what the order needs, and reads only the page's sessions whole.
  */
 import type { Database } from '../connection/database.ts';
 import type { Parameters } from './session-filter.ts';
@@ -9,7 +9,7 @@ import type { Parameters } from './session-filter.ts';
 export interface OrderTerm {
   readonly sql: string;
   readonly direction: 'asc' | 'desc';
-  /** What is null comes last; said only where it matters, since an index has its nulls at one end. */
+  /** What is null comes last; written only where it matters, since an index has its nulls at one end. */
   readonly nullable?: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** `parameters` holds what `where` and `order` have bound. */
+/** `parameters` holds the values bound by `where` and `order`. */
 export function pageStatement(parts: PageParts, parameters: Parameters): Statement {
   const { columns, joins = '', where, order, countsAll } = parts;
   const terms = order.map(({ sql }, index) => `${sql} as o${index}`);
@@ -56,7 +56,7 @@ export function pageStatement(parts: PageParts, parameters: Parameters): Stateme
   return { text, values: parameters.values };
 }
 
-/** Runs a statement of {@link pageStatement}; `total` is undefined when it does not tell. */
+/** Runs a statement of {@link pageStatement}; `total` is undefined when the statement does not return it. */
 export async function readPage<Row>(
   database: Database,
   statement: Statement,
@@ -69,7 +69,7 @@ export async function readPage<Row>(
   return { rows, total: found[0]?.total ?? undefined };
 }
 
-/** How many sessions a condition matches: for pages beyond the end, which have no row to tell it. */
+/** How many sessions a condition matches: for pages beyond the end, which have no row to return it. */
 export async function countMatches(
   database: Database,
   where: string,

@@ -36,7 +36,7 @@ export interface SessionQueryRow {
 
 /**
  * One page, and how many sessions the filter matches in all.
- * @param people who is meant by the addresses in the filter
+ * @param people the people of the addresses in the filter
  */
 export async function querySessions(
   database: Database,
@@ -80,7 +80,7 @@ function orderTerms({ place, direction }: OrderBy, parameters: Parameters): Orde
     : metadataTerms(jsonAt('c.metadata', place.keys, parameters), direction);
 }
 
-/** Numbers, then texts, then truth values, each in the direction asked for; all else counts as missing, and is last. */
+/** Numbers, then texts, then truth values, each in the requested direction; all else counts as missing, and is last. */
 function metadataTerms(at: string, direction: 'asc' | 'desc'): OrderTerm[] {
   const is = (type: string) => `jsonb_typeof(${at}) = '${type}'`;
   return [

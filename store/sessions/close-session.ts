@@ -1,4 +1,6 @@
-/** Closing a session, once: the result stands in its row, and every repeat gets it (contract: Close; decisions 6). */
+/**
+ * Closing a session, once: the result is stored in its row, and every repeat gets it (contract: Close; decisions 6).
+ */
 import { isSamePerson, type Person } from '../../domain/sessions/participant.ts';
 import type { SessionLabel } from '../../domain/sessions/session-change.ts';
 import { isCloseTime } from '../../domain/sessions/shared-session.ts';
@@ -11,7 +13,7 @@ export const sessionClosedChannel = 'session_closed';
 
 export interface CloseRequest {
   readonly sessionId: string;
-  /** Who closes, resolved before. */
+  /** The closing person, already resolved. */
   readonly person: Person;
   /** The person need not be a participant. */
   readonly mayCloseAny: boolean;
@@ -31,7 +33,7 @@ export type CloseResult =
   | {
       readonly outcome: 'closed';
       readonly closed: ClosedSession;
-      /** The session whose window workflow has to be told, if any. */
+      /** The session whose window workflow must be notified, if any. */
       readonly notifyWindow: SessionLabel | undefined;
     }
   | { readonly outcome: 'missing' | 'not-a-participant' | 'time-out-of-range' };
@@ -48,7 +50,7 @@ interface ClosingSession {
   readonly isAmongParticipants: boolean;
 }
 
-/** Closes the session in one transaction, or tells how it was closed before. */
+/** Closes the session in one transaction, or returns how it was closed before. */
 export async function closeSession(database: Database, request: CloseRequest): Promise<CloseResult> {
   const result = await holdSession(database, { sessionId: request.sessionId }, (tx, held) =>
     closeHeld(tx, held, request),
@@ -92,7 +94,7 @@ function mayClose(session: ClosingSession, person: Person): boolean {
   return isSamePerson({ identifier: session.emailIdentifier, key: session.emailKey }, person);
 }
 
-/** A close ahead is armed: its window workflow holds the time. Any other falls due with the commit. */
+/** A close in the future is armed: its window workflow waits for the time. Any other falls due with the commit. */
 async function writeClose(
   tx: Tx,
   { sessionId, person, reason, closeAt }: CloseRequest,

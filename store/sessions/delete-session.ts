@@ -1,4 +1,4 @@
-/** Deleting a session: its rows at once, its objects and workflows by queues that stand until both are gone. */
+/** Deleting a session: its rows at once, its objects and workflows by queues that stay until both are gone. */
 import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { holdSession } from '../runs/change-session.ts';
@@ -6,7 +6,8 @@ import { holdSession } from '../runs/change-session.ts';
 /** @returns false when there is no such session */
 export async function deleteSession(database: Database, sessionId: string): Promise<boolean> {
   const wasThere = await holdSession(database, { sessionId }, async (tx) => {
-    // From here on no output can be written to a node: whoever was about to is waited for, and its object is seen.
+    // From here on no output can be written to a node: this waits for transactions that write one, and then sees their
+    // objects.
     await tx.query('select 1 from node_instance where session_id = $1 order by id for update', [sessionId]);
     await deleteLockedSession(tx, sessionId);
     return true;
@@ -15,7 +16,7 @@ export async function deleteSession(database: Database, sessionId: string): Prom
   return wasThere ?? false;
 }
 
-/** As {@link deleteSession}, for whoever has locked the session and then its nodes. */
+/** As {@link deleteSession}, for a caller that has locked the session and then its nodes. */
 export async function deleteLockedSession(tx: Tx, sessionId: string): Promise<void> {
   await queueObjects(tx, sessionId);
   await tx.query('insert into session_ending (session_id) values ($1) on conflict do nothing', [sessionId]);
@@ -40,7 +41,7 @@ async function queueObjects(tx: Tx, sessionId: string): Promise<void> {
   );
 }
 
-/** Deleted sessions whose workflows may still stand, for longer than `seconds`. */
+/** Sessions deleted more than `seconds` ago whose workflows may still run. */
 export async function listEndingSessions(
   database: Database,
   seconds: number,

@@ -1,29 +1,29 @@
 /**
  * Sessions that the healer is to have reconciled: no notification reached their workflow, or that of their window, or
- * somebody ended it from outside. Several healers may search at once; each session is acquired by one.
+ * it was ended from outside. Several healers may search at once; each session is acquired by one.
  */
 
 import type { SessionLabel } from '../../domain/sessions/session-change.ts';
 import type { Database } from '../connection/database.ts';
 import { isClaimable } from '../runs/queue.ts';
 
-/** A session whose graph nobody seems to reconcile. */
+/** A session whose graph is not being reconciled. */
 export interface ForgottenSession extends SessionLabel {
-  /** How long it has been wanted and not advanced; 0 when it is advanced. */
+  /** How long its desired version has not been observed; 0 when it is. */
   readonly dirtyForSeconds: number;
 }
 
-/** A window whose workflow did not act or look in time. */
+/** A window whose workflow did not act or reconcile in time. */
 export interface LateWindow extends SessionLabel {
   /** How long it has been late. */
   readonly lateForSeconds: number;
 }
 
-/** The time at which a session was acquired stands in this column. */
+/** The column that holds the time at which a session was acquired. */
 type AcquiredAt = 'healed_at' | 'checked_at' | 'window_checked_at';
 
 /**
- * Acquires sessions `s` that nobody else is just acquiring, and marks them.
+ * Acquires sessions `s` that no other process is acquiring, and marks them.
  * @param picked what follows `from session s where`, with a limit
  * @param before a step that `picked` uses
  * @param columns besides the session's label
@@ -45,7 +45,7 @@ function acquireStatement(
 const isOlder = (column: string, seconds: string) =>
   `${column} < clock_timestamp() - make_interval(secs => ${seconds})`;
 
-/** Stands in each search, so that sessions which are to be left alone take nobody's place. $4: seconds between two. */
+/** Part of each search, so that sessions to be skipped do not use up its limit. $4: seconds between two. */
 const mayBeHealed = `s.frozen_at is null and ${isOlder('s.healed_at', '$4')}`;
 
 const forgottenStatement = acquireStatement(
@@ -70,8 +70,8 @@ const forgottenStatement = acquireStatement(
 );
 
 /**
- * Sessions that must be reconciled: wanted but not advanced, retries overdue, and built-in runs that stay queued although
- * a worker should have them. Each is acquired at most once in `waits.againSeconds`.
+ * Sessions that must be reconciled: desired version not observed, retries overdue, and built-in runs that stay queued
+ * although a worker should have them. Each is acquired at most once in `waits.againSeconds`.
  */
 export async function acquireForgottenSessions(
   database: Database,

@@ -25,7 +25,7 @@ export async function freezeSession(
   });
 }
 
-/** Lets the session go on: what waits is queued and planned in the same transaction. Idempotent. */
+/** Unfreezes the session: waiting runs are queued and planned in the same transaction. Idempotent. */
 export async function unfreezeSession(
   database: Database,
   sessionId: string,

@@ -1,7 +1,7 @@
 /**
- * One match key is handled at one place at a time (decisions 6; architecture 10), over all processes: a try-lock of the
- * transaction, each try a transaction of its own, so that nobody waits on a connection. Requests of one process stand in
- * line here first; those that wait go together, one after the other in one transaction, so that a crowd is through soon.
+ * One transaction at a time handles a match key (decisions 6; architecture 10), over all processes: a try-lock of the
+ * transaction, each try a transaction of its own, so that no request holds a connection while it waits. Requests of one
+ * process queue here first; waiting ones run one after the other in one transaction, so that a crowd finishes soon.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,20 +12,20 @@ import type { Database, Tx } from '../connection/database.ts';
 export const keyBusy = Symbol('match key busy');
 
 const pauseMs = { least: 5, most: 20 } as const;
-/** Requests that go in one transaction. */
+/** Requests handled in one transaction. */
 const mostTogether = 50;
-/** Not had within their own time-outs: a row of the session, or this process was too slow between statements. */
+/** Time-outs: of the wait for a row of the session, or between statements of a slow process. */
 const busyCodes = new Set(['55P03', '25P03']);
 
 // A connection in these transactions dies soon after its owner, and the lock with it. Servers on Windows cannot check
-// for their clients, and refuse the setting.
+// their clients, and refuse the setting.
 const tryLock = `
   select set_config('idle_in_transaction_session_timeout', '5s', true),
          case when version() !~* 'windows|mingw|visual c'
               then set_config('client_connection_check_interval', '1s', true) end,
          pg_try_advisory_xact_lock($1::bigint) as locked`;
 
-/** A request in line: for its turn, or for the end of the transaction that it is in. */
+/** A queued request: it waits for its turn, or for the end of its transaction. */
 interface Waiting {
   readonly work: (tx: Tx) => Promise<unknown>;
   readonly settle: (result: unknown) => void;
@@ -33,11 +33,11 @@ interface Waiting {
   isLate: boolean;
 }
 
-/** The lines of each process, by key; a line stands while somebody serves it. */
+/** The queues of this process, by key; a queue exists while it is served. */
 const lines = new WeakMap<Database, Map<string, Waiting[]>>();
 
 /**
- * Runs `work` in a transaction that holds the key; {@link keyBusy} when that could not begin within `waitMs`. The
+ * Runs `work` in a transaction that holds the key; {@link keyBusy} when it could not begin within `waitMs`. The
  * transaction may be shared and may be tried again, so `work` must be free of effects outside the database.
  * @param keyText see `matchKeyText`
  */
@@ -58,12 +58,12 @@ export function withMatchKey<T>(
     });
     if (line !== undefined) return;
     own.set(keyText, waiting);
-    // Its transactions serve others too: each request's work carries its own audit entry.
+    // Its transactions serve other requests too: each request's work carries its own audit entry.
     void unaudited(() => serve(database, matchKeyLock(keyText), waiting, () => own.delete(keyText)));
   });
 }
 
-/** Puts a request at the end of the line, which it leaves by itself when its time is over. */
+/** Puts a request at the end of the queue; it leaves when its time is over. */
 function waitInLine(
   line: Waiting[],
   waitMs: number,
@@ -92,11 +92,11 @@ function waitInLine(
 }
 
 /**
- * Serves a line until it is empty. Never throws: each request gets its own answer.
- * @param close called in the moment in which the line is found empty: who comes later begins a new one
+ * Serves a queue until it is empty. Never throws: each request gets its own answer.
+ * @param close called as soon as the queue is empty: a later request begins a new one
  */
 async function serve(database: Database, lock: string, line: Waiting[], close: () => void): Promise<void> {
-  // After a failure as many go one by one as failed together, so that each fails for its own reason alone.
+  // After a failure the requests that failed together run one by one, so that each fails only for its own reason.
   let alone = 0;
   while (line.length > 0) {
     const together = line.splice(0, alone > 0 ? 1 : mostTogether);
@@ -112,7 +112,7 @@ async function serve(database: Database, lock: string, line: Waiting[], close: (
   close();
 }
 
-/** `failed`: none has an answer yet, and each has to be tried alone. */
+/** `failed`: none has an answer yet, and each must be tried alone. */
 async function tryTogether(
   database: Database,
   lock: string,

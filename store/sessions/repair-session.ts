@@ -1,4 +1,4 @@
-/** Planning a session as a whole at an operator's word: what its workflow does when it looks, without waiting for it. */
+/** Planning a whole session at an operator's request: what its workflow does in a reconcile, without waiting for it. */
 
 import type { SessionLabel } from '../../domain/sessions/session-change.ts';
 import type { Database } from '../connection/database.ts';
@@ -11,15 +11,16 @@ export interface PlannedSession {
   readonly session: SessionLabel;
   /** Node instances that got a run. */
   readonly planned: number;
-  /** Something of its window is still to come, or to be told. */
+  /** Its window still has something to wait for or to report. */
   readonly hasOpenWindow: boolean;
   /** Uploads of its project wait to be published. */
   readonly hasQueuedUploads: boolean;
 }
 
 /**
- * Queues the retries that are due, plans every node under the session's lock and marks the session wanted. In a frozen
- * session nothing is planned. Twice in a row plans nothing the second time. Undefined when there is no such session.
+ * Queues the retries that are due, plans every node under the session's lock and marks the session to be reconciled. In
+ * a frozen session nothing is planned. Twice in a row plans nothing the second time. Undefined when there is no such
+ * session.
  */
 export async function planWholeSession(
   database: Database,

@@ -14,7 +14,7 @@ export interface ScenarioRow {
   readonly createdAt: Date;
 }
 
-/** In an update what is undefined stays as it is; null clears. */
+/** In an update undefined leaves a field unchanged; null clears it. */
 export interface ScenarioFields {
   /** Undefined: a new one. */
   readonly id: string | undefined;
@@ -76,7 +76,7 @@ async function insertScenario(tx: Tx, sessionId: string, fields: ScenarioFields)
     noteAudited(row.id);
     return { outcome: 'saved', scenario: row };
   }
-  // Another request has made it at the same moment.
+  // Another request made it at the same moment.
   const other = await findLocked(tx, fields.id ?? '');
   if (other === undefined || other.sessionId !== sessionId) return { outcome: 'id-of-another-session' };
   return updateScenario(tx, other, fields);

@@ -1,4 +1,4 @@
-/** Which session something belongs to. */
+/** The session of an object. */
 import type { SessionObject } from '../../domain/access/session-access.ts';
 import type { Queryable } from '../connection/database.ts';
 
@@ -10,7 +10,7 @@ const statements: Readonly<Record<SessionObject, string>> = {
   dimension: 'select session_id as id from dimension where id = $1',
 };
 
-/** The session's id; undefined when there is no such thing. */
+/** The session's id; undefined when there is no such object. */
 export async function sessionOf(
   database: Queryable,
   object: SessionObject,

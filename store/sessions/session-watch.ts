@@ -1,4 +1,4 @@
-/** What people who follow a session are told of: its changes announced, and read. */
+/** Changes of followed sessions: how they are announced and read. */
 import { limits } from '../../domain/limits.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { type NodeProgress, sessionProgress } from './progress.ts';
@@ -6,11 +6,11 @@ import { type NodeProgress, sessionProgress } from './progress.ts';
 /** The channel on which changes of followed sessions are announced; the payload is the session's id. */
 export const sessionChangedChannel = 'session_changed';
 
-/** Where a follower of a session stands. */
+/** A follower's position in a session. */
 export interface SnapshotPoint {
-  /** The database's clock at the look, milliseconds since 1970. */
+  /** The database's clock at the read, milliseconds since 1970. */
   readonly atMs: number;
-  /** The newest position that was told of. */
+  /** The newest reported position. */
   readonly position: number;
 }
 
@@ -46,7 +46,7 @@ interface WindowSeen {
   readonly participantCount: number;
 }
 
-/** One look at a session: all nodes as they stand, and what was published and tried since. */
+/** One read of a session: the present state of all nodes, and what was published and attempted since. */
 export interface SessionSnapshot {
   readonly at: SnapshotPoint;
   readonly nodes: readonly NodeProgress[];
@@ -55,16 +55,16 @@ export interface SessionSnapshot {
   readonly window: WindowSeen;
   /** Grows with every fact about the session's graph. */
   readonly desiredVersion: number;
-  /** Whether more outputs were published than one look shows; a look from `at` shows the next. */
+  /** Whether more outputs were published than one read returns; a read from `at` returns the next. */
   readonly hasMore: boolean;
 }
 
 const outputsPerSnapshot = 500;
 const runsOfOneNode = 20;
-/** Commits become visible a little later than their clock says. */
+/** Commits become visible a little later than their timestamps say. */
 const overlapSeconds = 5;
 
-/** Has changes of these sessions announced for so many seconds from now. */
+/** Makes changes of these sessions be announced for this many seconds from now. */
 export async function watchSessions(
   database: Queryable,
   sessionIds: readonly string[],
@@ -83,8 +83,8 @@ export async function watchSessions(
 }
 
 /**
- * Looks at a session.
- * @param since undefined: from now on, without what was published and tried before
+ * Reads a session.
+ * @param since undefined: from now on, without what was published and attempted before
  * @returns undefined when there is no such session
  */
 export async function readSnapshot(
@@ -111,7 +111,7 @@ export async function readSnapshot(
   return { at: { atMs, position }, nodes, outputs, attempts, window, desiredVersion, hasMore };
 }
 
-/** How far the sessions are, by id; those that are gone are missing. */
+/** The present positions of the sessions, by id; deleted ones are missing. */
 export async function wantedSequences(
   database: Queryable,
   sessionIds: readonly string[],
@@ -123,7 +123,9 @@ export async function wantedSequences(
   return new Map(rows.map(({ id, desiredVersion }) => [id, desiredVersion]));
 }
 
-/** Read first: what is published after it is told by the next look, which its own announcement brings about. */
+/**
+ * Read first: the next read returns what is published after it, and that publication's own announcement triggers it.
+ */
 const headStatement = `
   select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as at_ms, s.newest_position,
          s.desired_version,
@@ -142,7 +144,7 @@ const outputsStatement = `
 
 /**
  * Of each node the open run and the newest of those that began since; of their attempts the newest. A session may have
- * a million of them, and a look is one page.
+ * a million of them, and one read is one page.
  */
 const attemptsStatement = `
   select node_instance_id, run_id, attempt, max_attempts, started_at, ended_at, outcome, details from (

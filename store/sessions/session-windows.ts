@@ -1,4 +1,4 @@
-/** What the window workflows of shared sessions ask of the database. */
+/** The database calls of the window workflows of shared sessions. */
 
 import type { WindowEnd, WindowState } from '../../domain/sessions/shared-session.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
@@ -15,7 +15,7 @@ interface WindowRow {
   readonly dueInMs: number | null;
 }
 
-/** One look at a session's window; from now on its changes are told anew. Undefined when the session is gone. */
+/** One reconcile of a session's window; later changes notify its workflow again. Undefined when the session is gone. */
 export async function readWindowState(
   database: Database,
   sessionId: string,
@@ -38,7 +38,7 @@ export async function readWindowState(
   };
 }
 
-/** A statement of its own: one that waited for the session's row would not see those whose join it waited for. */
+/** A separate statement: one that waited for the session's row would not see the participants who joined meanwhile. */
 async function countParticipants(database: Database, sessionId: string): Promise<number> {
   const [row] = await database.query<{ count: number }>(
     'select count(*) as count from session_participant where session_id = $1',
@@ -47,7 +47,9 @@ async function countParticipants(database: Database, sessionId: string): Promise
   return row?.count ?? 0;
 }
 
-/** Records that the time of an armed close, or the time after a window, is over, and tells listeners of the close. */
+/**
+ * Records that the time of an armed close, or the time after a window, is over, and notifies listeners of the close.
+ */
 export async function endWindow(database: Database, sessionId: string): Promise<WindowEnd> {
   const [row] = await database.query<{ isClosed: boolean }>(
     `with ended as (

@@ -21,7 +21,7 @@ export interface NewSession {
   readonly logoUrl: string;
   /** With identifiers in place of addresses. */
   readonly metadata: JsonObject | null;
-  /** What makes it a shared session. */
+  /** The fields of a shared session. */
   readonly shared?: {
     readonly machineGroup: number;
     readonly timeWindowSeconds: number;
@@ -129,7 +129,7 @@ export interface SessionRow {
   readonly projectId: number;
   readonly userId: string;
   readonly logoUrl: string;
-  /** As shown, with what belongs to the platform, and with identifiers. */
+  /** As shown, with the platform's own keys, and with identifiers. */
   readonly metadata: JsonObject | null;
   readonly isShared: boolean;
   readonly frozenAt: Date | null;
@@ -208,7 +208,7 @@ export async function findSessionDetails(
   return { ...session, project, sessionTemplate, users, dimensions, scenarios };
 }
 
-/** The creator and the participants, in the order they came. */
+/** The creator and the participants, in the order in which they joined. */
 async function sessionUsers(database: Queryable, sessionId: string): Promise<SessionUserRow[]> {
   return database.query<SessionUserRow>(
     `select id, identifier, created_at from session_member where session_id = $1 order by id`,

@@ -28,18 +28,18 @@ export type JoinResult =
   | {
       readonly outcome: 'created' | 'joined';
       readonly sessionId: string;
-      /** The session whose window workflow has to be told, if any. */
+      /** The session whose window workflow must be notified, if any. */
       readonly notifyWindow: SessionLabel | undefined;
     }
   | { readonly outcome: 'frozen' | 'busy' | 'project-missing' | 'template-missing' };
 
-/** Two open sessions of one key would overlap: a session was changed into this key in this moment. */
+/** Two open sessions of one key would overlap: a session was changed to this key at the same moment. */
 const overlapCode = '23P01';
 const triesAfterOverlap = 5;
 
 /**
- * Joins the newest open session that matches, or opens one: whatever happens at the same time, requests whose windows
- * overlap never end in two open sessions. Addresses must be resolved before.
+ * Joins the newest open session that matches, or opens one: concurrent requests whose windows overlap never end in two
+ * open sessions. Addresses must already be resolved.
  */
 export async function joinOrOpen(database: Database, request: JoinRequest): Promise<JoinResult> {
   const waitMs = limits.sharedSessionWaitSeconds * 1_000;
@@ -80,7 +80,7 @@ interface Match extends SessionLabel {
   readonly isNews: boolean;
 }
 
-/** Adds a person who is no participant yet; either part of an identity tells that they are. */
+/** Adds a person who is no participant yet; a match of either part of an identity makes one. */
 const addParticipant = (session: string) => `
   joined as (
     insert into session_participant (session_id, identifier, key, start_at, joined_at)
@@ -92,8 +92,9 @@ const addParticipant = (session: string) => `
   )`;
 
 /**
- * The newest open session that matches, its row locked: one that is closed in this moment matches no more. Ordered by
- * one value, so that no index over dates tempts the planner to walk through all sessions of a template.
+ * The newest open session that matches, its row locked: one that is closed at the same moment no longer matches.
+ * Ordered by one value, so that the planner does not choose an index over dates and walk through all sessions of a
+ * template.
  */
 const joinStatement = `
   with match as materialized (

@@ -8,16 +8,16 @@ import type { Database, Tx } from '../connection/database.ts';
 import { holdSession } from '../runs/change-session.ts';
 import { insertNodeInstances } from './sessions.ts';
 
-/** What is absent stays as it is. */
+/** Absent fields stay unchanged. */
 export interface SessionChanges {
   readonly name?: string | undefined;
-  /** The person in the session's email field, resolved before. */
+  /** The person in the session's email field, already resolved. */
   readonly person?: Person | undefined;
   /** Null clears it, on sessions that are not shared. */
   readonly simulationName?: string | null | undefined;
   readonly sessionTemplateId?: number | undefined;
   readonly projectId?: number | undefined;
-  /** The caller's part, with identifiers in place of addresses; replaces what is stored of it. */
+  /** The caller's part, with identifiers in place of addresses; replaces the stored part. */
   readonly metadata?: JsonObject | undefined;
 }
 
@@ -88,7 +88,7 @@ async function checkReferences(tx: Tx, { projectId, sessionTemplateId }: Session
   }
 }
 
-/** Makes the nodes afresh while nothing has come to any of them. */
+/** Replaces the nodes while none of them has received anything. */
 async function replaceNodes(tx: Tx, sessionId: string, templateId: number): Promise<void> {
   // An upload that begins meanwhile waits here, and then finds its node gone.
   const states = await tx.query<{ state: number }>(

@@ -1,4 +1,4 @@
-/** The host's calls to the API, which is all that it reaches of the platform. */
+/** The host's calls to the API, its only access to the platform. */
 import {
   type HostPlan,
   type HostReport,
@@ -8,7 +8,7 @@ import {
   runnerHostPaths,
 } from '../../domain/runners/runner-host.ts';
 
-/** Two of them, and the wait between, are shorter than the lease of a process. */
+/** Two calls, and the wait between, are shorter than the lease of a process. */
 const callMs = 5_000;
 
 export class ApiCalls {
@@ -21,7 +21,7 @@ export class ApiCalls {
     this.#key = key;
   }
 
-  /** Each call rejects when the API is away, refuses the key or fails. */
+  /** Each call rejects when the API is unavailable, refuses the key or fails. */
   async reconcile(report: HostReport): Promise<HostPlan> {
     return (await this.#post(runnerHostPaths.reconcile, report)) as HostPlan;
   }

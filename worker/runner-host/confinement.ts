@@ -6,16 +6,19 @@ import { chownSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** What a program may be let do beyond; each of them leads out of Node's own bounds. */
+/** Further permissions of a program; each of them leads out of Node's own bounds. */
 export const allowances = ['addons', 'child-process', 'wasi'] as const;
 type Allowance = (typeof allowances)[number];
 
 export interface Confinement {
   /** Options of Node. */
   readonly flags: readonly string[];
-  /** Another user than the host's; undefined where the host may not choose, or that user could not read the programs. */
+  /**
+   * A user other than the host's; undefined where the host may not choose one, or that user could not read the
+   * programs.
+   */
   readonly user: { readonly uid: number; readonly gid: number } | undefined;
-  /** For temporary files, this process's alone. */
+  /** For temporary files of this process alone. */
   readonly tempDir: string;
   /** Removes that folder. */
   end(): void;
@@ -24,13 +27,13 @@ export interface Confinement {
 export interface ConfinementWish {
   /** The operator's folder. */
   readonly folder: string;
-  /** The module to be run, without symbolic links. */
+  /** The module to run, without symbolic links. */
   readonly path: string;
   readonly uid: number;
   readonly allow: readonly Allowance[];
 }
 
-/** The kit, and what it is built on. */
+/** The kit and its dependencies. */
 const kitFolders = ['sdk', 'client'].map((name) => join(import.meta.dirname, '../..', name));
 
 export function confine({ folder, path, uid, allow }: ConfinementWish): Confinement {
@@ -44,7 +47,7 @@ export function confine({ folder, path, uid, allow }: ConfinementWish): Confinem
   return {
     flags: [
       '--permission',
-      // Leases are kept from a thread.
+      // A thread renews the leases.
       '--allow-worker',
       ...[folder, ...kitFolders].map((one) => `--allow-fs-read=${realpathSync(one)}/`),
       `--allow-fs-read=${tempDir}/`,
@@ -58,7 +61,7 @@ export function confine({ folder, path, uid, allow }: ConfinementWish): Confinem
   };
 }
 
-/** Whether every user may read the file, which takes passing all folders above it. */
+/** Whether every user may read the file, which requires access to all folders above it. */
 function isOpenToAll(path: string): boolean {
   const file = realpathSync(path);
   if ((statSync(file).mode & 0o004) === 0) return false;

@@ -1,4 +1,4 @@
-/** One kept process of a runner type: started, started again when it dies, and stopped for good. */
+/** One held process of a runner type: started, restarted when it dies, and stopped for good. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { limits } from '../../domain/limits.ts';
@@ -16,9 +16,9 @@ import type { RunnerHostSettings } from './settings.ts';
 
 const firstWaitMs = 500;
 const longestWaitMs = 60_000;
-/** A process that took tasks for so long and then died is started again at once. */
+/** A process that accepted tasks for this long and then died is restarted at once. */
 const steadyMs = 60_000;
-/** How soon a module is looked for again that is not there. */
+/** How soon a missing module is searched for again. */
 const reconcileAgainMs = 5_000;
 
 export interface HostParts {
@@ -26,14 +26,14 @@ export interface HostParts {
   readonly api: ApiCalls;
   readonly ended: EndedProcesses;
   readonly settings: RunnerHostSettings;
-  /** At which the processes reach the platform. */
+  /** The address at which the processes reach the platform. */
   readonly url: string;
   readonly log: Logger;
 }
 
 export class DeployedRunner {
   readonly plan: DeployableRunner & ProcessKey;
-  /** Resolves when its process is gone and the platform knows; never rejects. */
+  /** Resolves when its process is gone and the platform has recorded that; never rejects. */
   readonly ended: Promise<void>;
   readonly #parts: HostParts;
   readonly #log: Logger;
@@ -58,7 +58,7 @@ export class DeployedRunner {
     return { runnerType, number, state: this.#state, message: this.#message, starts: this.#starts };
   }
 
-  /** Since when its process takes tasks; undefined while there is none. */
+  /** Since when its process accepts tasks; undefined while there is none. */
   get readyAtMs(): number | undefined {
     return this.#readyAtMs;
   }
@@ -68,13 +68,13 @@ export class DeployedRunner {
     this.#stopping.abort();
   }
 
-  /** As {@link stop}, for one that the host keeps no more: what its process calls with is ended. */
+  /** As {@link stop}, for one that the host no longer holds: its process's token is revoked. */
   lose(): void {
     if (!this.#stopping.signal.aborted) this.#log.warn('this host keeps a deployed runner no more');
     this.stop();
   }
 
-  /** Ends the process at once; it is started again. */
+  /** Ends the process at once; it is restarted. */
   kill(reason: string): void {
     this.#process?.kill(reason);
   }
@@ -101,7 +101,7 @@ export class DeployedRunner {
     const found = await findEntrypoint(settings.SDK_RUNNERS_DIR, entrypoint);
     if (found.place !== 'there') return this.#missing(found.place);
     const token = await this.#tokenForStart();
-    // The next round of the host finds out who keeps it.
+    // The next round of the host finds out which host holds it.
     if (token === undefined) return reconcileAgainMs;
     if (this.#stopping.signal.aborted) return 0;
     this.#starts += 1;
@@ -137,7 +137,7 @@ export class DeployedRunner {
       allow: settings.SDK_RUNNERS_ALLOW,
       url,
       token,
-      // The same at every start: what a dead process held is not its successor's.
+      // The same at every start: a process does not inherit what a dead one held.
       instanceId: `deployed.${runnerType}.${number}`,
       memoryMb: settings.SDK_RUNNERS_MEMORY_MB,
       graceSeconds: settings.SDK_RUNNERS_GRACE_SECONDS,
@@ -163,7 +163,7 @@ export class DeployedRunner {
     }
   }
 
-  /** The token that it has, while that is good, so that what it is known by stays; undefined when it is kept no more. */
+  /** The token that it has, while that is good, so that it keeps its identity; undefined when it is no longer held. */
   async #tokenForStart() {
     const { api, hostId } = this.#parts;
     const { runnerType, number } = this.plan;
@@ -185,7 +185,7 @@ export class DeployedRunner {
     try {
       await this.#end(true);
     } catch (error) {
-      // The token ends by itself, and the host that acquires the process next ends it before.
+      // The token expires, and the host that acquires the process next revokes it before.
       this.#log.warn({ error: messageOf(error) }, 'the token of a stopped runner is not ended yet');
     }
   }

@@ -1,4 +1,4 @@
-/** Reports ends of processes: one call at a time, with all that have ended meanwhile, since many may end at once. */
+/** Reports ends of processes: one call at a time, with all ends since the last call, since many may end at once. */
 import { limits } from '../../domain/limits.ts';
 import type { ProcessEnd } from '../../domain/runners/runner-host.ts';
 import type { ApiCalls } from './api-calls.ts';
@@ -20,7 +20,7 @@ export class EndedProcesses {
     this.#hostId = hostId;
   }
 
-  /** Rejects when the API did not take it. */
+  /** Rejects when the API did not accept it. */
   report(end: ProcessEnd): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ end, resolve, reject });
@@ -36,7 +36,7 @@ export class EndedProcesses {
         await this.#api.end({ hostId: this.#hostId, processes: some.map(({ end }) => end) });
         for (const { resolve } of some) resolve();
       } catch (error) {
-        // The others would wait as long for the same, one call after another.
+        // The others would wait as long for the same failure, one call after another.
         for (const { reject } of [...some, ...this.#waiting.splice(0)]) reject(error);
       }
     }

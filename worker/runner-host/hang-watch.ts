@@ -1,14 +1,14 @@
 /**
- * Finds processes of deployed runners that hang, and ends them: they are started again, and what they held goes to the
- * next. The kit keeps the lease of a task however long its code computes, so only two signs tell: a process that holds
- * no task and asks for none, and one that goes on with a cancelled task.
+ * Finds processes of deployed runners that hang, and ends them: they are restarted, and other processes get their
+ * tasks. The kit renews the lease of a task however long its code computes, so there are only two signs: a process that
+ * holds no task and claims none, and one that continues with a cancelled task.
  */
 import type { HeldProcess } from '../../domain/runners/runner-host.ts';
 import type { DeployedRunner, HostParts } from './deployed-runner.ts';
 
 export class HangWatch {
   readonly #parts: HostParts;
-  /** Since when the API has answered every time: while it is away all are silent. */
+  /** Since when the API has answered every time: while it is unavailable all are silent. */
   #upSinceMs: number | undefined;
   /** Since when a cancelled run has been seen held. */
   #cancelledSinceMs = new Map<string, number>();

@@ -1,6 +1,7 @@
 /**
- * The host of deployed runners (decisions 10): keeps a process for every runner type with runtime `sdk` that is
- * published and not retired, unless another host does. It asks the API which these are; of the database it knows nothing.
+ * The host of deployed runners (decisions 10): holds a process for every runner type with runtime `sdk` that is
+ * published and not retired, unless another host does. It asks the API which these are and has no access to the
+ * database.
  */
 import { randomUUID } from 'node:crypto';
 import { limits } from '../../domain/limits.ts';
@@ -26,7 +27,7 @@ export class RunnerHost {
     this.#hangWatch = new HangWatch(this.#parts);
   }
 
-  /** Begins to look after the runners; safe to call again. */
+  /** Starts to manage the runners; safe to call again. */
   start(): void {
     this.#rounds ??= this.#startRounds();
   }
@@ -36,7 +37,7 @@ export class RunnerHost {
     this.#isStopping = true;
     this.#stopRunners();
     await this.#rounds?.stop();
-    // What the last round acquired.
+    // Runners that the last round acquired.
     this.#stopRunners();
     this.#rounds = this.#startRounds();
     await Promise.all([...this.#runners.values()].map((runner) => runner.ended));
@@ -73,7 +74,7 @@ export class RunnerHost {
       seen.push(...this.#follow(some, plan));
       if (!isLast) continue;
       this.#warnOfFullHost(plan.isFull && !this.#isStopping);
-      // What has ended since it was reported may be in the reply too, and is not begun anew.
+      // The reply may contain a process that has ended since its report; it is not started again.
       const known = new Set(reported.map(([key]) => key));
       for (const held of plan.processes) if (!known.has(keyOf(held))) this.#begin(held);
     }
@@ -92,7 +93,7 @@ export class RunnerHost {
     });
   }
 
-  /** @returns the processes that this host goes on with */
+  /** @returns the processes that this host still holds */
   #follow(
     some: readonly [string, DeployedRunner][],
     { processes }: HostPlan,

@@ -19,7 +19,7 @@ export interface RunningHost {
   /** Stops the runners and resolves when they are gone. */
   stop(): Promise<void>;
   readonly log: Logger;
-  /** How long stopping takes at the most. */
+  /** Longest time that stopping takes. */
   readonly stopSeconds: number;
 }
 
@@ -34,7 +34,7 @@ export async function startRunnerHost(environment: Environment): Promise<Running
   const log = pino({
     level: settings.LOG_LEVEL,
     base: { process: 'runner-host' },
-    // What runners write passes through here too.
+    // The runners' output passes through here too.
     hooks: { streamWrite: redacted },
   });
   const telemetry = await startTelemetry('runner-host', asked, log);
@@ -50,7 +50,7 @@ export async function startRunnerHost(environment: Environment): Promise<Running
   let stopping: Promise<void> | undefined;
   return {
     log,
-    // Its runners end after their grace, and what they may take beyond it.
+    // Its runners end after their grace and the time allowed beyond it.
     stopSeconds: settings.SDK_RUNNERS_GRACE_SECONDS + beyondGraceSeconds,
     stop() {
       stopping ??= end();

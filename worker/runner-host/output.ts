@@ -1,15 +1,15 @@
 /**
- * What a deployed runner writes, as lines of the platform's log: bounded in length and number, because the program is
- * somebody else's. The log itself takes tokens and addresses out.
+ * The output of a deployed runner as lines of the platform's log: bounded in length and number, because the program is
+ * foreign. The log itself removes tokens and addresses.
  */
 import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 
 const lineCharacters = 2_000;
-/** Of one process; what comes above it is counted and left out. */
+/** Of one process; lines beyond it are counted and left out. */
 const linesPerWindow = 300;
 const windowMs = 10_000;
-/** How long is gathered what was left out. */
+/** How long left-out lines are counted before a report. */
 const logEveryMs = 2_000;
 
 const levels = ['debug', 'info', 'warn', 'error'] as const;

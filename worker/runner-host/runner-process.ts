@@ -13,11 +13,11 @@ import { RunnerOutput } from './output.ts';
 
 /** Starts the kit around the operator's module. */
 const program = join(import.meta.dirname, '../../sdk/deployed.ts');
-/** What the kit takes after its grace at the most. */
+/** Longest time that the kit takes after its grace. */
 const afterGraceMs = 10_000;
 /** How long a module may take to be imported. */
 const loadMs = 60_000;
-/** What a process has written may come after its end. */
+/** A process's output may arrive after its end. */
 const lateOutputMs = 1_000;
 const reasonCharacters = 500;
 const mostHeardCharacters = 20_000;
@@ -34,19 +34,19 @@ export interface ProcessPlan extends ConfinementWish {
 export interface ProcessEnd {
   /** A sentence without its full stop. */
   readonly how: string;
-  /** How long it had taken tasks. */
+  /** How long it had accepted tasks. */
   readonly readyMs: number;
 }
 
 export class RunnerProcess {
-  /** Resolves when the process and whatever it started are gone. */
+  /** Resolves when the process and all that it started are gone. */
   readonly ended: Promise<ProcessEnd>;
   readonly #child: ChildProcess;
   readonly #graceMs: number;
   readonly #onReady: () => void;
   #loading: NodeJS.Timeout | undefined;
   #readyAtMs: number | undefined;
-  /** What it said of itself, or why it was ended. */
+  /** Its own message, or why it was ended. */
   #reason = '';
   #hasEnded = false;
 
@@ -62,7 +62,7 @@ export class RunnerProcess {
       env: { SDP_URL: plan.url, SDP_RUNNER_TOKEN: plan.token, TMPDIR: confinement.tempDir },
       ...confinement.user,
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-      // A group of its own: a signal from a terminal is not for it, and what it started ends with it.
+      // A group of its own: a terminal's signal does not reach it, and the processes that it started end with it.
       detached: true,
     });
     this.#child = child;
@@ -83,7 +83,7 @@ export class RunnerProcess {
     return this.#hasEnded ? undefined : this.#child.pid;
   }
 
-  /** Asks it to end, and ends it when it has not within the grace. Resolves when it is gone. */
+  /** Asks it to end, and kills it if it has not within the grace. Resolves when it is gone. */
   async stop(): Promise<void> {
     this.#signal('SIGTERM');
     const patience = setTimeout(() => this.kill('it did not end in time'), this.#graceMs + afterGraceMs);
@@ -91,7 +91,7 @@ export class RunnerProcess {
     clearTimeout(patience);
   }
 
-  /** Ends it at once. */
+  /** Kills it at once. */
   kill(reason: string): void {
     this.#reason = reason;
     this.#signal('SIGKILL');
@@ -118,7 +118,7 @@ export class RunnerProcess {
     return { how: `it ended (${how})${reason}`, readyMs };
   }
 
-  /** The runner's own word: a few short lines of JSON. */
+  /** The runner's own messages: a few short lines of JSON. */
   #hear(line: Readable): void {
     let heardCharacters = 0;
     let begun = '';
@@ -151,7 +151,7 @@ function warnOfSharedUser(log: Logger): void {
   log.warn('others may not read the programs of a deployed runner, so it runs as the user of its host');
 }
 
-/** One line that the database can hold, whatever a program says. */
+/** One line that the database can store, whatever a program writes. */
 function plain(text: string): string {
   return text
     .replaceAll(/[\p{Cc}\s]+/gu, ' ')
@@ -168,7 +168,7 @@ function parsed(text: string): { readonly kind?: unknown; readonly message?: unk
   }
 }
 
-/** What the process had started and not ended. */
+/** Processes that this one had started and not ended. */
 function endGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {

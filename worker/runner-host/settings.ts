@@ -14,7 +14,7 @@ const wholeNumber = (min: number, max: number, initial: number) =>
 export const runnerHostSettings = z.object({
   /** Folder of the runners' modules, which the operator fills. */
   SDK_RUNNERS_DIR: z.string({ error: 'must name a folder' }),
-  /** With which this host calls the API, which has the same one. */
+  /** The key for this host's calls to the API, which has the same one. */
   RUNNER_HOST_KEY: z.string().min(32, 'must hold at least 32 characters').meta({ secret: true }),
   /** Address at which this host and its runners reach the API; absent: this machine, at `PORT`. */
   SDK_RUNNERS_URL: z
@@ -27,9 +27,9 @@ export const runnerHostSettings = z.object({
   SDK_RUNNERS_MAX_PROCESSES: wholeNumber(1, limits.deployedProcessesPerHost, 20),
   /** JavaScript memory of one process, in megabytes. */
   SDK_RUNNERS_MEMORY_MB: wholeNumber(32, 1_048_576, 512),
-  /** How long tasks may go on when their process is stopped; then it has ten seconds more to end. */
+  /** How long tasks may continue when their process is stopped; then it has ten more seconds to end. */
   SDK_RUNNERS_GRACE_SECONDS: wholeNumber(0, 3_600, 15),
-  /** A process that holds no task and asks for none for so long, while it could, is started anew. */
+  /** A process that holds no task and claims none for this long, although it could, is restarted. */
   SDK_RUNNERS_HANG_SECONDS: wholeNumber(10, limits.deployedSilentSeconds, 60),
   /** User, and group, of deployed runners where the host is root; one that nothing else runs as. */
   SDK_RUNNERS_UID: wholeNumber(1, 2_147_483_647, 64_123),
@@ -48,7 +48,7 @@ export const runnerHostSettings = z.object({
     )
     .pipe(z.array(z.enum(allowances), { error: `must name some of ${allowances.join(', ')}, by commas` })),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
-  /** File that the host writes when it is at work, and every ten seconds from then on. */
+  /** File that the host writes once it works, and every ten seconds from then on. */
   READY_FILE: z.string().optional(),
 });
 

@@ -43,7 +43,7 @@ export class Engine {
     this.#signal?.addEventListener('abort', this.#onAbort);
   }
 
-  /** Again and again: one that comes while a query is still being prepared is lost. */
+  /** Repeated, because an interrupt that comes while a query is still being prepared is lost. */
   readonly #onAbort = (): void => {
     this.#connection.interrupt();
     this.#interrupting = setInterval(() => this.#connection.interrupt(), interruptEveryMs);
@@ -59,8 +59,8 @@ export class Engine {
   }
 
   /**
-   * Goes on with one thread: each thread that reads and writes a very wide table holds a buffer for each column.
-   * Nothing of what was run before is kept.
+   * Continues with one thread: each thread that reads and writes a very wide table holds a buffer for each column. No
+   * earlier state is kept.
    */
   async useOneThread(): Promise<void> {
     this.#connection.closeSync();
@@ -90,7 +90,7 @@ export class Engine {
     return this.#guarded(async () => consume(await this.#connection.stream(query.sql, query.parameters)));
   }
 
-  /** Part of the running statement that is done, 0 to 1; null when it cannot be told. */
+  /** Part of the running statement that is done, 0 to 1; null when it is unknown. */
   get progress(): number | null {
     const { percentage } = this.#connection.progress;
     return percentage >= 0 ? Math.min(percentage / 100, 1) : null;

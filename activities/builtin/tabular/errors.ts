@@ -1,7 +1,7 @@
 /** What can be wrong with a tabular file, said so that its owner finds the place. */
 
 export interface TabularPlace {
-  /** Line of the file, from 1. Of JSON arrays too where it can be told. */
+  /** Line of the file, from 1. For JSON arrays too where it is known. */
   line?: number | undefined;
   /** Field of the line (csv), or character of the line (JSON), from 1. */
   column?: number | undefined;

@@ -1,6 +1,6 @@
 /**
  * The conversion in a process of its own: a file that crashes the database library, or makes it take more memory than
- * it was given, takes nothing else along, and all memory is returned afterwards. It costs about 0.3 s a file.
+ * it was given, harms nothing else, and all memory is returned afterwards. It costs about 0.3 s a file.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ export async function convertTabularIsolated(input: IsolatedInput): Promise<Conv
   signal?.throwIfAborted();
   const workDir = await mkdtemp(join(await realpath(input.workDir), 'conversion-'));
   const child = fork(childPath, [], {
-    // Nothing of the worker's environment is for a process that reads strangers' files.
+    // A process that reads strangers' files gets nothing of the worker's environment.
     env: {},
     execArgv: ['--disable-warning=ExperimentalWarning'],
     serialization: 'advanced',

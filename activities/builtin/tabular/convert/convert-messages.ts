@@ -1,4 +1,4 @@
-/** What the process that converts a file is sent, and what it answers. */
+/** Messages to the process that converts a file, and its answers. */
 
 import type { TabularPlace } from '../errors.ts';
 import type { Conversion, ConvertInput, ConvertProgress } from './convert.ts';
@@ -6,11 +6,11 @@ import type { Conversion, ConvertInput, ConvertProgress } from './convert.ts';
 export interface IsolatedInput extends ConvertInput {
   /** Longest time; then the file is refused. */
   readonly maxSeconds: number;
-  /** How long the process may take to break off by itself; default 10. */
+  /** How long the process may take to stop on its own; default 10. */
   readonly overtimeSeconds?: number;
 }
 
-/** What the process is sent. */
+/** The message to the process. */
 export type ToConvertChild = Omit<IsolatedInput, 'signal' | 'onProgress' | 'overtimeSeconds'>;
 
 export type FromConvertChild =

@@ -3,9 +3,9 @@
  * architecture 9).
  *
  * The Parquet file has the column `t`, milliseconds as DOUBLE, and a column `c<n>` for each channel: numbers as DOUBLE
- * (64-bit integers of a Parquet upload as BIGINT), booleans, and texts as they are. Rows stand in the order of time;
- * rows of the same time keep the order of the upload. A description stands in the metadata (`recording.ts`), a coarse
- * level before it (`inspect.ts`).
+ * (64-bit integers of a Parquet upload as BIGINT), booleans, and texts as they are. Rows are in order of time; rows of
+ * the same time keep the order of the upload. A description is in the metadata (`recording.ts`), a coarse level before
+ * it (`inspect.ts`).
  */
 import { copyFile, mkdtemp, realpath, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ export interface ConvertInput {
   workDir: string;
   /** DuckDB's share; the process as a whole needs about 200 MB more. */
   memoryLimitBytes: number;
-  /** Bound of unpacked uploads, and of what spills from memory; default: what all conversions may take. */
+  /** Bound of unpacked uploads, and of what spills from memory; default: the bound of all conversions. */
   maxTempBytes?: number;
   /** How many times its own size a packed upload may unpack to. */
   unpackRatio?: number;

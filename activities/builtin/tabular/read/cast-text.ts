@@ -3,7 +3,7 @@ import type { Engine, Query } from '../engine.ts';
 import { shown } from '../errors.ts';
 import type { ReadAs, ReadPlan } from './source.ts';
 
-/** Marks the failure of a time cast, so that the row can be looked for. */
+/** Marks the failure of a time cast, so that the row can be found. */
 export const timeFault = 'sdp-bad-time';
 
 export function isTime(readAs: ReadAs | null): readAs is 'TIMESTAMP' | 'TIMESTAMPTZ' | 'INTERVAL' {

@@ -11,7 +11,7 @@ const tab = 9;
 
 const states = { cellStart: 0, plain: 1, quoted: 2, quoteInQuoted: 3 } as const;
 
-/** Tells for each byte whether it ends a record; line ends within quotes do not. */
+/** Decides for each byte whether it ends a record; line ends within quotes do not. */
 class RecordScanner {
   readonly #delimiter: number;
   #state: number = states.cellStart;

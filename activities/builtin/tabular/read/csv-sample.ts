@@ -1,4 +1,4 @@
-/** The start of a delimited text, read leniently, to tell delimiter, heading and units before the strict reading. */
+/** The start of a delimited text, read leniently, to find delimiter, heading and units before the strict reading. */
 
 import type { InputFormat } from '../configuration.ts';
 import { shown, TabularError } from '../errors.ts';
@@ -24,7 +24,7 @@ export interface CsvLayout {
   hasHeading: boolean;
   /** Lines before the last heading line, or before the first record without one; the strict reader skips them. */
   skipLines: number;
-  /** These lines as they stand. */
+  /** These lines, unchanged. */
   skippedText: string;
   records: CsvRecord[];
 }

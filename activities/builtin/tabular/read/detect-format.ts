@@ -1,4 +1,4 @@
-/** What an upload is, told from its first bytes; the declared content type decides only where these leave doubt. */
+/** The format of an upload by its first bytes; the declared content type decides only where these leave doubt. */
 import type { InputFormat } from '../configuration.ts';
 import type { PlainInput } from './prepare-input.ts';
 

@@ -1,4 +1,4 @@
-/** Guards and repairs around JSON files: depth, shape, and where a fault stands. */
+/** Guards and repairs around JSON files: depth, shape, and where a fault is. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -44,9 +44,9 @@ export async function refuseDeepJson(path: string, signal?: AbortSignal): Promis
 export type JsonLayout = 'array' | 'newline_delimited' | 'unstructured';
 
 /**
- * Tells how the records stand in a file: an array of objects, one object a line, or objects one after another. Small
- * files of another shape are rewritten to one object a line into `rewritePath`: an object that holds the table (as
- * columns, or as its only list of objects) and lists of lists or plain values.
+ * Finds how a file holds its records: an array of objects, one object a line, or objects one after another. Small files
+ * of another shape are rewritten to one object a line into `rewritePath`: an object that holds the table (as columns,
+ * or as its only list of objects) and lists of lists or plain values.
  * @throws TabularError when there is no table in it
  */
 export async function jsonLayout(
@@ -148,7 +148,7 @@ function rowsOfList(list: unknown[]): Iterable<unknown> {
   throw new TabularError(`Record ${at + 1} of the list is no object.`);
 }
 
-/** Finds the fault in a JSON file that the reader refused; null when it looks right to us. */
+/** Finds the fault in a JSON file that the reader refused; null when none is found. */
 export async function findJsonFault(
   path: string,
   layout: JsonLayout,
@@ -160,7 +160,7 @@ export async function findJsonFault(
   const text = await readFile(path, 'utf8');
   const fault = faultOf(text);
   if (fault === null || layout === 'array') return fault;
-  // Objects one after another are no single JSON value; their fault stands behind the first object.
+  // Objects one after another are no single JSON value; their fault is after the first object.
   return null;
 }
 

@@ -30,7 +30,7 @@ export interface PrepareSettings {
 const headBytes = 8 * 1024 * 1024;
 
 /**
- * Unpacks gzip (told by its magic bytes, declared or not), rewrites UTF-16 to UTF-8 and drops a byte order mark.
+ * Unpacks gzip (recognised by its magic bytes, declared or not), rewrites UTF-16 to UTF-8 and drops a byte order mark.
  * @throws TabularError for an empty file, a broken or over-long gzip stream, and other kinds of archive.
  */
 export async function prepareInput(settings: PrepareSettings): Promise<PlainInput> {

@@ -1,6 +1,6 @@
 /**
- * Delimited text. Delimiter, heading and types are told from the file's start; then the whole file is read with all
- * of that given and nothing left to guess, so that a row with too many or too few fields is an error, not a row.
+ * Delimited text. Delimiter, heading and types are found from the file's start; then the whole file is read with all of
+ * them given and nothing left to guess, so that a row with too many or too few fields is an error, not a row.
  */
 import { join } from 'node:path';
 import { type DuckDBValue, listValue } from '@duckdb/node-api';
@@ -81,7 +81,7 @@ class CsvSource implements TableSource {
 
   select(plan: ReadPlan): { sql: string; parameters: DuckDBValue[] } {
     // Every column is named, also those not wanted: the reader counts fields by them. It leaves their values unread.
-    // Times are texts for it: its own cast to a time with a zone takes what it cannot read for missing.
+    // Times are texts for it: its own cast to a time with a zone treats unreadable values as missing.
     const columns = plan.readAs.map(
       (readAs, index) => `'c${index}': '${isTime(readAs) ? 'VARCHAR' : readAs}'`,
     );
@@ -157,14 +157,16 @@ class CsvSource implements TableSource {
     return this.#skipLines === 0 ? line + skipLines : line;
   }
 
-  /** Lets the next read take what the sample could not know: missing-value words, and texts in a column empty so far. */
+  /**
+   * Lets the next read accept what the sample did not show: missing-value words, and texts in a column empty so far.
+   */
   #amend(plan: ReadPlan, index: number, value: string): boolean {
     if (this.#rereads >= maxRereads) return false;
     const column = this.columns[index];
     if (column === undefined) return false;
     if (isMissingText(value) && !this.#nullTokens.has(value)) this.#nullTokens.add(value);
     else if (column.kind === 'empty') {
-      // After a few of them, all the columns that were empty in the sample are taken as texts.
+      // After a few of them, all the columns that were empty in the sample are read as texts.
       for (const [other, { kind }] of this.columns.entries()) {
         const isAmended = other === index || (this.#rereads > maxRereads / 2 && kind === 'empty');
         if (isAmended && plan.readAs[other] !== null) plan.readAs[other] = 'VARCHAR';

@@ -1,4 +1,4 @@
-/** Parquet. Columns are taken by position, never by name; nested structures become dotted headings. */
+/** Parquet. Columns are read by position, never by name; nested structures become dotted headings. */
 import {
   DuckDBStructType,
   type DuckDBType,
@@ -33,7 +33,7 @@ interface Leaf {
 
 interface ParquetInput {
   readonly path: string;
-  /** Rows that detection looks at. */
+  /** Rows that detection reads. */
   readonly maxRows: number;
   /** Most bytes that a file of text may have: two for each value at the least. */
   readonly maxPlainBytes: number;
@@ -82,7 +82,7 @@ export async function openParquet(engine: Engine, input: ParquetInput): Promise<
   }
 }
 
-/** A value that repeats takes next to nothing in the file: a few kilobytes may stand for years of work. */
+/** A repeated value occupies almost no bytes in the file: a few kilobytes may mean years of work. */
 async function refuseTooManyValues(
   engine: Engine,
   { path, maxPlainBytes }: ParquetInput,
@@ -262,7 +262,7 @@ function unreadable(error: unknown): TabularError | null {
   ) {
     return null;
   }
-  // What these say is wrong with our query, not with the file.
+  // These errors mean a fault in our query, not in the file.
   if (!/ Error: /.test(error.message) || /^(?:Binder|Parser|Catalog) Error/.test(error.message)) return null;
   if (/encrypt/i.test(error.message)) return new TabularError('The Parquet file is encrypted.');
   return new TabularError('The Parquet file is broken or incomplete.');

@@ -1,4 +1,4 @@
-/** What the three readers (csv, JSON, Parquet) have in common. */
+/** Shared parts of the three readers (csv, JSON, Parquet). */
 import type { Query } from '../engine.ts';
 import type { TabularError } from '../errors.ts';
 import type { RecordingFormat } from '../recording/recording.ts';
@@ -33,13 +33,13 @@ export interface TableSource {
   columns: SourceColumn[];
   /** Numbers in texts are written with a comma. */
   decimalComma: boolean;
-  /** Things the owner should know of. */
+  /** Warnings for the owner. */
   warnings: string[];
   /** The file's rows as a query whose columns are named `c<index>`. */
   select(plan: ReadPlan): Query;
   /**
-   * Judges a failed read: `again` when the plan was amended and the read may be repeated, else what to tell the
-   * owner; null when the failure is none of the file's.
+   * Judges a failed read: `again` when the plan was amended and the read may be repeated, else the message for the
+   * owner; null when the file is not at fault.
    */
   judge(error: Error, plan: ReadPlan): Promise<'again' | TabularError | null>;
 }

@@ -1,6 +1,6 @@
-/** What a column of texts holds, told from a sample of its values. */
+/** What a column of texts holds, judged by a sample of its values. */
 
-/** `empty`: no value in the sample. `time` kinds stand beside these, see `time-column.ts`. */
+/** `empty`: no value in the sample. For `time` kinds see `time-column.ts`. */
 type TextKind = 'number' | 'boolean' | 'text' | 'empty';
 
 export interface ColumnSample {
@@ -25,7 +25,7 @@ export function isMissingText(value: string): boolean {
   return missingShape.test(value.trim());
 }
 
-/** Kind of a column; null and blank values tell nothing. */
+/** Kind of a column; null and blank values do not count. */
 export function sampleColumn(values: readonly (string | null)[], decimalComma = false): ColumnSample {
   let numbers = 0;
   let booleans = 0;

@@ -30,7 +30,7 @@ export function readHeading(heading: string): Heading {
   return { name: text, unit: null };
 }
 
-/** A unit as it stands in brackets or in a line of units; null for none (`-`, blank). */
+/** A unit as written in brackets or in a line of units; null for none (`-`, blank). */
 export function readUnit(text: string): string | null {
   const unit = text
     .trim()

@@ -2,9 +2,9 @@
  * One pass over the written Parquet file: is it in the order of time, are all numbers finite, what are their ranges;
  * and the coarse level of the recording.
  *
- * The coarse level keeps, of every block of consecutive rows and every channel of numbers or truth values, four real points: lowest,
- * highest, first and last. A chart of the whole recording is drawn from these without reading the rows, and loses no
- * extreme. Its form (little-endian Float64, no header; `description.overview` tells where):
+ * The coarse level keeps, of every block of consecutive rows and every channel of numbers or truth values, four real
+ * points: lowest, highest, first and last. A chart of the whole recording is drawn from these without reading the rows,
+ * and loses no extreme. Its form (little-endian Float64, no header; `description.overview` says where):
  *
  * 1. `blocks` times: first time, last time, number of rows;
  * 2. for each column, `blocks` times: time and value of lowest, highest, first, last; NaN where all rows are empty;
@@ -169,7 +169,7 @@ class Pass {
     }));
   }
 
-  /** Takes a chunk of rows: the times and then each column, NaN where empty. */
+  /** Adds a chunk of rows: the times and then each column, NaN where empty. */
   add(vectors: Float64Array[]): void {
     const [times, ...columns] = vectors as [Float64Array, ...Float64Array[]];
     for (const [index, values] of columns.entries()) this.#changes[index]?.add(times, values, this.#previous);

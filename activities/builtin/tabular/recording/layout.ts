@@ -1,4 +1,4 @@
-/** A dashboard for a recording that nobody laid out yet: panels by group and unit. */
+/** A dashboard for a recording without a layout: panels by group and unit. */
 import type { RecordingChannel, SuggestedLayout } from './recording.ts';
 
 const panelChannels = 8;

@@ -2,9 +2,9 @@
  * Additions to a Parquet file after its rows are written, without writing them again.
  *
  * A Parquet file ends in: metadata, its length (4 bytes), `PAR1`. The metadata refers to all data by place from the
- * file's start, so bytes may be put between the data and the metadata. A description that is known only after the
- * rows (their number, their times) takes the place of a placeholder of the same length, that was written as one of
- * the key-value pairs; the rest of the description's place is blanks, which JSON ignores.
+ * file's start, so bytes may be put between the data and the metadata. A description that is known only after the rows
+ * (their number, their times) replaces a placeholder of the same length, that was written as one of the key-value
+ * pairs; the rest of the description's place is blanks, which JSON ignores.
  */
 import { randomBytes } from 'node:crypto';
 import { open } from 'node:fs/promises';

@@ -1,5 +1,5 @@
 /**
- * The description of a converted recording: what the Parquet file holds and where it came from. It stands in the
+ * The description of a converted recording: what the Parquet file holds and where it came from. It is stored in the
  * file's own key-value metadata and goes into the output's metadata store; all of it is plain JSON.
  */
 import { z } from 'zod';
@@ -8,7 +8,7 @@ import { channelTypes } from '../../../../domain/outputs/recording.ts';
 const number = z.number();
 
 const channelSchema = z.object({
-  /** Unique in the recording; what the series route is asked for. Without commas and control characters. */
+  /** Unique in the recording; callers of the series route name it. Without commas and control characters. */
   id: z.string(),
   /** The heading without its unit. */
   name: z.string(),
@@ -49,7 +49,7 @@ export const recordingDescriptionSchema = z.object({
     /** Heading of the time column; null when rows were numbered. */
     name: z.string().nullable(),
     basis: z.enum(['column', 'row-number']),
-    /** Rows stand in the order of time. False only for files too large to sort. */
+    /** Rows are in order of time. False only for files too large to sort. */
     sorted: z.boolean(),
   }),
   rowCount: number,

@@ -19,13 +19,13 @@ export interface StateColumn {
 
 /** As the reader of series cuts them. */
 const textCharacters = 1024;
-/** Each takes a look at all rows of its own. */
+/** Each needs its own pass over all rows. */
 const mostColumns = 100;
 const mostTexts = 4096;
 const mostTextBytes = 256 * 1024;
 const mostChanges = 100_000;
 const mostChangesOfAll = 1_000_000;
-/** What has many texts shows them early; then no others are looked for. */
+/** A column with many texts shows them early; then the search stops. */
 const sampleRows = 100_000;
 
 /** Those of the columns that have few texts. */
@@ -68,7 +68,7 @@ async function numberTexts(engine: Engine, path: string, column: string): Promis
     await run(`CREATE TYPE ${column}_state AS ENUM (SELECT v FROM ${table} ORDER BY v)`);
     return texts;
   } catch (error) {
-    // So many texts that this machine cannot tell them apart are no states.
+    // Too many texts for this machine to count are no states.
     if (isResourceFault(error)) return null;
     throw error;
   } finally {

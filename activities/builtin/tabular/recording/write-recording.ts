@@ -177,7 +177,7 @@ class Writer {
     return this.#inspection;
   }
 
-  /** Channels that hold numbers or truth values, as the plan stands. */
+  /** Channels that hold numbers or truth values, by the plan. */
   #numeric(): string[] {
     const isNumeric = (index: number) =>
       ['DOUBLE', 'BIGINT', 'BOOLEAN'].includes(this.#plan.readAs[index] ?? '');

@@ -71,7 +71,7 @@ function fromTimestamp(column: string): string {
   return `epoch_us(${column}) / 1000.0`;
 }
 
-/** Rounded below what the recording can mean, so that 0.07 s is 70 ms and not 70.00000000000001. */
+/** Rounded below the recording's precision, so that 0.07 s is 70 ms and not 70.00000000000001. */
 function scaled(column: string, millisecondsEach: number, digits: number): string {
   if (millisecondsEach === 1) return column;
   const value =
