@@ -128,7 +128,7 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
       reconciling = false;
       dirty = true;
     };
-    void sleep(waitMs, { summary: 'looks again' }).then(onTimer, onTimer);
+    void sleep(waitMs, { summary: 'reconciles again' }).then(onTimer, onTimer);
   }
 
   const hasBuiltin = () => [...waits.values()].some((wait) => wait.builtin);
