@@ -66,7 +66,7 @@ function resultOf(scenario: Scenario, stage: Stage, skipped: string | undefined)
 }
 
 /**
- * Plays them, `plain` always and first: the others compare with it, and are skipped when it fails.
+ * Runs them, `plain` always and first: the others compare with it, and are skipped when it fails.
  * @param jobs how many at a time
  * @param report called with each result, in the order of the list
  */
