@@ -24,7 +24,7 @@ export class CallerShares {
 
   /**
    * Counts one more call.
-   * @returns stops counting it; safe to call again
+   * @returns a function that stops counting it; safe to call again
    * @throws Problem `unavailable`
    */
   acquire(share: ShareName, caller: string): () => void {

@@ -1,7 +1,7 @@
 /**
  * A route is one value. Validation, access, the OpenAPI document, the handler's types and the tests derive from it.
  *
- * export const getProject = defineRoute({
+ *   export const getProject = defineRoute({
  *     id: 'getProject',
  *     method: 'GET',
  *     path: '/projects/{id}',                          // also answers under /api/v2 and /api/v2.0

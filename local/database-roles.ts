@@ -9,7 +9,7 @@ export interface RoleAddresses {
   readonly owner: string;
   /** The role of API and workers. */
   readonly application: string;
-  /** Reads everything but secrets: for report downloads. */
+  /** May only read, and no secrets: for report downloads. */
   readonly report: string;
 }
 

@@ -3,9 +3,9 @@
  *
  * behind -> live -> behind ...
  *
- * behind: missed events are read from the database, one page each time that the stream has room. live: events of the
- * session's feed are sent in its order. A caller who falls further behind than the buffer holds goes back to reading
- * pages, from the stream's present place.
+ * behind: missed events are read from the database, one page each time that the stream has room.
+ * live: events of the session's feed are sent in its order. A caller who falls further behind than the buffer holds
+ *   goes back to reading pages, from the stream's present place.
  */
 import { Readable } from 'node:stream';
 import { limits } from '../../domain/limits.ts';

@@ -5,8 +5,9 @@
  *
  * leaving: requests are answered as before, but replies close their connection and readiness fails; so a load balancer
  *   stops sending before the port is closed. Closing the port would reset connections that the kernel had already
- *   accepted. closing: no new connections; waiting calls are answered, open ones may finish. A request may arrive on an
- *   idle connection just as it is closed, so it stays open longer than a balancer keeps one.
+ *   accepted.
+ * closing: no new connections; waiting calls are answered, open ones may finish. A request may arrive on an idle
+ *   connection just as it is closed, so it stays open longer than a balancer keeps one.
  */
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';

@@ -45,7 +45,7 @@ export interface Call {
   goneAtMs: number | undefined;
   /** The fault that was injected. */
   fault: string | undefined;
-  /** The task that the instance gave up by this claim, though it had been told of it. */
+  /** The task that the instance released by this claim, although it had received it. */
   released: string | undefined;
 }
 

@@ -116,7 +116,7 @@ export class ContractServer {
     await this.#send(request, response, call, reply, losses);
   }
 
-  /** The task that a claim makes its instance give up, when the instance was told that it has it. */
+  /** The task that a claim makes its instance release, if the instance had received it. */
   #heldByInstanceOf(call: Call): string | undefined {
     const instanceId = (call.json as { readonly instanceId?: unknown } | undefined)?.instanceId;
     const held = typeof instanceId === 'string' ? this.world.desk.heldBy(instanceId) : undefined;
