@@ -1,4 +1,4 @@
-/** Counts what each caller has under way at this process, and refuses what is beyond its share. */
+/** Counts the open calls of each caller at this process, and refuses those beyond its share. */
 import { createHash } from 'node:crypto';
 import type { Caller } from '../domain/access/access.ts';
 import { type ShareBounds, type ShareName, shareBounds } from '../domain/access/shares.ts';
@@ -14,7 +14,7 @@ const retryAfter = { 'retry-after': String(limits.shareRetryAfterSeconds) };
 export class CallerShares {
   readonly #bounds: Readonly<Record<ShareName, ShareBounds>>;
   readonly #inAll = new Map<ShareName, number>();
-  /** By share and caller; who has nothing under way has no entry. */
+  /** By share and caller. A caller without open calls has no entry. */
   readonly #byCaller = new Map<string, number>();
 
   /** @param bounds other than the product's own, for tests */
@@ -23,8 +23,8 @@ export class CallerShares {
   }
 
   /**
-   * Counts one call more.
-   * @returns counts it no more; safe to call again
+   * Counts one more call.
+   * @returns a function that stops counting it; safe to call again
    * @throws Problem `unavailable`
    */
   acquire(share: ShareName, caller: string): () => void {
@@ -40,7 +40,7 @@ export class CallerShares {
     };
   }
 
-  /** Calls under way. */
+  /** Open calls. */
   count(share: ShareName): number {
     return this.#inAll.get(share) ?? 0;
   }
@@ -54,7 +54,7 @@ export class CallerShares {
 }
 
 /**
- * Who a share is counted for: a runner token, a device's offline token, a person with all of their access tokens, or
+ * The caller whose share counts: a runner token, a device's offline token, a person with all of their access tokens, or
  * the network address of a caller without an account.
  */
 export function shareKeyOf(caller: Caller | null, call: Call, trustedProxies: number): string {

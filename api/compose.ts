@@ -1,4 +1,4 @@
-/** Opens everything that the API works with, from the environment. Processes and tests compose alike. */
+/** Opens everything that the API needs, from the environment. Processes and tests use the same function. */
 import { authRoutes, openAuthService } from '../auth/service.ts';
 import { authSettings } from '../auth/settings.ts';
 import { createLog } from '../http/log.ts';
@@ -57,7 +57,7 @@ export type Composed = {
 
 /** Throws `SettingsError` with every fault of the environment. Connects to nothing yet. */
 export async function compose(environment: Environment): Promise<Composed> {
-  // With a separate authentication service its keys are not this process's business.
+  // A separate authentication service has its own keys; this process does not need them.
   const isAuthInside = (environment.AUTH_URL ?? '') === '';
   const settings = isAuthInside
     ? readSettings({ ...ownParts, auth: authSettings }, environment)

@@ -9,7 +9,7 @@ export function keyKeeper(ledger: IdempotencyKeys, secrets: SecretBox): KeyKeepe
   return { ledger, keyFrom: (text) => secrets.digest(text, 'idempotent reply') };
 }
 
-/** Before the audit: a repeat that gets a kept reply is no new write. */
+/** Before the audit: a repeat that gets a stored reply is no new write. */
 export function answeringOnce(keeper: KeyKeeper): RouteMiddleware {
   return ({ id, body, idempotent }) => {
     if (idempotent === undefined || idempotent === 'forwarded') return undefined;

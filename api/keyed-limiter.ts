@@ -1,4 +1,4 @@
-/** Bounds how much work goes on at once, in all and for each key; the rest waits in the order in which it came. */
+/** Limits concurrent work, in all and for each key; the rest waits in order of arrival. */
 export class KeyedLimiter {
   readonly #most: number;
   readonly #mostOfOneKey: number;
@@ -6,7 +6,7 @@ export class KeyedLimiter {
   #total = 0;
   #waiting: { readonly key: string; readonly start: () => void }[] = [];
 
-  /** @param most pieces of work at once; @param mostOfOneKey of those that have the same key */
+  /** @param most concurrent pieces of work; @param mostOfOneKey of those with the same key */
   constructor(most: number, mostOfOneKey: number = most) {
     this.#most = most;
     this.#mostOfOneKey = mostOfOneKey;

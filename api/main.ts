@@ -1,4 +1,4 @@
-/** The API process: platform interface, authentication service (unless it stands alone) and web console. */
+/** The API process: platform interface, authentication service (unless it runs separately) and web console. */
 import { limits } from '../domain/limits.ts';
 import { SettingsError } from '../domain/settings.ts';
 import type { RunningServer } from '../http/server/server.ts';

@@ -1,4 +1,4 @@
-/** What handlers work with, as one typed object. `compose.ts` opens it, for the process and for tests alike. */
+/** The services of handlers, as one typed object. `compose.ts` opens it, for the process and for tests. */
 import type { Logger } from 'pino';
 import type { KeyKeeper } from '../http/idempotency.ts';
 import type { OpenApiDocument } from '../http/openapi/openapi.ts';
@@ -21,7 +21,7 @@ export type OpenServices = {
   readonly log: Logger;
   readonly auth: AuthClient;
   readonly database: Database;
-  /** What report downloads read by: `REPORT_DATABASE_URL`, or the database itself. */
+  /** The connection for report downloads: `REPORT_DATABASE_URL`, or the database itself. */
   readonly reports: Reader & EntityReader;
   readonly objects: ObjectStores;
   readonly pending: PendingObjects;

@@ -1,6 +1,6 @@
 /**
- * Whose sessions a Trainee reads: decided here for every route, by the table of domain/access/session-access.ts, before its
- * handler runs. What a Trainee may not see answers as what is not there.
+ * Which sessions a Trainee may read: decided here for every route, by the table of domain/access/session-access.ts,
+ * before its handler runs. A session that a Trainee may not see is answered like one that does not exist.
  */
 
 import { sessionRules } from '../domain/access/session-access.ts';
@@ -16,7 +16,7 @@ import type { OpenServices } from './services.ts';
 
 type Needed = Pick<OpenServices, 'auth' | 'database' | 'settings'>;
 
-/** Refuses before the handler. Runner tokens reach runner routes alone, which no Trainee's token does. */
+/** Refuses before the handler. Runner tokens reach only runner routes, which no Trainee's token reaches. */
 export function withinOwnSessions(services: Needed): RouteMiddleware {
   return (route) =>
     async ({ state }, next) => {

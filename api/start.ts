@@ -1,4 +1,4 @@
-/** A listening platform server from services. Processes and tests start it alike. */
+/** Starts a platform server from its services, for processes and tests. */
 import type { ShareBounds, ShareName } from '../domain/access/shares.ts';
 import { tokenPrefixes } from '../domain/access/token-format.ts';
 import { createApp, routeSet } from '../http/app.ts';
@@ -23,7 +23,7 @@ const consoleFolder = new URL('../web/dist/', import.meta.url);
 export type StartOptions = {
   readonly services: OpenServices;
   readonly authRouteSet: RouteSet;
-  /** Other than the product's own, for tests of the machinery. */
+  /** In place of the product's own, for tests of the machinery. */
   readonly routes?: readonly ApiRoute[];
   /** Other than the product's own, for tests. */
   readonly shares?: Partial<Readonly<Record<ShareName, ShareBounds>>>;
@@ -49,7 +49,7 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
   const platform = routeSet(options.routes ?? allRoutes, {
     services,
     async identify(bearer, call) {
-      // After a standstill of this process, too, leases that nobody could renew are prolonged first.
+      // After a stall of this process, leases that could not be renewed are extended first.
       if (runnerPrefixes.some((prefix) => call.path.startsWith(prefix))) await services.runners.caughtUp();
       return bearer.startsWith(tokenPrefixes.runner)
         ? await services.runners.tokens.identify(bearer, call)
@@ -72,7 +72,7 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
     observe: observeRoutes(known),
     isBehindTls: settings.PUBLIC_URL?.startsWith('https:') === true,
   });
-  // Before anybody is served: leases that nobody could renew are prolonged first.
+  // Before the first request: leases that could not be renewed are extended first.
   await services.runners.open();
   return await listen(app.callback(), {
     port: settings.PORT,

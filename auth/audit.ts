@@ -1,4 +1,4 @@
-/** What happened to tokens and accounts: each entry stands in the transaction of what it tells of. */
+/** The audit of tokens and accounts: each entry is written in the transaction of its change. */
 import type { AuthAuditAction } from '../domain/access/audit.ts';
 import {
   type AuditEntry,
@@ -11,10 +11,10 @@ import { clientNetwork } from '../http/server/client-address.ts';
 import type { Runner, Statement } from './database.ts';
 import type { AuthCaller } from './route.ts';
 
-/** From where, and under which id a call came. */
+/** The network and the request id of a call. */
 export type Origin = { readonly requestId: string; readonly network: string | null };
 
-/** Who acts: a caller, or a user who is only about to have a token; null for nobody known. */
+/** Who acts: a caller, or a user who is about to get a token; null when unknown. */
 export type Actor = {
   readonly kind: AuthCaller['kind'];
   readonly role: AuthCaller['role'] | null;

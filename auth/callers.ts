@@ -1,4 +1,4 @@
-/** Whom a token belongs to. */
+/** The callers behind tokens. */
 import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { Problem } from '../domain/errors.ts';
@@ -8,7 +8,7 @@ import { presentUser, type validationSchema } from './user-view.ts';
 
 type Needed = Pick<AuthServices, 'database' | 'settings'>;
 
-/** Who calls this service with a token; null when it is unknown, expired or revoked. Throws `unavailable`. */
+/** The caller behind a token; null when it is unknown, expired or revoked. Throws `unavailable`. */
 export async function identify({ database, settings }: Needed, bearer: string): Promise<AuthCaller | null> {
   try {
     const token = await findValidToken(database, settings.TOKEN_KEY, bearer);
@@ -20,7 +20,7 @@ export async function identify({ database, settings }: Needed, bearer: string): 
   }
 }
 
-/** What others are told of the user behind an access or offline token; null when it is not valid. */
+/** The public view of the user behind an access or offline token; null when it is not valid. */
 export async function validateToken(
   { database, settings }: Needed,
   value: string,
@@ -30,7 +30,7 @@ export async function validateToken(
   if (token === null) return null;
   const isOfflineToken = token.kind === 'offline';
   if (isOfflineToken && token.lastUsedIsOld) {
-    // Nobody waits for a note of the time.
+    // No call waits for the time of last use to be stored.
     touchToken(database, token.tokenId).catch((error) => log.warn({ err: error }, 'last use not written'));
   }
   return { ...presentUser(token), isOfflineToken };

@@ -1,7 +1,7 @@
 /**
  * PostgreSQL for this service: a small pool and named statements with parameters. No entity manager: it writes values
- * into the text of its statements, and a database logs the text of what it refuses. Addresses and password hashes
- * stand here.
+ * into the text of its statements, and a database logs the text of statements that it refuses. Addresses and password
+ * hashes are stored here.
  */
 import pg from 'pg';
 import { watchPool } from '../telemetry/metrics.ts';
@@ -28,7 +28,8 @@ export class AuthDatabase implements Runner {
     });
     // A connection that the server drops while idle must not end the process; the pool makes a new one.
     pool.on('error', () => undefined);
-    // While one is in use the pool does not listen: the statement under way fails, which is told where it was sent.
+    // While a connection is in use the pool does not listen for its errors: its statement fails, and the caller gets
+    // that error.
     pool.on('connect', (client) => client.on('error', () => undefined));
     this.#pool = pool;
     this.#unwatch = watchPool('auth', pool);
@@ -39,7 +40,7 @@ export class AuthDatabase implements Runner {
     return result.rows as R[];
   }
 
-  /** Runs `work` in one transaction (READ COMMITTED); what it throws rolls back and passes on. */
+  /** Runs `work` in one transaction (READ COMMITTED); an error rolls back and is thrown again. */
   async transaction<T>(work: (tx: Runner) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
     let broken = false;

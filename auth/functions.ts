@@ -1,4 +1,4 @@
-/** What the platform asks of this service where both are one process, by the rules of the routes. */
+/** This service's functions for a platform in the same process, with the rules of the routes. */
 import { type AccessRule, access, decideAccess } from '../domain/access/access.ts';
 import { Problem } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
@@ -12,14 +12,14 @@ import { isVisible, presentUser, type UserRow } from './user-view.ts';
 import { findActive, findUser, findUserByEmail, findUsers, listUsers } from './users.ts';
 
 const userIdForm = uuid();
-/** The platform's own call tells nothing of where its caller is. */
+/** The platform's own call does not carry its caller's network. */
 const originOf = (requestId: string) => ({ requestId, network: null });
 
 export type AuthFunctions = ReturnType<typeof authFunctions>;
 
 /**
- * Callers are named by their token, which is checked at each call. Who may not ask is told of nobody; what changes something
- * throws `Problem` as its route does.
+ * Callers are named by their token, which is checked at each call. A caller without the right to ask gets an empty
+ * result; functions that change something throw `Problem` as their routes do.
  */
 export function authFunctions(services: AuthServices, keys: KeyKeeper) {
   const { database, log } = services;
@@ -31,7 +31,7 @@ export function authFunctions(services: AuthServices, keys: KeyKeeper) {
     if (!decision.allowed) throw new Problem(decision.problem);
     return caller;
   }
-  /** Those of the users whom the caller may see. */
+  /** The users whom the caller may see. */
   async function visible(bearer: string, find: () => Promise<readonly (UserRow | null)[]>) {
     const caller = await identify(services, bearer);
     if (caller === null || !decideAccess(access.usersRead, caller).allowed) return [];

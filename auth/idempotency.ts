@@ -25,8 +25,8 @@ const lockTimeout = '55P03';
 const acquireTries = 3;
 
 /**
- * The work of the transaction in which a call makes what it is to make: under an idempotency key it is done once, and a
- * repeat whose first answer got lost gets its result.
+ * Wraps the transaction of a creating call: under an idempotency key it runs once, and a repeat after a lost answer
+ * gets the first result.
  */
 export function once<T>(work: (tx: Runner) => Promise<T>): (tx: Runner) => Promise<T> {
   const hold = holds.getStore();
@@ -42,7 +42,7 @@ export function once<T>(work: (tx: Runner) => Promise<T>): (tx: Runner) => Promi
   };
 }
 
-/** Calls of this service take far less time than a lease, which is therefore not renewed. */
+/** Calls of this service are far shorter than a lease, so it is not renewed. */
 class AuthKeys implements KeyLedger {
   readonly #database: AuthDatabase;
 
@@ -76,7 +76,7 @@ class AuthKeys implements KeyLedger {
     await this.#try('release', [caller, keyDigest, holder]);
   }
 
-  /** What is made is made: where this fails the lease ends by itself. */
+  /** The change is committed: if this fails, the lease expires. */
   async #try(name: keyof KeyStatements, values: readonly unknown[]): Promise<void> {
     await this.#database.query(named(name), values).catch(() => undefined);
   }
@@ -107,7 +107,7 @@ export function answeringOnce(keeper: KeyKeeper): RouteMiddleware {
   };
 }
 
-/** Removes keys whose day is over. */
+/** Removes keys older than a day. */
 export async function sweepKeys(database: AuthDatabase): Promise<void> {
   while ((await database.query(named('sweep'), [])).length === keySweepBatch);
 }

@@ -1,4 +1,4 @@
-/** A sign-in for whoever has the machine: who can read the keys of the data folder needs no password beside them. */
+/** A sign-in for the owner of the machine: a user who can read the keys of the data folder needs no password. */
 import { randomUUID } from 'node:crypto';
 import { asUser, audit } from './audit.ts';
 import { AuthDatabase, type Statement } from './database.ts';

@@ -17,7 +17,7 @@ const passwordCharacters = 20;
 
 export type FirstAdministrator = { readonly username: 'admin'; readonly password?: string };
 
-/** Runs what is missing; waits while another process does the same. */
+/** Runs the missing migrations; waits while another process does the same. */
 export async function migrateAuth(
   databaseUrl: string,
   adminPassword: string | undefined,
@@ -32,7 +32,7 @@ export async function migrateAuth(
   }
 }
 
-/** Where operators let the processes work as a role of their own, it gets what it needs; the audit only grows. */
+/** If operators run the processes with a separate role, it gets the rights that it needs; the audit is append-only. */
 async function grantApplication(client: pg.Client): Promise<void> {
   const { rows } = await client.query('select 1 from pg_roles where rolname = $1', [applicationRole]);
   if (rows.length === 0) return;
@@ -58,7 +58,7 @@ async function makeFirstAdministrator(
   return adminPassword === undefined ? { username: 'admin', password } : { username: 'admin' };
 }
 
-/** About 116 bits, without characters that are mistaken for each other. */
+/** About 116 bits, without characters that are easily confused. */
 function randomPassword(): string {
   const characters = Array.from({ length: passwordCharacters }, () =>
     passwordAlphabet.charAt(randomInt(passwordAlphabet.length)),

@@ -16,11 +16,11 @@ const hashBytes = 32;
 const hashShape =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-/** At most two hashes at a time: each takes 19 MiB and a core. Further ones wait in line, up to a bound. */
+/** At most two hashes at a time: each needs 19 MiB and a core. Further ones queue, up to a limit. */
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** Runs `work` in one of the two places; throws `tooManyRequests` when the line is full. */
+/** Runs `work` in one of the two places; throws `tooManyRequests` when the queue is full. */
 export async function withHashingPlace<T>(work: () => Promise<T>): Promise<T> {
   if (running >= limits.passwordHashesAtOnce) {
     if (waiting.length >= limits.passwordHashesWaiting) {
@@ -70,7 +70,7 @@ export async function matchesHash(password: string, stored: string): Promise<boo
   return timingSafeEqual(hash, wanted);
 }
 
-/** A hash that no password has, with the parameters of real ones: what an unknown user is checked against. */
+/** A hash that matches no password, with the parameters of real ones, for checking unknown users. */
 export const dummyHash = `$argon2id$v=19$m=${memoryKibibytes},t=${passes},p=${parallelism}$${bare(
   randomBytes(saltBytes),
 )}$${bare(randomBytes(hashBytes))}`;

@@ -9,11 +9,11 @@ export type AuthServices = {
   readonly log: Logger;
   readonly database: AuthDatabase;
   readonly settings: AuthSettings;
-  /** Aborted when a service of its own begins to stop. */
+  /** Aborted when a separate service begins to stop. */
   readonly leaving: AbortSignal;
 };
 
-/** Whoever calls this service with a valid token. */
+/** A caller of this service with a valid token. */
 export type AuthCaller = {
   readonly kind: 'access' | 'offline';
   readonly role: UserRow['role'];

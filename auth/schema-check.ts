@@ -1,11 +1,11 @@
-/** Whether this version of the service and the schema `auth` of its database belong together. */
+/** Checks that this version of the service and the schema `auth` of its database match. */
 import { ranNames, requireSchema } from '../store/connection/migrator.ts';
 import { AuthDatabase } from './database.ts';
 import { authMigrations } from './migrations.ts';
 
 /**
- * To be called when the service starts: none begins on a schema that it does not know, or that lacks something. While the
- * database is away nothing is checked.
+ * Call it when the service starts: it must not run on an unknown or incomplete schema. While the database is down
+ * nothing is checked.
  * @throws SettingsError, with the sentence for the operator
  */
 export async function checkAuthSchema(databaseUrl: string): Promise<void> {

@@ -39,7 +39,7 @@ const staying = new AbortController().signal;
 
 /**
  * Opens the service over its database; makes no connection yet.
- * @param leaving aborted when the process begins to stop; never, by default, where the platform holds the service
+ * @param leaving aborted when the process begins to stop; by default never, when the service runs inside the platform
  */
 export function openAuthService(
   settings: AuthSettings,

@@ -28,7 +28,7 @@ const clearStatement: Statement = {
   text: 'delete from auth.sign_in_failures where key = $1',
 };
 
-/** Who is guessing whom. Only keyed digests of both are stored. */
+/** The address that guesses, and the username. Only keyed digests of both are stored. */
 export function guesserOf(key: string, username: string, address: string): Guesser {
   return {
     pair: tokenDigest(key, `pair\0${usernameKey(username)}\0${address}`),

@@ -49,13 +49,13 @@ export async function signIn(
   const guesser = guesserOf(key, attempt.username, attempt.address);
   await refuseGuesser(database, guesser);
   const user = await withHashingPlace(async () => {
-    // Again, after the wait in line: a burst must not pass the limit while it stands there.
+    // Again, after the wait in the queue: a burst must not pass the limit while it waits.
     await refuseGuesser(database, guesser);
     const [found] = await database.query<UserWithHash>(byUsernameStatement, [usernameKey(attempt.username)]);
     const matches = await checkPassword(attempt.password, found?.passwordHash ?? dummyHash);
     if (found !== undefined && matches && found.isActive) return found;
     await countFailure(database, guesser);
-    // No more of them than the limit lets through.
+    // The limit also bounds the number of these entries.
     await audit(database, 'signInRefused', null, { type: 'user', id: found?.id ?? null }, attempt.origin);
     throw new Problem('invalidCredentials');
   });
@@ -69,14 +69,14 @@ export async function signIn(
   });
 }
 
-/** A password longer than any account's is compared too, but not hashed whole. */
+/** A password longer than the maximum is compared too, but not hashed as a whole. */
 async function checkPassword(password: string, hash: string): Promise<boolean> {
   const isTooLong = password.length > limits.passwordMaxCharacters * 4;
   const matches = await matchesHash(isTooLong ? password.slice(0, 8) : password, hash);
   return matches && !isTooLong;
 }
 
-/** New tokens for a refresh token, which is thereby used up. Throws `unauthorized`; a used one ends its family. */
+/** New tokens for a refresh token, which is then used up. Throws `unauthorized`; a used one ends its family. */
 export async function refresh(
   database: AuthDatabase,
   key: string,
@@ -87,7 +87,7 @@ export async function refresh(
     const token = await lockRefreshToken(tx, key, value);
     if (token === null) return null;
     if (token.replaced) {
-      // Two hold this sign-in, and one of them is a thief.
+      // Two clients have this refresh token, so one of them stole it.
       await endToken(tx, null, token.familyId);
       const reuser = asUser(token.userId, null);
       await audit(tx, 'refreshTokenReused', reuser, { type: 'user', id: token.userId }, origin);

@@ -1,4 +1,4 @@
-/** Tokens of people and devices: made, looked up, ended. Values leave this file once, digests are what is stored. */
+/** Tokens of people and devices: made, looked up, ended. Values leave this file once; only digests are stored. */
 import { randomUUID } from 'node:crypto';
 import { tokenFamily, tokenHint } from '../domain/access/token-format.ts';
 import { limits } from '../domain/limits.ts';
@@ -41,7 +41,7 @@ const issueStatement: Statement = {
 
 /**
  * Makes a token; null when the user is gone or inactive by now, or has another password than `passwordHash`. Waits for
- * whoever is just ending the user's tokens, so that none slips through.
+ * a transaction that is ending the user's tokens, so that the new one does not escape it.
  */
 export async function issueToken(
   runner: Runner,
@@ -76,7 +76,7 @@ const validStatement: Statement = {
       and t.expires_at > clock_timestamp() and u.is_active`,
 };
 
-/** One indexed read; none at all for a value of the wrong shape, checksum or kind. */
+/** One indexed read; no read for a value of the wrong form, checksum or kind. */
 export async function findValidToken(runner: Runner, key: string, value: string): Promise<ValidToken | null> {
   const family = tokenFamily(value);
   if (family !== 'access' && family !== 'offline') return null;
@@ -106,8 +106,8 @@ const holdByTokenStatement: Statement = {
 };
 
 /**
- * To be called first in a transaction that changes several tokens of a user: such changes follow each other, and always
- * lock the user before the tokens.
+ * Call it first in a transaction that changes several tokens of a user: this serializes such changes, and always locks
+ * the user before the tokens.
  */
 export async function holdUser(tx: Runner, userId: string): Promise<void> {
   await tx.query(holdStatement, [userId]);
@@ -131,7 +131,7 @@ const replaceStatement: Statement = {
   text: 'update auth.tokens set replaced_at = clock_timestamp() where id = $1',
 };
 
-/** The refresh token behind a value, locked with its user; also a replaced one, whose use tells of a theft. */
+/** The refresh token behind a value, locked with its user; also a replaced one, whose use shows a theft. */
 export async function lockRefreshToken(
   runner: Runner,
   key: string,
@@ -177,8 +177,8 @@ const endAllStatement: Statement = {
 };
 
 /**
- * Ends every token of a user in a transaction; the number of those that still worked. The user's row comes first, in a
- * statement of its own: what a refresh under way has made by then is seen by the second one.
+ * Ends every token of a user in a transaction; the number of those that still worked. The user's row is locked first,
+ * by a separate statement: the second statement then sees the tokens of a concurrent refresh.
  */
 export async function endAllTokens(tx: Runner, userId: string): Promise<number> {
   await tx.query(noteRevocationStatement, [userId]);
@@ -192,7 +192,7 @@ const endSignInsStatement: Statement = {
     where user_id = $1 and kind <> 'offline' and revoked_at is null and id <> $2`,
 };
 
-/** Ends what a user signed in elsewhere, after a change of password; devices and the calling token stay. */
+/** Ends a user's other sign-ins after a change of password; devices and the calling token stay. */
 export async function endOtherSignIns(runner: Runner, userId: string, keptTokenId: string): Promise<void> {
   await runner.query(endSignInsStatement, [userId, keptTokenId]);
 }
@@ -229,7 +229,7 @@ const sweepFailuresStatement: Statement = {
   text: 'delete from auth.sign_in_failures where window_ends_at < clock_timestamp()',
 };
 
-/** Removes what has expired and serves nothing any more. */
+/** Removes expired rows that are no longer needed. */
 export async function sweepExpired(runner: Runner): Promise<void> {
   await runner.query(sweepTokensStatement, []);
   await runner.query(sweepFailuresStatement, []);

@@ -36,7 +36,7 @@ export async function findUser(runner: Runner, userId: string): Promise<UserRow 
   return (await runner.query<UserRow>(byIdsStatement, [[userId]]))[0] ?? null;
 }
 
-/** Those of these users that exist. */
+/** The existing ones of these users. */
 export async function findUsers(runner: Runner, userIds: readonly string[]): Promise<UserRow[]> {
   return await runner.query<UserRow>(byIdsStatement, [userIds]);
 }
@@ -63,7 +63,7 @@ const countStatement: Statement = {
   text: `select count(*)::int as count from auth.users u where ${searched}`,
 };
 
-/** One page of users, oldest first; `search` is looked for in names, address and company, case-insensitively. */
+/** One page of users, oldest first; `search` matches names, address and company, case-insensitively. */
 export async function listUsers(
   runner: Runner,
   search: string,
@@ -86,7 +86,7 @@ const createStatement: Statement = {
     on conflict do nothing returning ${userColumns}`,
 };
 
-/** Throws `usernameTaken` when username or email belong to somebody. */
+/** Throws `usernameTaken` when another user has the username or email. */
 export async function createUser(runner: Runner, user: NewUser, passwordHash: string): Promise<UserRow> {
   const values = [randomUUID(), ...columnsOf(user), passwordHash];
   const [row] = await runner.query<UserRow>(createStatement, values);
@@ -94,7 +94,7 @@ export async function createUser(runner: Runner, user: NewUser, passwordHash: st
   return row;
 }
 
-/** What callers may set, in the order of the statements that write it. */
+/** The fields that callers may set, in the order of the statements that write them. */
 function columnsOf(user: NewUser): unknown[] {
   return [
     user.username,
@@ -119,7 +119,7 @@ const lockUserStatement: Statement = {
   name: 'user_lock',
   text: `select ${userColumns} from auth.users u where u.id = $1 for update`,
 };
-/** Every change that could take the last Administrator away, or another's name, waits here for the others. */
+/** Serializes every change that could remove the last Administrator or take another user's name. */
 const administratorsLock: Statement = {
   name: 'administrators_lock',
   text: "select pg_advisory_xact_lock(hashtext('auth.administrators'))",
@@ -136,7 +136,7 @@ const updateStatement: Statement = {
       has_accepted_data_privacy = $13, force_change_password = $14, updated_at = clock_timestamp()
     where u.id = $1 returning ${userColumns}`,
 };
-/** Asked before the write: a database logs the values of a row that it refuses. */
+/** Runs before the write: a database logs the values of a row that it refuses. */
 const takenStatement: Statement = {
   name: 'user_name_taken',
   text: `select 1 from auth.users
@@ -145,9 +145,9 @@ const takenStatement: Statement = {
 const deleteStatement: Statement = { name: 'user_delete', text: 'delete from auth.users where id = $1' };
 
 /**
- * Changes what `change` names. Deactivating ends every token of the user. Throws `userNotFound`, `usernameTaken`,
+ * Changes the fields in `change`. Deactivating ends every token of the user. Throws `userNotFound`, `usernameTaken`,
  * `lastAdministrator`.
- * @param within what else belongs to the same transaction
+ * @param within further work in the same transaction
  */
 export async function updateUser(
   database: AuthDatabase,

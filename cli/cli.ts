@@ -1,4 +1,4 @@
-/** What every command works with: the platform that the options name, and one way to print. */
+/** The context of every command: the platform that the options name, and one way to print. */
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -9,7 +9,7 @@ export interface Cli {
   readonly url: string | undefined;
   readonly isJson: boolean;
   connect(): Promise<PlatformClient>;
-  /** The result of a command: as the platform gave it for programs, else a text for people. */
+  /** The result of a command: JSON from the platform for programs, else a text for people. */
   print(result: unknown, forPeople: () => string): void;
 }
 

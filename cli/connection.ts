@@ -1,4 +1,4 @@
-/** Which platform a command speaks to, and with whose token. */
+/** The platform that a command calls, and the token that it uses. */
 import type { Bearer } from '../client/api-client.ts';
 import { ApiError } from '../client/errors.ts';
 import type { SignedIn as SignInReply } from '../client/types.ts';
@@ -7,11 +7,11 @@ import { UsageError } from './errors.ts';
 import { findPlatform, type Running } from './find-platform.ts';
 import { PlatformClient } from './platform-client.ts';
 
-/** A token that ends so soon is renewed before it is used. */
+/** A token that expires within this time is renewed before it is used. */
 const renewAheadMs = 60_000;
 
 export interface Place extends Running {
-  /** Where the address comes from, for people. */
+  /** The source of the address, for people. */
   readonly from: string;
 }
 
@@ -23,7 +23,7 @@ export async function placeOf(url: string | undefined): Promise<Place> {
   return { ...(await findPlatform(undefined)), from: 'npm start in this checkout' };
 }
 
-/** The address in the one form under which tokens are remembered. */
+/** The address in the form under which tokens are stored. */
 function addressOf(url: string): string {
   if (!URL.canParse(url)) throw new UsageError(`'${url}' is no address: it is like http://127.0.0.1:8080.`);
   const { protocol, origin, pathname, username, search } = new URL(url);
@@ -43,7 +43,7 @@ export async function connect(url: string | undefined): Promise<PlatformClient> 
   return new PlatformClient(address, bearer);
 }
 
-/** `SDP_TOKEN`, else what `sdp login` remembers for this address; undefined without either. */
+/** `SDP_TOKEN`, else the token that `sdp login` stored for this address; undefined without either. */
 export async function bearerFor(
   address: string,
   options: { readonly ignoreEnvironment?: boolean } = {},

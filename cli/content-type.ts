@@ -1,4 +1,4 @@
-/** The media type that a file's name tells of; raw bytes where it tells nothing. */
+/** The media type of a file by its name; raw bytes when the name has no known ending. */
 import { extname } from 'node:path';
 
 const types: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
 /**
- * What `sdp login` remembers: the tokens of each platform, in a file that its owner alone may read.
+ * The sign-ins of `sdp login`: the tokens of each platform, in a file that only its owner may read.
  *
- * A refresh token is good once, and using it again ends the whole sign-in. So it is used under a lock, and whoever had
- * to wait for the lock takes what the other one got.
+ * A refresh token works once, and using it again ends the whole sign-in. So it is used under a lock, and a command that
+ * waited for the lock uses the tokens that the other one got.
  */
 import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -25,7 +25,7 @@ interface Stored {
 
 const nothing: Stored = { current: null, platforms: {} };
 const lockWaitMs = 10_000;
-/** Its owner must have died: it holds the lock for one request at the most. */
+/** The owner of an older lock must have died: a lock is held for one request at most. */
 const lockStaleMs = 90_000;
 
 export function credentialsFile(): string {
@@ -44,7 +44,7 @@ export async function readCredentials(): Promise<Stored> {
   }
 }
 
-/** Remembers the sign-in at a platform, or forgets it. */
+/** Stores the sign-in at a platform, or removes it. */
 export function remember(address: string, signedIn: SignedIn | undefined): Promise<void> {
   return locked(() => write(address, signedIn));
 }
@@ -52,7 +52,7 @@ export function remember(address: string, signedIn: SignedIn | undefined): Promi
 /**
  * Replaces tokens by newer ones, unless another command has done so meanwhile.
  * @param fetchNew gets new tokens for a refresh token; undefined when the platform refuses it
- * @returns the tokens to go on with; undefined when somebody has to sign in
+ * @returns the tokens to use; undefined when a new sign-in is needed
  */
 export function renewTokens(
   address: string,

@@ -17,7 +17,7 @@ const recording = join(
   import.meta.dirname,
   '../node_modules/vega-datasets/data/seattle-weather-hourly-normals.csv',
 );
-/** How long the demo waits for the graph before it says what it still waits for. */
+/** How long the demo waits for the graph before it reports the unfinished nodes. */
 const patienceMs = 120_000;
 
 interface Options {
@@ -51,7 +51,7 @@ function addressOfPort(port: string | undefined): string | undefined {
   return port ? `http://127.0.0.1:${port}` : undefined;
 }
 
-/** Where `npm start` runs here, nothing is asked for; elsewhere, and for a user that is named, a password. */
+/** Needs no password when `npm start` runs here; asks for one elsewhere, and for a named user. */
 async function signedIn(running: Found, { username = 'admin', ...options }: Options) {
   if (running.dataDir !== undefined && options.password === undefined && username === 'admin') {
     const local = await signInLocally(running.dataDir);
@@ -65,7 +65,7 @@ async function signedIn(running: Found, { username = 'admin', ...options }: Opti
   return { platform: new PlatformClient(running.address, { token: () => accessToken }), username };
 }
 
-/** The keys of a data folder are not those of a platform that was given others. */
+/** False when the platform was given other keys than the data folder's, and so refuses the token. */
 async function isTaken(platform: PlatformClient): Promise<boolean> {
   try {
     await platform.call('GET /user_data');
@@ -133,7 +133,7 @@ function progressBar(label: string, done: number, total: number): void {
   else if (done === total) process.stdout.write(line);
 }
 
-/** Tells every change of a node's state; true when all have succeeded. */
+/** Prints every change of a node's state; true when all have succeeded. */
 async function followGraph(platform: PlatformClient, sessionId: string): Promise<boolean> {
   const printed = new Map<string, string>();
   const until = Date.now() + patienceMs;

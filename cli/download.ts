@@ -1,4 +1,4 @@
-/** Bytes of the platform into a file, which appears under its name when it is whole. */
+/** Downloads bytes into a file, which appears under its name when it is complete. */
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { NetworkError } from '../client/errors.ts';
 import { Progress } from './progress.ts';
 
-/** Decoded by the platform where it is stored compressed, so that length and bytes are those of the file. */
+/** The platform decodes compressed bytes, so that length and bytes are those of the file. */
 export const plainBytes = { 'accept-encoding': 'identity' };
 
 export interface Downloaded {
@@ -17,9 +17,9 @@ export interface Downloaded {
 }
 
 /**
- * @param opened the answer that holds the bytes
- * @param out name of the file; `-` writes to the standard output, undefined takes the name that the platform gives
- * @throws NetworkError when the line broke or the bytes are not those that the platform holds
+ * @param opened the answer with the bytes
+ * @param out name of the file; `-` writes to the standard output, undefined uses the name that the platform sends
+ * @throws NetworkError when the connection broke or the bytes differ from those of the platform
  */
 export async function download(
   response: Response,
@@ -55,14 +55,14 @@ export async function download(
   return { file, sizeBytes };
 }
 
-/** The ETag is the checksum of the stored bytes; a length is told where they go out as they are stored. */
+/** The ETag is the checksum of the stored bytes; a length is sent when they are sent as stored. */
 function checkWhole(headers: Headers, sha256: string): void {
   const [, wanted] = /^"([0-9a-f]{64})"$/.exec(headers.get('etag') ?? '') ?? [];
   if (wanted === undefined || !headers.has('content-length') || wanted === sha256) return;
   throw new NetworkError('The bytes that came are not those that the platform holds.');
 }
 
-/** The last part alone: what a server says never leads into another folder. */
+/** Only the last part: a server's name must never lead into another folder. */
 function nameIn(disposition: string | null): string | undefined {
   const [, encoded] = /filename\*=UTF-8''([^;]+)/.exec(disposition ?? '') ?? [];
   const [, plain] = /filename="([^"]+)"/.exec(disposition ?? '') ?? [];

@@ -1,4 +1,4 @@
-/** Which platform a command speaks to. */
+/** Finds the platform that a command calls. */
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,7 +8,7 @@ export interface Running {
   readonly temporalUiUrl?: string;
 }
 
-/** The platform that is asked for; `dataDir` when `npm start` runs it on a data folder of this machine. */
+/** The platform that was found; `dataDir` when `npm start` runs it on a data folder of this machine. */
 export interface Found extends Running {
   readonly dataDir?: string;
 }
@@ -30,8 +30,8 @@ export async function findPlatform(url: string | undefined): Promise<Found> {
 }
 
 /**
- * Waits until `npm start` on this data folder is ready: the API answers a moment before the address is written down.
- * Returns at once where it is ready already, or where nothing starts.
+ * Waits until `npm start` on this data folder is ready: the API answers a moment before the address file is written.
+ * Returns at once when it is already ready, or when nothing is starting.
  */
 export async function waitForStart(notify: () => void): Promise<void> {
   const dataDir = dataFolder();
@@ -42,7 +42,7 @@ export async function waitForStart(notify: () => void): Promise<void> {
   }
 }
 
-/** Whether the process that `npm start` wrote into its lock file lives. It removes the file at its end. */
+/** Whether the process in the lock file of `npm start` is alive. It removes the file when it ends. */
 async function isStarting(dataDir: string): Promise<boolean> {
   try {
     const { pid } = JSON.parse(await readFile(join(dataDir, 'lock'), 'utf8')) as { pid: number };
@@ -64,7 +64,7 @@ async function readRunning(dataDir: string): Promise<Running | undefined> {
   }
 }
 
-/** All names of this machine's loopback are the same place. */
+/** All names of this machine's loopback are the same address. */
 function isSame(url: string, address: string): boolean {
   if (!URL.canParse(url)) return false;
   const [wanted, running] = [new URL(url), new URL(address)];

@@ -12,7 +12,7 @@ export interface LocalSignIn {
   readonly token: string;
 }
 
-/** Asks with the keys of the data folder; undefined where they may not be read or are not those of the platform. */
+/** Makes a token with the keys of the data folder; undefined when they cannot be read or are not the platform's. */
 export async function signInLocally(dataDir: string): Promise<LocalSignIn | undefined> {
   try {
     const { stdout } = await promisify(execFile)(process.execPath, [program, dataDir], {

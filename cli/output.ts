@@ -1,10 +1,10 @@
 /** What commands print: tables for people, JSON for programs. */
 
 export type Cell = string | number | boolean | null | undefined;
-/** A column by its heading, and what stands in it. */
+/** Columns by heading, each with its cell of a row. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 
-/** Rows below their headings, columns aligned; what is empty shows as `-`. */
+/** Rows below their headings, columns aligned; empty cells show as `-`. */
 export function table<Row>(rows: readonly Row[], columns: Columns<Row>): string {
   const headings = Object.keys(columns);
   const lines = [headings, ...rows.map((row) => Object.values(columns).map((cell) => shown(cell(row))))];
@@ -27,7 +27,7 @@ export function facts(entries: Readonly<Record<string, Cell>>): string {
     .join('\n');
 }
 
-/** One line, without what would move the cursor or colour the terminal. */
+/** One line, without characters that move the cursor or colour the terminal. */
 function shown(cell: Cell): string {
   if (cell === null || cell === undefined || cell === '') return '-';
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
@@ -46,7 +46,7 @@ export function bytes(count: number): string {
   return `${(count / 1024 ** power).toFixed(1)} ${units[power - 1]}`;
 }
 
-/** Below a page of a list that has more. */
+/** The line below a page of a list that has more. */
 export function pageNote(list: { page: number; totalPages: number; totalCount: number }): string {
   if (list.totalPages <= 1) return '';
   return `\nPage ${list.page} of ${list.totalPages}, ${list.totalCount} in all.`;

@@ -13,14 +13,14 @@ export type UploadReply = Reply<typeof uploadRoute>;
 export class PlatformClient extends ApiClient {
   /**
    * @param address base address, e.g. `http://127.0.0.1:8080`
-   * @param bearer who has signed in already
+   * @param bearer the token of an earlier sign-in
    */
   constructor(address: string, bearer: Bearer = { token: () => undefined }) {
     super({ address, bearer, deadlineMs: 60_000 });
   }
 
   /**
-   * Streams a file as raw bytes; memory stays flat whatever its size. It is sent once: after a 401 the caller decides.
+   * Streams a file as raw bytes; memory stays constant for any size. It is sent once: after a 401 the caller decides.
    * @param onProgress called with the bytes sent so far and the file's size
    * @throws ApiError when the platform refuses; NetworkError when no answer comes
    */
@@ -44,7 +44,7 @@ export class PlatformClient extends ApiClient {
       onProgress(sentBytes, size);
     });
     try {
-      // A refused upload ends the pipe early; the answer says why.
+      // A refused upload ends the pipe early; the answer has the reason.
       await Promise.race([pipeline(body, outgoing).catch(() => answered), answered]);
       return await answered;
     } finally {
@@ -69,7 +69,7 @@ function answerOf(outgoing: ClientRequest, address: string): Promise<UploadReply
       }, broken);
     });
   });
-  // It is awaited once the file is on its way.
+  // It is awaited once the upload has started.
   answered.catch(() => undefined);
   return answered;
 }

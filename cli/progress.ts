@@ -1,9 +1,9 @@
-/** A bar for each transfer under way, on the standard error; without a terminal a line for each that has ended. */
+/** A bar for each running transfer, on standard error; without a terminal a line for each that has ended. */
 import { bytes } from './output.ts';
 
 const barWidth = 24;
 const nameWidth = 32;
-/** Terminals need not be written to more often. */
+/** More frequent updates are not visible. */
 const redrawEveryMs = 100;
 
 interface Bar {
@@ -18,13 +18,13 @@ export class Progress {
   private drawnLines = 0;
   private drawnAtMs = 0;
 
-  /** Shows how far a transfer is. `note` stands behind its bar, for example which try it is. */
+  /** Shows how far a transfer is. `note` is shown after its bar, for example the number of the try. */
   update(name: string, doneBytes: number, totalBytes: number, note = ''): void {
     this.bars.set(name, { doneBytes, totalBytes, note });
     if (performance.now() - this.drawnAtMs >= redrawEveryMs) this.draw();
   }
 
-  /** Takes a transfer off the bars and says how it ended. */
+  /** Removes a transfer's bar and prints how it ended. */
   end(name: string, line: string): void {
     this.bars.delete(name);
     this.clear();

@@ -4,12 +4,12 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { UsageError } from './errors.ts';
 
-/** Asks on the standard error, so that the standard output holds the result alone. */
+/** Asks on standard error, so that standard output has only the result. */
 export async function ask(question: string): Promise<string> {
   return prompted(question, process.stderr);
 }
 
-/** As `ask`; what is typed is not shown. */
+/** As `ask`; the typed text is not shown. */
 async function askSecret(question: string): Promise<string> {
   process.stderr.write(question);
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -20,7 +20,7 @@ async function askSecret(question: string): Promise<string> {
   }
 }
 
-/** A password from the standard input when that is asked for, else from the person. */
+/** A password from standard input on request, else from the person. */
 export async function secretFrom(fromStdin: boolean, question: string): Promise<string> {
   if (fromStdin) return (await text(process.stdin)).replace(/\r?\n$/, '');
   if (!process.stdin.isTTY)
@@ -28,7 +28,7 @@ export async function secretFrom(fromStdin: boolean, question: string): Promise<
   return askSecret(question);
 }
 
-/** What cannot be taken back is done after a yes, or with `--yes`. */
+/** Irreversible actions need a yes, or `--yes`. */
 export async function confirm(question: string, isSure: boolean): Promise<void> {
   if (isSure) return;
   if (!process.stdin.isTTY) throw new UsageError('There is nobody to ask whether that is meant: give --yes.');

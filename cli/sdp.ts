@@ -1,13 +1,13 @@
-/** `sdp <command>`: what operators do from a terminal, over HTTP with a token of their own. */
+/** `sdp <command>`: the operators' command line, over HTTP with their own token. */
 import { Command, CommanderError, Option } from 'commander';
 import { cliOf, examples } from './cli.ts';
 import { commands } from './commands/all.ts';
 import { exitCodes, printError, UsageError } from './errors.ts';
 import { ownVersion } from './own-version.ts';
 
-// `npm run` changes to the checkout: files are named from where the person is.
+// `npm run` changes to the checkout: file names are relative to the person's folder.
 if (process.env.npm_lifecycle_event === 'sdp' && process.env.INIT_CWD) process.chdir(process.env.INIT_CWD);
-// Whoever reads the output may have seen enough.
+// The reader of the output may close it early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit();
 });
@@ -40,7 +40,7 @@ const cli = cliOf(program);
 for (const add of commands) add(program, cli);
 
 program.parseAsync().catch((error: unknown) => {
-  // Commander has told what is wrong with the call itself.
+  // Commander has already printed what is wrong with the call.
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.wrongUse;
     return;

@@ -1,18 +1,18 @@
-/** The live events of a session: one stream that is resumed where it broke, without asking again and again. */
+/** The live events of a session: one stream that resumes where it broke, without polling. */
 import { BackOff, isTransient } from '../client/back-off.ts';
 import { type EventsSettings, type SessionEvent, sessionEvents } from '../client/session-events.ts';
 import type { PlatformClient } from './platform-client.ts';
 
 export type { SessionEvent } from '../client/session-events.ts';
 
-/** The platform shows every few seconds that the stream lives. */
+/** The platform sends a sign of life every few seconds. */
 const silenceMs = 30_000;
-/** So many tries in a row that came to nothing: about a minute. */
+/** Failed tries in a row: about a minute. */
 const maxTries = 15;
 
 /**
  * Every event until the session is deleted. Events since the last complete batch may come twice after a break.
- * @throws ApiError when the session is not there or may not be read, and when the platform stays away
+ * @throws ApiError when the session does not exist or may not be read, and when the platform stays unreachable
  */
 export async function* follow(platform: PlatformClient, sessionId: string): AsyncGenerator<SessionEvent> {
   const backOff = new BackOff({ firstMs: 250, longestMs: 5_000 });

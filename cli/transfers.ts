@@ -1,4 +1,4 @@
-/** Uploads of files that may be repeated: each file has an identifier of its own, made of its name and its bytes. */
+/** Uploads of files that may be repeated: each file's identifier is made from its name and its bytes. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -19,9 +19,9 @@ export interface UploadRequest {
   readonly contentType: string;
   /** A JSON object as text. */
   readonly metadata?: string | undefined;
-  /** Instead of one made of the file's name and bytes. */
+  /** In place of the one made from the file's name and bytes. */
   readonly identifier?: string | undefined;
-  /** Further tries after one that failed for a passing reason. */
+  /** Further tries after a temporary failure. */
   readonly retries: number;
 }
 
@@ -35,8 +35,8 @@ export interface Uploaded {
 }
 
 /**
- * What a node has already. The list is long where much was uploaded, so that it is read once for all files of a command.
- * What others upload meanwhile is another file: where it is the same one, name and bytes, it takes its own place.
+ * The existing outputs of a node. The list may be long, so it is read once for all files of a command. Files that
+ * others upload meanwhile have other identifiers; the same file, by name and bytes, replaces itself.
  */
 export class Outputs {
   readonly #platform: PlatformClient;
@@ -50,7 +50,7 @@ export class Outputs {
 
   /**
    * The output of this identifier and these bytes.
-   * @param anew reads the list again: a try before may have arrived, though the answer to it did not
+   * @param anew reads the list again: an earlier try may have arrived although its answer was lost
    */
   async find(identifier: string, sha256: string, anew: boolean): Promise<NodeOutput | undefined> {
     if (anew) this.#list = undefined;
@@ -72,7 +72,7 @@ export class Outputs {
         params: { nodeInstanceId: this.#nodeInstanceId },
       });
     } catch (error) {
-      // A node without outputs; the upload itself tells when there is no such node.
+      // A node without outputs; the upload itself fails when there is no such node.
       if (error instanceof ApiError && error.status === 404) return [];
       throw error;
     }
@@ -129,14 +129,14 @@ async function digestOf(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** The same file has the same identifier every time; files of one name and other bytes have others. */
+/** The same file has the same identifier every time; files with the same name and other bytes have others. */
 function identifierOf(file: string, sha256: string): string {
   const digest = sha256.slice(0, digestCharacters);
   const name = basename(file).replaceAll(/[^A-Za-z0-9._-]/g, '_');
   return `${name.slice(0, identifierCharacters - digestCharacters - 1)}-${digest}`;
 }
 
-/** Does the work for every item, for as many at once as `parallel`. */
+/** Does the work for every item, up to `parallel` at once. */
 export async function inParallel<Item>(
   items: readonly Item[],
   parallel: number,

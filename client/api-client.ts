@@ -1,4 +1,7 @@
-/** Calls of the platform's routes by `fetch`, in a browser or in Node, with requests and replies as the interface types them. */
+/**
+ * Calls of the platform's routes by `fetch`, in a browser or in Node, with the interface's types for requests and
+ * replies.
+ */
 import { NetworkError, refusalOf } from './errors.ts';
 import type { Routes } from './types.ts';
 
@@ -22,12 +25,12 @@ interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A JSON document as it stands in a file, in the place of a body. */
+/** The text of a JSON document, for example of a file, in place of a body. */
 interface Document {
   readonly document: string;
 }
 
-/** What a call is made with: parameters of the path, query, body, headers, signal. */
+/** The options of a call: parameters of the path, query, body, headers, signal. */
 type Options<Name extends RouteName> = CallOptions &
   Parameters<Name> &
   QueryPart<Name> &
@@ -42,9 +45,9 @@ interface AnyOptions extends CallOptions {
   readonly document?: string;
 }
 
-/** Whose token is sent. */
+/** The token to send. */
 export interface Bearer {
-  /** The token as it is now; null or undefined sends none. */
+  /** The present token; null or undefined sends none. */
   token(): string | null | undefined | Promise<string | null>;
   /** Tries to get another one after a 401; true when there is one. */
   renew?(): Promise<boolean>;
@@ -56,7 +59,7 @@ export interface ClientSettings {
   readonly bearer: Bearer;
   /** Of every request. */
   readonly init?: RequestInit;
-  /** Called when the token was refused, and no other was to be had. */
+  /** Called when the token was refused and could not be renewed. */
   readonly onUnauthorized?: () => void;
   /** Longest duration of a call, its reply included; without it a call may take any time. */
   readonly deadlineMs?: number;
@@ -92,7 +95,7 @@ export class ApiClient {
   }
 
   /**
-   * A call whose reply the caller reads: bytes, events, or headers alone.
+   * A call whose reply the caller reads: bytes, events, or only headers.
    * @throws ApiError for every answer outside 200 to 299; NetworkError when none came
    */
   open<Name extends RouteName>(name: Name, ...args: Arguments<Name>): Promise<Response> {
@@ -163,7 +166,7 @@ export function filled(path: string, { params = {}, query = {} }: Pick<AnyOption
   return `${place}?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;
 }
 
-/** A deadline is a fault of the connection, and no wish of the caller. */
+/** A deadline counts as a fault of the connection, not as an abort by the caller. */
 function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted && signal.reason?.name !== 'TimeoutError') throw signal.reason;
 }

@@ -6,11 +6,11 @@ export interface BackOffSettings {
   readonly firstMs: number;
   /** Waits double up to here. */
   readonly longestMs: number;
-  /** A server that asks for more gets it up to here. Default: an hour. */
+  /** A longer `Retry-After` of the server is obeyed up to here. Default: an hour. */
   readonly longestRetryAfterMs?: number;
 }
 
-/** Waits that double up to a bound, each shortened by chance by up to a half. */
+/** Waits that double up to a bound, each shortened at random by up to a half. */
 export class BackOff {
   readonly #settings: BackOffSettings;
   #failures = 0;
@@ -59,7 +59,7 @@ export function pause(timeMs: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Whether the same call may go well the next time: no answer, too many calls, a server in trouble. */
+/** Whether the same call may succeed later: no answer, too many calls, a server in trouble. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof ApiError)) return error instanceof NetworkError;
   return error.status >= 500 || error.status === 408 || error.status === 429;

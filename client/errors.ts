@@ -16,19 +16,19 @@ export interface Refusal {
   readonly body?: unknown;
 }
 
-/** Why the platform refused a call, or why the call failed for good. */
+/** A refusal by the platform, or a permanent failure of a call. */
 export class ApiError extends Error {
   /** HTTP status. */
   readonly status: number;
   /** Stable code of the runner routes, for example `watermark_regression`; `''` when the reply carried none. */
   readonly code: string;
-  /** `X-Request-Id` of the reply: what the platform's logs know the call by. */
+  /** `X-Request-Id` of the reply: the id of the call in the platform's logs. */
   readonly requestId: string | null;
   /** The reply's `Retry-After` in milliseconds. */
   readonly retryAfterMs: number | null;
-  /** Faults of the document that was sent, place by place. */
+  /** Faults of the sent document, each with its path. */
   readonly issues: readonly Issue[];
-  /** The whole reply where it was JSON, else undefined. */
+  /** The whole reply if it was JSON, else undefined. */
   readonly body: unknown;
 
   constructor(fields: Refusal) {
@@ -43,7 +43,7 @@ export class ApiError extends Error {
   }
 }
 
-/** No whole answer came: refused, broken or silent connections. */
+/** No complete answer came: refused, broken or silent connections. */
 export class NetworkError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -60,8 +60,8 @@ export interface Refused {
 }
 
 /**
- * The error of a refusal, in the platform's own words where the body has them. A gateway or a balancer may have answered
- * in the platform's place: then there is no code, and the message names the status.
+ * The error of a refusal, with the platform's message if the body has one. A gateway or a load balancer may have
+ * answered in place of the platform: then there is no code, and the message names the status.
  */
 export function refusalOf({ status, header, text }: Refused): ApiError {
   const body = parseJson(text);

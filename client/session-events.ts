@@ -9,10 +9,10 @@ import type {
   SessionWindowEvent,
 } from './types.ts';
 
-/** Far above the longest event; a server that sends more in one is none of ours. */
+/** Far above the longest event; a server that sends a longer one is not the platform. */
 const longestEventCharacters = 16 * 1024 * 1024;
 
-/** What a session tells of itself. Newer platforms may tell of more kinds. */
+/** The events of a session. Newer platforms may send more kinds. */
 export type SessionEvent =
   | { readonly kind: 'node'; readonly data: NodeInstanceProgress }
   | { readonly kind: 'output'; readonly data: SessionOutputEvent }
@@ -23,14 +23,14 @@ export type SessionEvent =
 export interface ServerEvent {
   readonly kind: string;
   readonly data: string;
-  /** Null where the event carries none. */
+  /** Null when the event has none. */
   readonly id: string | null;
 }
 
 export interface EventsSettings {
-  /** The id of the last event of an earlier stream: events go on behind it. */
+  /** The id of the last event of an earlier stream: events continue after it. */
   readonly lastEventId: string | null;
-  /** The connection is dead when not a byte has come for so long. Comments are signs of life too. */
+  /** The connection counts as dead when no byte has come for this long. Comments are signs of life too. */
   readonly silenceMs: number;
   readonly signal: AbortSignal;
   /** Called when the platform has answered. */

@@ -1,4 +1,4 @@
-/** The Koa app: what a request passes, in the order in which it runs. */
+/** The Koa app: its middlewares in the order in which they run. */
 import Koa from 'koa';
 import helmet from 'koa-helmet';
 import type { Logger } from 'pino';
@@ -24,11 +24,11 @@ export type AppOptions = {
   readonly routeSets: readonly RouteSet[];
   readonly log: Logger;
   readonly shutdown: AbortSignal;
-  /** Aborted when the server begins to leave: from then on every reply closes its connection. */
+  /** Aborted when the server begins to leave: every later reply closes its connection. */
   readonly leaving?: AbortSignal;
-  /** Answers GET and HEAD for paths that no route knows. */
+  /** Answers GET and HEAD for paths without a route. */
   readonly fallback?: Fallback;
-  /** Whether people reach it over TLS, which something in front of it ends; their browsers are then bound to TLS. */
+  /** Whether people reach it over TLS, which a proxy terminates; their browsers are then bound to TLS. */
   readonly isBehindTls?: boolean;
   /** Called after each request, for metrics. */
   readonly observe?: (routeId: string, status: number, seconds: number) => void;
@@ -63,12 +63,12 @@ export type RouteSetOptions<Services> = {
   readonly identify: Identify;
   /** Default: nothing is counted. */
   readonly acquireShare?: AcquireShare;
-  /** What the service does around its handlers, the outermost first. */
+  /** The service's middlewares around its handlers, the outermost first. */
   readonly middlewares?: readonly RouteMiddleware[];
   readonly responseChecks: ResponseChecks;
 };
 
-/** Routes with what a request passes once its route is found, in the order in which it runs. */
+/** Routes with their middlewares, in the order in which they run. */
 export function routeSet<Services>(
   routes: readonly Route<Services>[],
   options: RouteSetOptions<Services>,
@@ -104,9 +104,9 @@ const securityHeaders = (isBehindTls: boolean) =>
         frameAncestors: ["'none'"],
       },
     },
-    // This host alone: what else lies below its name is not ours to bind.
+    // This host only: its subdomains are not ours to bind.
     strictTransportSecurity: isBehindTls ? { maxAge: yearSeconds, includeSubDomains: false } : false,
     referrerPolicy: { policy: 'no-referrer' },
-    // As frame-ancestors, for browsers that do not know it.
+    // The same as frame-ancestors, for browsers that do not support it.
     xFrameOptions: { action: 'deny' },
   });

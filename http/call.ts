@@ -1,4 +1,4 @@
-/** What the middlewares of one request know of it. Koa carries it from one to the next as `context.state`. */
+/** The shared state of one request's middlewares. Koa passes it on as `context.state`. */
 import type Koa from 'koa';
 import type { Logger } from 'pino';
 import type { Caller } from '../domain/access/access.ts';
@@ -23,33 +23,33 @@ export type Call = {
   readonly facts: LogFields;
   /** Aborted when the process begins to stop. */
   readonly shutdown: AbortSignal;
-  /** The bytes of the request, for routes that take them as they come. */
+  /** The bytes of the request, for routes that read a stream. */
   readonly upload: UploadBody;
   log: Logger;
-  /** For log and metrics: the route's id, or what answers in place of a route. */
+  /** For log and metrics: the route's id, or a name for the other handler. */
   routeId: string | null;
   /** Set by the router. */
   route: Route | null;
   span: OpenSpan | undefined;
-  /** Who calls; null on open routes. */
+  /** The caller; null on open routes. */
   principal: Caller | null;
-  /** The parts of the request as the route's schemas made them. */
+  /** The parts of the request as the route's schemas parsed them. */
   params: unknown;
   queryValues: unknown;
   headerValues: unknown;
   body: unknown;
   /** The JSON body as it was parsed, before the schema; undefined for none. */
   json: unknown;
-  /** Made by the handler; what stands here in the end is sent. */
+  /** Made by the handler; the final value is sent. */
   reply: Reply | null;
 };
 
 export type Context = Koa.ParameterizedContext<Call>;
 export type Middleware = Koa.Middleware<Call>;
-/** Makes the middleware of one route; undefined where the route needs none. */
+/** Makes the middleware of one route; undefined when the route needs none. */
 export type RouteMiddleware = (route: Route) => Middleware | undefined;
 
-/** The reply that the middlewares after this one make. */
+/** The reply of the middlewares after this one. */
 export async function replyAfter(state: Call, next: () => Promise<unknown>): Promise<Reply> {
   await next();
   if (state.reply === null) throw new Error('No middleware has answered.');

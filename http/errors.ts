@@ -1,4 +1,4 @@
-/** From whatever was thrown to what a caller may see: the one mapper (contract: Errors). */
+/** Maps any thrown value to the error that a caller may see; the only such mapper (contract: Errors). */
 import { type ZodError, z } from 'zod';
 import { Problem, type ProblemKey } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
@@ -24,15 +24,15 @@ export const codedErrorSchema = z
   });
 
 /**
- * Anything that is no `Problem` is `internal`: nothing of the inside gets out. A database that is away or busy is
- * `unavailable`, wherever it was asked: the caller tries again.
+ * Any other error than a `Problem` is `internal`, so that no internals are shown. A database that is down or busy is
+ * `unavailable` in every route: the caller tries again.
  */
 export function toProblem(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown;
   return new Problem(isDatabaseUnavailable(thrown) ? 'unavailable' : 'internal', { cause: thrown });
 }
 
-/** Every 401 says what is asked for, and every 503 when to try again. */
+/** Every 401 names the required scheme, and every 503 the time to try again. */
 const headersByStatus: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   401: { 'www-authenticate': 'Bearer' },
   503: { 'retry-after': String(limits.unavailableRetryAfterSeconds) },
@@ -51,7 +51,10 @@ export function errorReply(problem: Problem, style: ErrorStyle): ErrorReply {
   };
 }
 
-/** Error bodies end up in logs of callers and proxies: what a caller put where a name belongs is not repeated there. */
+/**
+ * Error bodies end up in logs of callers and proxies: a value that a caller sent in place of a name is not repeated
+ * there.
+ */
 function redactedDeep(value: unknown): unknown {
   if (typeof value === 'string') return redacted(value);
   if (Array.isArray(value)) return value.map(redactedDeep);

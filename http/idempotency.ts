@@ -1,8 +1,9 @@
 /**
- * `Idempotency-Key`: a request under a key is done once, and its repeats get the same answer (domain/access/idempotency.ts).
+ * `Idempotency-Key`: a request with a key runs once, and its repeats get the same answer
+ * (domain/access/idempotency.ts).
  *
- * Refusals and failures are not kept: a repeat is done anew, unless something was made. Replies are kept sealed: who reads
- * the database and the server's key still lacks the caller's.
+ * Refusals and failures are not saved: a repeat runs again, unless the first created something. Saved replies are
+ * encrypted: the database and the server's key do not suffice to read them without the caller's key.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID } from 'node:crypto';
 import { deserialize, serialize } from 'node:v8';
@@ -17,10 +18,10 @@ import { limits } from '../domain/limits.ts';
 import { readSentDigests } from '../domain/outputs/output-headers.ts';
 import type { Reply, UploadBody } from './route.ts';
 
-/** One request under a key. */
+/** One request with a key. */
 export interface KeyedCall {
   readonly routeId: string;
-  /** Kind and id of who calls. */
+  /** Kind and id of the caller. */
   readonly caller: string;
   /** The header as sent. */
   readonly header: string;
@@ -37,11 +38,11 @@ export interface KeyedCall {
 
 export interface KeyKeeper {
   readonly ledger: KeyLedger;
-  /** 32 bytes that only this service can make of a text. */
+  /** 32 bytes that only this service can derive from a text. */
   readonly keyFrom: (text: string) => Uint8Array;
 }
 
-/** What of a request's headers makes it another request; checksums are compared with the body. */
+/** The headers that are part of a request's identity; checksums are compared with the body. */
 const keptHeaders = [
   'content-type',
   'content-encoding',
@@ -51,9 +52,10 @@ const keptHeaders = [
 const busy = () => new Problem('idempotencyKeyBusy', { headers: { 'retry-after': '1' } });
 
 /**
- * Answers a request under a key: by `run`, or as the same request was answered before.
- * @throws Problem `invalidIdempotencyKey`, `idempotencyKeyReused` for another request under the key, `idempotencyKeyBusy`
- *   while one is under way, `idempotencyKeySpent` when the reply showed a secret; what `run` throws
+ * Answers a request with a key: by `run`, or with the saved answer of the same request.
+ * @throws Problem `invalidIdempotencyKey`, `idempotencyKeyReused` for another request under the key,
+ *   `idempotencyKeyBusy` while one is in progress, `idempotencyKeySpent` when the reply showed a secret; errors of
+ *   `run`
  */
 export async function answerOnce(
   { ledger, keyFrom }: KeyKeeper,
@@ -103,7 +105,7 @@ function newHold(call: KeyedCall, key: string, seal: Seal, keyFrom: KeyKeeper['k
   return {
     caller: call.caller,
     keyDigest: createHash('sha256').update(key).digest(),
-    // By the server's key: there may be a password in it.
+    // Keyed with the server's key: the body may contain a password.
     requestDigest: keyFrom(JSON.stringify([routeId, params, query, telling, json ?? null])),
     holder: randomUUID(),
     isSecret: call.isSecret,
@@ -117,7 +119,7 @@ function bodyOf({ bodySha256, bodyBytes }: KeyState): KeyHold['body'] {
   return bodySha256 === null ? null : { sha256: bodySha256, sizeBytes: bodyBytes ?? 0 };
 }
 
-/** What the headers say of the body is enough where they say it; else all of it is read, and no more than there was. */
+/** Checksums in the headers are enough if sent; else the whole body is read, up to the first request's length. */
 async function requireSameBody({ upload, headers }: KeyedCall, state: KeyState): Promise<void> {
   const body = bodyOf(state);
   if (upload === null || body === null) return;
@@ -127,13 +129,13 @@ async function requireSameBody({ upload, headers }: KeyedCall, state: KeyState):
   if (sent !== body.sha256) throw new Problem('idempotencyKeyReused');
 }
 
-/** Null for a body of more bytes. */
+/** Null for a longer body. */
 async function digestOf(upload: UploadBody, mostBytes: number): Promise<string | null> {
   const hash = createHash('sha256');
   let sizeBytes = 0;
   const stream = upload.open();
   try {
-    // Leaving the loop must not end the connection, over which the answer goes.
+    // Leaving the loop must not end the connection, which still carries the answer.
     for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
       sizeBytes += (chunk as Buffer).length;
       if (sizeBytes > mostBytes) return null;

@@ -1,4 +1,4 @@
-/** What a request was about, for its log lines and its span: ids alone, nothing of a person. */
+/** The subject of a request, for its log lines and its span: only ids, no personal data. */
 
 export type CallIds = {
   readonly sessionId?: string;
@@ -8,7 +8,7 @@ export type CallIds = {
   readonly runId?: string;
 };
 
-/** Filled while the request is answered. */
+/** Collected while the request is answered. */
 export class LogFields {
   #ids: CallIds = {};
 
@@ -23,10 +23,10 @@ export class LogFields {
 }
 
 const named = ['sessionId', 'nodeInstanceId', 'nodeOutputId', 'taskId', 'runId'] as const;
-/** A number or a UUID; whatever else stands in a path is the caller's own words. */
+/** A number or a UUID; any other path segment is the caller's own text. */
 const idForm = /^[0-9A-Fa-f-]{1,36}$/;
 
-/** The ids that stand in the path of a request; `{id}` below sessions is the session's. */
+/** The ids in the path of a request; `{id}` below sessions is the session's. */
 export function idsInPath(path: string, params: Readonly<Record<string, string | undefined>>): CallIds {
   const ids: Record<string, string> = {};
   for (const name of named) {

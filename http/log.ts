@@ -5,7 +5,7 @@ import { currentTraceIds } from '../telemetry/trace.ts';
 
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 
-/** A last net under the rule that secrets are not given to the log at all. */
+/** A last safeguard; secrets must not be passed to the log at all. */
 const secretFields = [
   'authorization',
   'token',
@@ -41,7 +41,7 @@ export function createLog(
 
 const causesDeep = 4;
 const errorsWide = 5;
-/** What tells where a database refused something, and nothing of what was to be written. */
+/** The fields that locate a database's refusal, without the values of the write. */
 const safeFields = [
   'code',
   'key',
@@ -55,8 +55,8 @@ const safeFields = [
 ];
 
 /**
- * An error as the log shows it. Libraries hang the row, the parameters or the answer that they failed on to their
- * errors, or quote them in the lines after the first of a message: none of that is taken along.
+ * An error as the log shows it. Libraries attach the row, the parameters or the answer of the failure to their errors,
+ * or quote them after the first line of the message: all of that is dropped.
  */
 function plainError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return { type: typeof error, message: firstLine(String(error)) };
@@ -78,13 +78,13 @@ function plainError(error: unknown, depth = 0): unknown {
   };
 }
 
-/** Of a schema's refusal: where and which rule, as the schema words it. */
+/** Path and rule of a schema's refusal, as the schema words it. */
 const issueLine = ({ path = [], message = '' }: { path?: PropertyKey[]; message?: string }) =>
   `${path.map(String).join('.')}: ${firstLine(message)}`;
 
 const firstLine = (text: string) => text.split('\n', 1)[0] ?? '';
 
-/** Where it happened, without the message that stands above it. */
+/** The stack without the message above it. */
 function stackOf(error: Error): string {
   const lines = (error.stack ?? '').split('\n');
   return lines.filter((line) => /^\s+at /.test(line)).join('\n');

@@ -1,4 +1,4 @@
-/** What every request passes, whatever route it asks for: its id, its log line, its answer. */
+/** The middlewares of every request: its id, its log line, its answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { RouterContext } from '@koa/router';
@@ -17,25 +17,25 @@ import { faultOf } from './server/request-smuggling.ts';
 import { watchReader } from './server/slow-reader.ts';
 
 const bearerForm = /^bearer +([\x21-\x7e]{1,1024})$/i;
-/** No answer: its caller was gone before any of it went out. Proxies write it so. */
+/** No answer: the caller was gone before any of it was sent. Proxies use the same number. */
 const callerGone = 499;
 
-/** Gives the request its id, and makes what is known of it. @param styleOf how errors of a path are told */
+/** Gives the request its id and its state. @param styleOf the form of errors for a path */
 export function identified(
   log: Logger,
   shutdown: AbortSignal,
   styleOf: (path: string) => ErrorStyle,
 ): Middleware {
   return ({ req, res, state }, next) => {
-    // Whoever writes sees that the caller is gone; an error without a listener would end the process.
+    // The writer sees that the caller is gone; an error without a listener would end the process.
     res.on('error', () => undefined);
     const { path, query } = splitTarget(req.url ?? '/');
-    // Koa reads it too, and a host that is none would be an error there.
+    // Koa reads it too, and an invalid host would be an error there.
     req.url = query === '' ? path : `${path}?${query}`;
     const headers = req.headers as Call['headers'];
     const requestId = requestIdFrom(headers['x-request-id']);
     res.setHeader('x-request-id', requestId);
-    // Replies are made for one caller; those that may be kept say so themselves.
+    // Replies are for one caller; cacheable ones set their own header.
     res.setHeader('cache-control', 'no-store');
     const life = new RequestLifetime(() => {
       if (res.headersSent) res.destroy();
@@ -79,7 +79,7 @@ function declaredBytes({ headers }: IncomingMessage): number | null {
   return headers['transfer-encoding'] === undefined ? 0 : null;
 }
 
-/** The request is about to be destroyed with its connection, so the answer goes out first. */
+/** The request is about to be destroyed with its connection, so the answer is sent first. */
 async function refuseSlow(response: ServerResponse, { status, headers, body }: ErrorReply): Promise<void> {
   if (response.headersSent) return;
   const text = JSON.stringify(body);
@@ -95,14 +95,14 @@ async function refuseSlow(response: ServerResponse, { status, headers, body }: E
   });
 }
 
-/** Writes one line, and ends the span, when the answer is out or the caller gone. @param observe for metrics */
+/** Writes one line, and ends the span, when the answer was sent or the caller is gone. @param observe for metrics */
 export function logged(observe?: (routeId: string, status: number, seconds: number) => void): Middleware {
   return async ({ res, state, method }, next) => {
     const startedAt = performance.now();
     const { log, life } = state;
     res.once('close', () => {
       if (!res.writableFinished) life.hangUp();
-      // Koa sends the answer when the last middleware is done; whoever hangs up may be gone before.
+      // Koa sends the answer when the last middleware is done; the caller may have hung up before.
       if (isDone) void finish(false);
     });
     let isDone = false;
@@ -152,7 +152,7 @@ function endSpan({ span, facts }: Call, status: number): void {
   span.end();
 }
 
-/** Makes Koa's answer of the reply, or of what was thrown. @param leaving when aborted, replies close their connection */
+/** Makes Koa's answer from the reply, or from the error. @param leaving when aborted, replies close their connection */
 export function answered(styleOf: (path: string) => ErrorStyle, leaving: AbortSignal): Middleware {
   return async (context, next) => {
     const { res, state } = context;
@@ -169,7 +169,7 @@ export function answered(styleOf: (path: string) => ErrorStyle, leaving: AbortSi
   };
 }
 
-/** A reply that is not sent. What its stream holds (a row, a listener, a file) is released. */
+/** Drops a reply that is not sent, and releases its stream's resources (a row, a listener, a file). */
 async function dropReply(state: Call): Promise<void> {
   const { reply } = state;
   state.reply = null;
@@ -180,7 +180,7 @@ async function dropReply(state: Call): Promise<void> {
 async function put(context: Context, reply: Reply): Promise<void> {
   const { req, res } = context;
   const isBare = context.method === 'HEAD' || reply.status === 204 || reply.status === 304;
-  // The caller is gone, or has been refused for slowness.
+  // The caller is gone, or was refused as too slow.
   context.respond = !res.headersSent && !res.closed;
   if ((isBare || !context.respond) && reply.stream instanceof Readable) reply.stream.destroy();
   if (!context.respond) return;
@@ -194,7 +194,7 @@ async function put(context: Context, reply: Reply): Promise<void> {
   watchReader(res);
 }
 
-/** What Koa is to send; undefined where the headers tell of bytes that do not go out. */
+/** The body for Koa to send; undefined when the headers describe bytes that are not sent. */
 async function bodyOf(
   { body, stream }: Reply,
   isBare: boolean,
@@ -203,22 +203,22 @@ async function bodyOf(
   if (stream instanceof Uint8Array) return Buffer.from(stream.buffer, stream.byteOffset, stream.byteLength);
   if (isBare) return undefined;
   const opened = stream instanceof Readable ? stream : await stream();
-  // It failed before the head went out: the caller can still be told.
+  // It failed before the head was sent: the caller can still get an error.
   if (opened.errored !== null) throw opened.errored;
   return opened;
 }
 
-/** Refuses what somebody between the caller and us might read otherwise. */
+/** Refuses requests that a proxy in between might read differently. */
 export const refuseSmuggled: Middleware = ({ req }, next) => {
   const fault = faultOf(req);
   if (fault !== null) throw new Problem(fault, { headers: { connection: 'close' } });
   return next();
 };
 
-/** Answers GET and HEAD for paths that no route knows; null where it has nothing. */
+/** Answers GET and HEAD for paths without a route; null when it has nothing. */
 export type Fallback = (request: IncomingMessage) => Promise<Reply | null>;
 
-/** What no route answers: 405 with the methods of its path, a file, or 404. */
+/** Answers requests without a route: 405 with the methods of the path, a file, or 404. */
 export function unrouted(fallback?: Fallback): Middleware {
   return async (context) => {
     const { req, method, state } = context;

@@ -1,10 +1,10 @@
-/** PascalCase routes also take the same names in camelCase (decisions 2). */
+/** PascalCase routes also accept the same names in camelCase (decisions 2). */
 import { z } from 'zod';
 import { isJsonObject } from '../domain/text.ts';
 
 /**
- * A copy of a parsed body in which every name of the schema stands in PascalCase; what the schema does not know is
- * dropped. Where both spellings are sent, PascalCase counts. Values that are no objects come back untouched.
+ * A copy of a parsed body with every name of the schema in PascalCase; unknown names are dropped. If both spellings are
+ * sent, PascalCase wins. Values other than objects are returned unchanged.
  */
 export function withPascalNames(body: unknown, schema: z.ZodType): unknown {
   const shape = shapeOf(schema);

@@ -10,7 +10,7 @@ export function observeRoutes(
   const byId = new Map(routes.map((route) => [route.id, route]));
   return (routeId, status, seconds) => {
     const route = byId.get(routeId);
-    // What no route answers (unknown paths, the console's files) is one label each.
+    // Requests without a route share one label for unknown paths and one for the console's files.
     if (route === undefined) requestServed('', routeId === 'static' ? '(static)' : '(none)', status, seconds);
     else requestServed(route.method, route.path, status, seconds);
   };

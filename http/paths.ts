@@ -5,8 +5,8 @@ const dottedVersion = '/api/v2.0';
 const unversioned = ['/api/authorization'];
 
 /**
- * All paths of a route. `/api/v2/...` also answers under `/api/v2.0/...`; what the document lists without a version
- * also under both (`/api/sessions/query` as `/api/v2/sessions/query`). The authentication service's routes do not.
+ * All paths of a route. `/api/v2/...` also answers under `/api/v2.0/...`; a path listed without a version also answers
+ * under both (`/api/sessions/query` as `/api/v2/sessions/query`). The authentication service's routes do not.
  */
 export function allPaths(
   path: string,

@@ -1,4 +1,4 @@
-/** The life of one call: it may be cut short by its caller, who hangs up, or by us, with a refusal. */
+/** The lifetime of one call: it may be cut short by its caller, who hangs up, or by us, with a refusal. */
 import type { Problem } from '../domain/errors.ts';
 
 export class RequestLifetime {
@@ -8,7 +8,7 @@ export class RequestLifetime {
   #refusal: Problem | undefined;
   #isEnded = false;
 
-  /** @param breakOff ends a reply that is going out already */
+  /** @param breakOff ends a reply that is already being sent */
   constructor(breakOff: () => void = () => undefined) {
     this.#breakOff = breakOff;
   }
@@ -18,7 +18,7 @@ export class RequestLifetime {
     return this.#over.signal;
   }
 
-  /** Why we cut the call short; it is answered with that when nothing has gone out yet. */
+  /** The reason for cutting the call short; it is the answer when nothing has been sent yet. */
   get refusal(): Problem | undefined {
     return this.#refusal;
   }
@@ -36,13 +36,13 @@ export class RequestLifetime {
     this.#breakOff();
   }
 
-  /** Runs when the call is over, whatever came of it. */
+  /** Runs when the call is over, whatever its result. */
   onEnd(work: () => void): void {
     if (this.#isEnded) work();
     else this.#atEnd.push(work);
   }
 
-  /** The reply is out, or the caller gone. */
+  /** The reply was sent, or the caller is gone. */
   end(): void {
     this.#isEnded = true;
     for (const work of this.#atEnd.splice(0)) work();

@@ -1,10 +1,10 @@
-/** Responses are held to the route's own words as strictly as requests are. */
+/** Checks responses against the route's declaration as strictly as requests. */
 import { z } from 'zod';
 import { type AccessRule, roles } from '../domain/access/access.ts';
 import { type CatalogueEntry, catalogue, type Problem, type ProblemKey } from '../domain/errors.ts';
 import type { Reply, Route } from './route.ts';
 
-/** What every route may answer without saying so. */
+/** The errors that every route may answer without declaring them. */
 const always: readonly ProblemKey[] = [
   'malformedRequest',
   'invalidRequest',
@@ -54,7 +54,7 @@ function ofAccess(rule: AccessRule): ProblemKey[] {
   return keys;
 }
 
-/** What is wrong with a reply, or null; `body` is the JSON to send, as parsed by the schema. */
+/** The fault of a reply, or null; `body` is the JSON to send, as parsed by the schema. */
 export type CheckedReply = { readonly fault: string | null; readonly body: unknown };
 
 export function checkReply(route: Route, reply: Reply): CheckedReply {
@@ -87,7 +87,7 @@ export function checkProblem(route: Route, problem: Problem): string | null {
   return known ? checkFields(route, problem) : `error ${problem.key} (${problem.status}) is not declared`;
 }
 
-/** Fields beside the common ones are a body of its own, which the route has to declare. */
+/** An error with additional fields has its own body, which the route must declare. */
 function checkFields(route: Route, problem: Problem): string | null {
   if (Object.keys(problem.fields).length === 0) return null;
   const schema = route.errorBodies?.[problem.key];

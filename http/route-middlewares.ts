@@ -1,4 +1,4 @@
-/** What the requests of one route pass. Each is made from the route's own words; what a route does not need is left out. */
+/** The middlewares of one route. Each is made from the route's declaration; unneeded ones are left out. */
 import { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
@@ -14,7 +14,7 @@ import { refusedInput } from './errors.ts';
 import { checkBody, checkProblem, checkReply } from './response-check.ts';
 import type { Reply, Route } from './route.ts';
 
-/** A span around the call, which ends when its answer is out. */
+/** A span around the call, which ends when its answer was sent. */
 export const traced: RouteMiddleware = ({ method, path, traced }) => {
   if (traced === false) return undefined;
   return ({ state }, next) => {
@@ -25,7 +25,7 @@ export const traced: RouteMiddleware = ({ method, path, traced }) => {
       attributes: {
         'http.request.method': state.method,
         'http.route': path,
-        // The caller may have chosen it.
+        // The caller may have chosen the id.
         'sdp.request.id': redacted(state.requestId),
       },
     });
@@ -36,7 +36,7 @@ export const traced: RouteMiddleware = ({ method, path, traced }) => {
 /** `strict` (tests): a reply the route does not declare is a 500. `log`: it is sent and logged. */
 export type ResponseChecks = 'strict' | 'log';
 
-/** Holds replies and refusals to the route's own words. */
+/** Checks replies and refusals against the route's declaration. */
 export function checked(checks: ResponseChecks): RouteMiddleware {
   return (route) =>
     async ({ state }, next) => {
@@ -45,7 +45,7 @@ export function checked(checks: ResponseChecks): RouteMiddleware {
         if (state.reply !== null) state.reply = checkedReply(route, state.reply, state.log, checks);
         if (state.life.refusal !== undefined) throw state.life.refusal;
       } catch (thrown) {
-        // Whatever the handler made of being cut short.
+        // The refusal takes precedence over the handler's result.
         if (state.life.refusal !== undefined) throw state.life.refusal;
         const fault = thrown instanceof Problem ? checkProblem(route, thrown) : null;
         if (fault !== null) state.log.error({ route: route.id, fault }, 'undeclared error');
@@ -65,7 +65,7 @@ function checkedReply(route: Route, reply: Reply, log: Logger, checks: ResponseC
   return body === undefined ? reply : { ...reply, body };
 }
 
-/** The reply with its items as a stream, each of which is checked as it goes. */
+/** The reply with its items as a stream, each checked as it is sent. */
 function withItems(
   route: Route,
   { items = none(), ...reply }: Reply,
@@ -93,8 +93,8 @@ function withItems(
 async function* none(): AsyncGenerator<readonly unknown[]> {}
 
 /**
- * Maps a bearer token to its caller; null when it is unknown, expired or revoked. Throws `unavailable`. It may cut the
- * call when the token ends before the call does.
+ * Maps a bearer token to its caller; null when it is unknown, expired or revoked. Throws `unavailable`. It may end the
+ * call when the token ends first.
  */
 export type Identify = (bearer: string, call: Call) => Promise<Caller | null>;
 
@@ -114,8 +114,8 @@ export function bearer(identify: Identify): RouteMiddleware {
 }
 
 /**
- * Counts a call to a route with a share; the call's end gives it back. Throws `unavailable` when the caller's share or
- * that of all is used up.
+ * Counts a call to a route with a share; the call's end releases it. Throws `unavailable` when the caller's share or
+ * the total is used up.
  */
 export type AcquireShare = (share: ShareName, caller: Caller | null, call: Call) => () => void;
 
@@ -169,7 +169,7 @@ function readQuery(query: string): Record<string, string> {
   return { ...values };
 }
 
-/** Runs the route's handler, whose reply waits for the middlewares before it. */
+/** Runs the route's handler; the middlewares before it then process its reply. */
 export function handled<Services>(services: Services): RouteMiddleware {
   return ({ handler }) =>
     async ({ state }) => {
@@ -188,7 +188,7 @@ export function handled<Services>(services: Services): RouteMiddleware {
         signal: life.signal,
         shutdown,
       });
-      // It may fail before it is sent; an error without a listener would end the process. Sending sees it later.
+      // It may fail before it is sent; an error without a listener would end the process. The sender sees it later.
       if (reply.stream instanceof Readable) reply.stream.on('error', () => undefined);
       state.reply = reply;
     };

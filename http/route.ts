@@ -25,8 +25,8 @@
  * `schema` carries bytes: return `{ status, stream, headers }`, where `stream` is a Readable, a Buffer, or a function
  * that opens one (not called for HEAD). A response with neither has no body.
  *
- * A schema's own message that ends in a full stop reaches the caller as it stands; otherwise the entry named in
- * `refusals` is the message; with neither, the message names field and fault.
+ * A schema's own message that ends in a full stop reaches the caller unchanged; otherwise the entry named in `refusals`
+ * is the message; with neither, the message names field and fault.
  */
 import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
@@ -43,13 +43,13 @@ export type ResponseSpec = {
   readonly description: string;
   /** The JSON body. */
   readonly schema?: z.ZodType;
-  /** Of each item of a JSON array that is sent as it is read: the reply has `items`, pages of them. */
+  /** The schema of each item of a streamed JSON array: the reply has `items`, pages of them. */
   readonly items?: z.ZodType;
-  /** Media type of a body that is bytes, for example `application/octet-stream`, or each that it may have. */
+  /** Media type of a body of bytes, for example `application/octet-stream`, or all possible ones. */
   readonly media?: string | readonly string[];
-  /** Schemas, with an `id` each, of the pieces that such a body carries; they stand among the schemas of the reference. */
+  /** Schemas, with an `id` each, of the pieces in such a body; the reference lists them among its schemas. */
   readonly pieces?: readonly z.ZodType[];
-  /** Of such a body, for the reference; default: a small table. */
+  /** An example of such a body, for the reference; default: a small table. */
   readonly example?: string;
   /** Response headers by lower-case name, with a description each. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -59,7 +59,7 @@ export type ResponseSpecs = Readonly<Record<number, ResponseSpec>>;
 type ReplyHeaders = Readonly<Record<string, string>>;
 type ByteSource = Readable | Uint8Array | (() => Promise<Readable> | Readable);
 
-/** `settled(true)` runs when the whole reply was handed to the network, `settled(false)` when the caller was gone. */
+/** `settled(true)` runs when the whole reply was passed to the network, `settled(false)` when the caller was gone. */
 type ReplyExtras = {
   readonly headers?: ReplyHeaders;
   readonly settled?: (delivered: boolean) => void | Promise<void>;
@@ -85,7 +85,7 @@ type ReplyFor<Status, Spec> = Spec extends { readonly schema: infer Schema exten
 
 export type ReplyOf<Specs> = { [S in keyof Specs & number]: ReplyFor<S, Specs[S]> }[keyof Specs & number];
 
-/** What the machinery knows of any handler's reply. */
+/** Any handler's reply, as the machinery sees it. */
 export type Reply = {
   readonly status: number;
   readonly body?: unknown;
@@ -115,10 +115,10 @@ type WhoFor<Principal, Rule> = Rule extends { readonly open: false; readonly tok
 export type RouteContext<Params, Query, Headers, Body, Who, Services> = {
   readonly params: Params;
   readonly query: Query;
-  /** Parsed by the route's `headers` schema; `request.headers` holds all of them. */
+  /** Parsed by the route's `headers` schema; `request.headers` has all of them. */
   readonly headers: Headers;
   readonly body: Body;
-  /** Who calls; null on open routes. Only the kinds of token that the route's access row admits. */
+  /** The caller; null on open routes. Only the kinds of token that the route's access row admits. */
   readonly principal: Who;
   readonly services: Services;
   readonly request: {
@@ -126,18 +126,18 @@ export type RouteContext<Params, Query, Headers, Body, Who, Services> = {
     /** Path and query as sent. */
     readonly url: string;
     readonly headers: Readonly<Record<string, string | undefined>>;
-    /** The peer's address, for rate limits; never logged or stored. An audit keeps its network alone. */
+    /** The peer's address, for rate limits; never logged or stored. An audit stores only its network. */
     readonly remoteAddress: string;
     /** The bearer token as sent, to pass on to the authentication service; null without one. */
     readonly bearer: string | null;
   };
   readonly requestId: string;
   readonly log: Logger;
-  /** Tells the log line and the span of the request what it was about; ids in the path are known already. */
+  /** Adds ids to the log line and the span of the request; ids in the path are known already. */
   readonly note: (ids: CallIds) => void;
   /** Aborted when the caller hangs up. */
   readonly signal: AbortSignal;
-  /** Aborted when the process begins to stop: answer what waits (204 for a claim) at once. */
+  /** Aborted when the process begins to stop: answer waiting calls (204 for a claim) at once. */
   readonly shutdown: AbortSignal;
 };
 
@@ -147,7 +147,7 @@ export type RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, 
   readonly method: Method;
   /** As the document lists it, `{name}` for one segment, `{name+}` for the rest of the path. */
   readonly path: string;
-  /** Further paths, as they stand. Version prefixes are added by themselves (see paths.ts). */
+  /** Further paths, as written. Version prefixes are added automatically (see paths.ts). */
   readonly aliases?: readonly string[];
   /** `as-listed`: no further paths under /api/v2 or /api/v2.0. Default: `versioned`. */
   readonly versions?: 'versioned' | 'as-listed';
@@ -155,7 +155,7 @@ export type RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, 
   readonly description?: string;
   readonly tags: readonly string[];
   readonly access: Rule;
-  /** What the audit says of a call. Every route of the platform that is no GET has one, which a test holds. */
+  /** The audit entry of a call. Every route of the platform other than GET has one; a test checks this. */
   readonly audit?: AuditRule;
   readonly params?: Params;
   readonly query?: Query;
@@ -163,30 +163,33 @@ export type RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, 
   readonly body?: Body;
   readonly bodyNames?: 'PascalCase';
   readonly responses: Responses;
-  /** What the handler throws, beside what every route can answer. Strict checks refuse others. */
+  /** Errors of the handler, in addition to those of every route. Strict checks refuse others. */
   readonly errors?: readonly ProblemKey[];
-  /** Error that a part of the request gets when its schema refuses it. Params: default `notFound`; others: `invalidRequest`. */
+  /** The error when a schema refuses a part of the request. Params: default `notFound`; others: `invalidRequest`. */
   readonly refusals?: {
     readonly params?: ProblemKey;
     readonly query?: ProblemKey;
     readonly headers?: ProblemKey;
     readonly body?: ProblemKey;
   };
-  /** Bodies of errors that say more than the common one; a schema takes the whole body. */
+  /** Bodies of errors with more fields than the common one; a schema describes the whole body. */
   readonly errorBodies?: Readonly<Partial<Record<ProblemKey, z.ZodType>>>;
-  /** What an open route checks by itself, as security schemes of the reference; `none` where it may be left out. */
+  /**
+   * The credentials that an open route checks itself, as security schemes of the reference; `none` when they are
+   * optional.
+   */
   readonly credentials?: readonly ('ingestSecret' | 'ingestToken' | 'serviceKey' | 'none')[];
   /** `coded`: error bodies carry `code` (runner routes). Default `common`. */
   readonly errorStyle?: 'common' | 'coded';
   /**
-   * It creates, and takes `Idempotency-Key`: `plain` keeps the reply for repeats, `secret` does not, since the reply shows
-   * a secret, and `forwarded` leaves the key to another service. The transaction that makes something must be done by
-   * `once` of the service's own keys. An open route answers by `answerOnce` itself, once it knows its caller.
+   * It creates, and accepts `Idempotency-Key`: `plain` saves the reply for repeats, `secret` does not, since the reply
+   * shows a secret, and `forwarded` leaves the key to another service. The creating transaction must run in `once` of
+   * the service's own keys. An open route answers by `answerOnce` itself, once it knows its caller.
    */
   readonly idempotent?: 'plain' | 'secret' | 'forwarded';
   /** Not in the OpenAPI document (pages for people). */
   readonly hidden?: boolean;
-  /** What a call takes part in while it is under way, of which each caller has a share (domain/access/shares.ts). */
+  /** The share that an open call counts towards; each caller's is limited (domain/access/shares.ts). */
   readonly share?: ShareName;
   /** False for calls that would only fill traces: probes, claims that wait, heartbeats. */
   readonly traced?: false;
@@ -202,7 +205,7 @@ export type RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, 
   ) => Promise<Result> | Result;
 };
 
-/** A route as the machinery holds it: what the schemas make is checked at run time, so it is `unknown` here. */
+/** A route as the machinery sees it: the schemas' results are checked at run time, so they are `unknown` here. */
 export type Route<Services = never> = Omit<
   RouteSpec<
     z.ZodType,
@@ -238,7 +241,7 @@ export function routeFactory<Services, Principal extends Caller>() {
   >(
     spec: RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, Services, Result>,
   ): Route<Services> {
-    // The one place where the schemas' types are given up: the guard calls the handler with what they parsed.
+    // The only place that drops the schemas' types: the guard calls the handler with the parsed values.
     return Object.freeze(spec) as unknown as Route<Services>;
   };
 }

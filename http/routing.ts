@@ -1,4 +1,4 @@
-/** The routes as @koa/router holds them, behind an index. */
+/** The routes in @koa/router, behind an index. */
 import { METHODS } from 'node:http';
 import Router, { type RouterContext, type RouterMiddleware } from '@koa/router';
 import type { Call, Middleware } from './call.ts';
@@ -6,7 +6,7 @@ import { idsInPath } from './log-fields.ts';
 import { allPaths } from './paths.ts';
 import type { Route } from './route.ts';
 
-/** Routes of one service, with what runs for each of them once the router has found it. */
+/** Routes of one service, with the middlewares that run for each of them. */
 export type RouteSet = {
   readonly routes: readonly Route[];
   readonly middlewares: (route: Route) => readonly Middleware[];
@@ -23,11 +23,11 @@ type Entry = {
 type Matching = RouterContext<Call>;
 
 /**
- * Finds the route of a request and runs its middlewares; what no route answers goes on to the next middleware, with what
- * matched its path in `context.matched`. Words win over `{name}`, which wins over `{name+}`.
+ * Finds the route of a request and runs its middlewares; a request without a route goes to the next middleware, with
+ * the matches of its path in `context.matched`. Words win over `{name}`, which wins over `{name+}`.
  *
- * A router tries its paths one after the other. So there is one router for each beginning of words that paths have, and a
- * request tries the few routers whose words it begins with, the longest first.
+ * A router tries its paths one after the other. So there is one router for each literal prefix, and a request tries the
+ * few routers whose prefix it has, the longest first.
  * @throws Error when two routes claim the same method and path, or the same id
  */
 export function routed(sets: readonly RouteSet[]): Middleware {
@@ -102,7 +102,7 @@ const kindOf = (segment: string) => (segment.endsWith('+}') ? 2 : segment.starts
 const kindsOf = ({ path }: Entry) => path.split('/').map(kindOf).join('');
 const byKinds = (one: Entry, other: Entry) => kindsOf(one).localeCompare(kindsOf(other));
 
-/** As @koa/router writes it. */
+/** The path in the syntax of @koa/router. */
 const patternOf = (path: string) => path.replaceAll(/\{(\w+)\+\}/g, '*$1').replaceAll(/\{(\w+)\}/g, ':$1');
 
 /** `/a/b` of `/a/b/c`; undefined when nothing is left. */
@@ -122,7 +122,7 @@ function routerPath(path: string, words: ReadonlySet<string>): string {
   return plain.join('/');
 }
 
-/** What cannot be decoded stays as it is. */
+/** A segment that cannot be decoded stays unchanged. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);

@@ -42,7 +42,7 @@ export function int32() {
   return z.number().int().min(limits.smallestInt32).max(limits.largestInt32);
 }
 
-/** An integer in a query or header; `message` (a sentence) is what the caller reads when it is out of range. */
+/** An integer in a query or header; `message` (a sentence) is the error when it is out of range. */
 export function integerParameter(options: {
   readonly min?: number;
   readonly max?: number;
@@ -83,7 +83,7 @@ export function nameText(maxCharacters: number = limits.nameCharacters) {
     .meta({ type: 'string', minLength: 1, maxLength: maxCharacters });
 }
 
-/** Text that may be empty, up to `maxCharacters`; `sentence` is what the caller reads of any other. */
+/** Text that may be empty, up to `maxCharacters`; `sentence` is the error for any other. */
 export function optionalText(maxCharacters: number = limits.descriptionCharacters, sentence?: string) {
   return z
     .string(sentence === undefined ? {} : { error: sentence })
@@ -125,7 +125,7 @@ export function timestampOut() {
     .meta({ type: 'string', format: 'date-time', example: story.startedAt });
 }
 
-/** Free JSON such as `Metadata`: an object within its bounds, handed on as it is (`__proto__` is data). */
+/** Free JSON such as `Metadata`: an object within its bounds, passed on unchanged (`__proto__` is data). */
 export function freeJson(maxBytes: number = limits.freeJsonBytes, sentence?: string) {
   return z
     .custom<JsonObject>((value) => isFreeJson(value, maxBytes), {

@@ -1,6 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Whether a bearer is a key that two processes share, in a time that tells nothing of the key. False without a key. */
+/**
+ * Whether a bearer is a key that two processes share, in a time that reveals nothing of the key. False without a key.
+ */
 export function isSharedKey(bearer: string | null, key: string | undefined): boolean {
   if (bearer === null || key === undefined) return false;
   const digest = (text: string) => createHash('sha256').update(text).digest();

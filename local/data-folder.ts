@@ -21,7 +21,10 @@ const KEY_BYTES = 32;
 const LOCK_ATTEMPTS = 3;
 const TURN_MILLISECONDS = 5_000;
 
-/** Secrets made at the first start. Losing them makes stored secrets and tokens unreadable, so they lie beside the data. */
+/**
+ * Secrets made at the first start. Losing them makes stored secrets and tokens unreadable, so they are stored beside
+ * the data.
+ */
 export interface Keys {
   postgresPassword: string;
   s3AccessKeyId: string;
@@ -43,7 +46,7 @@ const KEY_NAMES = [
   'authServiceKey',
 ] as const satisfies (keyof Keys)[];
 
-/** Brought by later versions, and needed to read nothing that is stored: folders of before get them at the next start. */
+/** Added by later versions, and not needed to read stored data: older folders get them at the next start. */
 const LATER_KEY_NAMES = ['runnerHostKey'] as const satisfies (keyof Keys)[];
 
 /** Makes the folder with `logs` and `run` in it. As root it may be passed by all, because PostgreSQL runs as `nobody`. */
@@ -54,8 +57,8 @@ export function makeDataFolder(dataDir: string): void {
 }
 
 /**
- * Takes the folder for this process. Throws PlainError while another process holds it; takes over from one that
- * was killed. Returns the release.
+ * Locks the folder for this process. Throws PlainError while another process holds it; takes over from one that was
+ * killed. Returns the function that releases it.
  */
 export function lockDataFolder(dataDir: string): () => void {
   const file = join(dataDir, 'lock');
@@ -80,8 +83,8 @@ export function lockDataFolder(dataDir: string): () => void {
 }
 
 /**
- * Removes a lock whose holder is gone. Two starts may find the same dead holder at once; without the folder that
- * only one of them can make, the slower would remove the lock that the faster has just taken.
+ * Removes a lock whose holder is gone. Two starts may find the same dead holder at once; without the folder that only
+ * one of them can make, the slower one would remove the new lock of the faster one.
  */
 function removeDeadLock(file: string): void {
   const turn = `${file}.turn`;
@@ -93,7 +96,7 @@ function removeDeadLock(file: string): void {
   }
   try {
     const holder = readIdentity(file);
-    // Without content it is being written at this moment, unless it stays so.
+    // A lock without content is being written at this moment, unless it stays empty.
     const isDead = holder === undefined ? ageMilliseconds(file) > TURN_MILLISECONDS : !isAlive(holder);
     if (isDead) rmSync(file, { force: true });
   } finally {
@@ -106,7 +109,7 @@ function ageMilliseconds(path: string): number {
   return stat === undefined ? 0 : Date.now() - stat.mtimeMs;
 }
 
-/** Ends what an earlier start on this folder left running because it was killed outright. The folder must be locked. */
+/** Ends the children of an earlier start on this folder that was killed. The folder must be locked. */
 export async function endOrphans(dataDir: string, log: (line: string) => void): Promise<void> {
   const folder = join(dataDir, 'run');
   const notes = readdirSync(folder).filter((name) => name.endsWith('.pid'));
@@ -141,7 +144,7 @@ function writeKeys(file: string, keys: object): void {
   writeDurably(file, `${JSON.stringify(keys, null, 2)}\n`);
 }
 
-/** The keys of a folder that has them. Throws PlainError otherwise, also for those who may not read them. */
+/** The keys of a folder that has them. Throws PlainError otherwise, also when they may not be read. */
 export function readKeys(dataDir: string): Keys {
   return parseKeys(join(dataDir, 'keys.json'));
 }
@@ -167,7 +170,7 @@ function parseJson(file: string): Record<string, unknown> {
   }
 }
 
-/** Writes a file for this user's eyes only that is either whole or absent after a power cut. */
+/** Writes a file that only this user may read; after a power cut it is either complete or absent. */
 export function writeDurably(file: string, text: string): void {
   const temporary = `${file}.${process.pid}.partial`;
   const handle = openSync(temporary, 'w', 0o600);

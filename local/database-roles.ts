@@ -1,15 +1,15 @@
-/** Which role of the embedded PostgreSQL does what; the server's own superuser only makes them. */
+/** The roles of the embedded PostgreSQL; the server's superuser only creates them. */
 import { createHmac } from 'node:crypto';
 import pg from 'pg';
 import { databaseRoles, makeRoles, setPasswords, transferToOwner } from '../store/roles.ts';
 
-/** Addresses of one database, each as the role that does that work. */
+/** Addresses of one database, one for each role. */
 export interface RoleAddresses {
   /** Owns the tables: for migrations. */
   readonly owner: string;
-  /** What API and workers work as. */
+  /** The role of API and workers. */
   readonly application: string;
-  /** Reads, and sees no secret: for report downloads. */
+  /** May only read, and no secrets: for report downloads. */
   readonly report: string;
 }
 
@@ -28,14 +28,14 @@ export function roleAddresses(superuserUrl: string): RoleAddresses {
   };
 }
 
-/** Made from the superuser's, so that data folders of before there were roles need no further key; it leads back to nothing. */
+/** Derived one-way from the superuser's password, so that older data folders need no further key. */
 function passwordOf(superuserUrl: string, role: string): string {
   return createHmac('sha256', new URL(superuserUrl).password).update(role).digest('hex');
 }
 
 /**
- * Makes the roles with their passwords, and gives them the database with what an earlier version made in it as the
- * superuser. The migrations, as the owner, then grant what the others need. Safe to repeat.
+ * Creates the roles with their passwords, and gives the owner the database with all that an earlier version created as
+ * the superuser. The migrations, as the owner, then grant the others their rights. Safe to repeat.
  */
 export async function prepareRoles(superuserUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: superuserUrl });

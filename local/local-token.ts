@@ -1,6 +1,6 @@
 /**
  * `local/local-token.ts DIR`: prints a token for the platform that `npm start` runs on this data folder, as one line of
- * JSON. It takes the keys of that folder, which its owner alone may read. Ends with code 1 where it may or can not.
+ * JSON. It uses the keys of that folder, which only its owner may read. Ends with code 1 when they cannot be read.
  */
 import { join, resolve } from 'node:path';
 import { makeLocalToken } from '../auth/local-token.ts';

@@ -6,7 +6,7 @@ import { finished } from 'node:stream/promises';
 import { PlainError } from './plain-error.ts';
 import { checkout } from './settings.ts';
 
-/** Who can sign in first; `password` only when one was made up, and then this is the only time that it is known. */
+/** The first account; `password` only when one was generated, and it is not shown again. */
 export interface FirstAdministrator {
   username: string;
   password?: string;
@@ -17,7 +17,8 @@ const TAIL_LINES = 20;
 
 /**
  * Brings the platform's and the authentication service's tables up to date; with a separate authentication service
- * (`AUTH_URL`) the platform's alone. Returns the first administrator when this made one. Throws PlainError with the end of a script's output when it fails.
+ * (`AUTH_URL`) only the platform's. Returns the first administrator when this created one. Throws PlainError with the
+ * end of a script's output when it fails.
  */
 export async function migrate(
   environment: Record<string, string>,
@@ -43,7 +44,7 @@ async function runScript(
   const path = join(checkout, script);
   if (!existsSync(path)) throw new PlainError(`${script} is missing from this checkout.`);
   const log = createWriteStream(logFile, { flags: 'a', mode: 0o600 });
-  // Waiting for its end below tells of a failure, also of one from before.
+  // Waiting for its end below reports a failure, also an earlier one.
   log.on('error', () => undefined);
   const child = spawn(process.execPath, [path], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let administrator: FirstAdministrator | undefined;

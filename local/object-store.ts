@@ -4,12 +4,12 @@ import { CreateBucketCommand, HeadBucketCommand, S3Client } from '@aws-sdk/clien
 import { PlainError } from './plain-error.ts';
 import { Supervised } from './supervised.ts';
 
-/** Where an object store is and how to sign in; the bucket is the platform's own. */
+/** Address and credentials of an object store; the bucket is the platform's own. */
 export interface ObjectStoreAccess {
   endpoint: string;
   region: string;
   bucket: string;
-  /** Empty, as the secret then is: by what this process may do without keys. */
+  /** Empty, like the secret: the process uses the rights that it has without keys. */
   accessKeyId: string;
   secretAccessKey: string;
   /** Default: true. */
@@ -43,10 +43,10 @@ export async function startObjectStore(options: ObjectStoreOptions): Promise<Sup
     command: options.program,
     args: [
       ...['--port', address, '--region', DEFAULT_REGION, '--health', '/health', '--keep-alive', '--quiet'],
-      // Metadata in files of their own: extended attributes are missing on some file systems.
+      // Metadata in separate files: some file systems have no extended attributes.
       ...['posix', '--sidecar', metadata, objects],
     ],
-    // The keys go by environment, since every user of the machine may read a command line.
+    // The keys are passed by environment, since every user of the machine may read a command line.
     env: {
       PATH: process.env.PATH ?? '',
       HOME: join(options.dataDir, 'run'),

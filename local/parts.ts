@@ -81,7 +81,7 @@ export async function objectStorePart(
 
 type PortsOf<Names extends readonly PortName[]> = { -readonly [Index in keyof Names]: number };
 
-/** Chooses ports and starts; a port lost to another process in between is chosen anew unless it was named. */
+/** Chooses ports and starts; a port lost to another process in between is chosen again unless it was named. */
 async function withPorts<T, const Names extends readonly PortName[]>(
   options: PartOptions,
   names: Names,

@@ -7,7 +7,7 @@ import { type ChildPlan, Supervised } from './supervised.ts';
 export interface PlatformOptions {
   environment: Record<string, string>;
   dataDir: string;
-  /** Where this machine reaches the API. */
+  /** The address of the API on this machine. */
   address: string;
   log: (line: string) => void;
 }
@@ -31,11 +31,13 @@ export function platformProcesses(options: PlatformOptions): Supervised[] {
   ];
 }
 
-/** The host of deployed runners, not yet started; undefined without `SDK_RUNNERS_DIR`. Stop it while the API is there. */
+/**
+ * The host of deployed runners, not yet started; undefined without `SDK_RUNNERS_DIR`. Stop it while the API is running.
+ */
 export function runnerHostProcess(options: PlatformOptions): Supervised | undefined {
   const { SDK_RUNNERS_DIR: folder = '', SDK_RUNNERS_GRACE_SECONDS: grace } = options.environment;
   if (folder === '') return undefined;
-  // It ends when its runners have: after their grace, and what they may take beyond it.
+  // It ends after its runners: their grace period plus a margin.
   const stopSeconds = Math.max(STOP_SECONDS, (Number(grace) || 0) + 20);
   const script: [string] = ['worker/runner-host/main.ts'];
   const environment = hostEnvironment(options.environment);
@@ -53,7 +55,7 @@ export function hostEnvironment(environment: Record<string, string>): Record<str
   );
 }
 
-/** A worker serves nobody directly: it tells by a file that it takes tasks and has registered what is shipped. */
+/** A worker serves no requests: a file shows that it accepts tasks and has registered the built-in templates. */
 function worker(
   options: PlatformOptions,
   name: string,
@@ -68,20 +70,21 @@ function worker(
   return child({ ...options, environment }, name, file, script, own);
 }
 
-/** Bytes that pass through leave garbage as fast as they come: a small nursery keeps memory flat (212 MiB, not 310). */
-// A signal of any process of the same user would otherwise open a debugger, and with it all that a process holds.
+/** Transferred bytes leave garbage quickly: a small young generation bounds memory (212 MiB, not 310). */
+// Otherwise a signal from any process of the same user would open a debugger with access to all memory of the process.
 export const NODE_FLAGS = ['--max-semi-space-size=4', '--disable-sigusr1'];
 
 /**
- * Memory of one password hash (19 MiB) goes back to the system with its end. Without a fixed bound glibc raises its own
- * at the first free, and keeps as much for each thread that ever hashed: 50 MiB of the API. Others ignore it.
+ * The memory of a password hash (19 MiB) is returned to the system at its end. Without a fixed threshold glibc raises
+ * its own at the first free, and retains as much for each thread that ever hashed: 50 MiB of the API. Other C libraries
+ * ignore it.
  */
 const MALLOC_SETTINGS = { MALLOC_MMAP_THRESHOLD_: String(16 * 1024 * 1024) };
 
 /** The API lets requests in flight finish for 30 seconds. */
 const STOP_SECONDS = 35;
 
-/** Bookkeeping and built-in nodes give way to requests on a machine with few processors. */
+/** Bookkeeping and built-in nodes yield to requests on a machine with few processors. */
 const WORKER_NICENESS = 5;
 
 function child(
@@ -109,12 +112,12 @@ function child(
   });
 }
 
-/** The processes share one machine: each serves its metrics at a port of its own, from `METRICS_PORT` on. */
+/** The processes share one machine: each serves its metrics at its own port, from `METRICS_PORT` on. */
 const METRICS_PORTS = ['api', 'worker', 'worker-builtin', 'runner-host'];
 
 function withMetricsPort(environment: Record<string, string>, file: string): Record<string, string> {
   const first = Number(environment.METRICS_PORT ?? '');
-  // What is no port is told by the processes themselves, beside their other faults.
+  // The processes themselves report an invalid port, with their other faults.
   if (!Number.isInteger(first) || first <= 0) return environment;
   return { ...environment, METRICS_PORT: String(first + METRICS_PORTS.indexOf(file)) };
 }

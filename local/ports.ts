@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** The ports of the embedded servers, by name. */
 export type PortName = 'postgres' | 'temporal' | 'temporalUi' | 's3';
 
-/** True when nobody listens on the port at that address. */
+/** True when no process listens on the port at that address. */
 export function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -27,7 +27,7 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** Ports as they were chosen last time, so that an address written down (the Temporal UI) stays good. */
+/** The ports chosen last time, so that a bookmarked address (the Temporal UI) stays valid. */
 export function rememberedPorts(dataDir: string): Partial<Record<PortName, number>> {
   try {
     const value: unknown = JSON.parse(readFileSync(join(dataDir, 'ports.json'), 'utf8'));
@@ -40,7 +40,7 @@ export function rememberedPorts(dataDir: string): Partial<Record<PortName, numbe
   }
 }
 
-/** Keeps the ports for the next start. */
+/** Saves the ports for the next start. */
 export function rememberPorts(dataDir: string, ports: Partial<Record<PortName, number>>): void {
   writeFileSync(
     join(dataDir, 'ports.json'),
@@ -48,12 +48,12 @@ export function rememberPorts(dataDir: string, ports: Partial<Record<PortName, n
   );
 }
 
-/** True for an address that this machine alone reaches. */
+/** True for an address that only this machine reaches. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\./.test(host);
 }
 
-/** Where this machine reaches what listens on the address. */
+/** The address by which this machine reaches a server that listens there. */
 export function localAddress(host: string, port: number): string {
   const isEvery = host === '0.0.0.0' || host === '::' || host === '';
   const named = host.includes(':') ? `[${host}]` : host;

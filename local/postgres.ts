@@ -86,18 +86,18 @@ function settings(options: PostgresOptions): string[] {
   const values: Record<string, string> = {
     listen_addresses: '127.0.0.1',
     port: String(options.port),
-    // The path of a socket has a length limit that deep folders exceed, and nobody needs it.
+    // The path of a socket has a length limit that deep folders exceed, and the socket is not needed.
     unix_socket_directories: '',
     max_connections: '200',
     shared_buffers: '256MB',
     max_wal_size: '2GB',
-    // A statement whose caller was killed ends within a second, and with it the locks that it holds.
+    // A statement whose client was killed ends within a second and releases its locks.
     client_connection_check_interval: '1s',
     // Short transactional statements: compiling them costs more than it saves.
     jit: 'off',
     random_page_cost: '1.1',
     log_line_prefix: '%m [%p] %d ',
-    // What was refused is told, and neither the row nor the statement: addresses of people may stand in them.
+    // The log shows the error, but neither the row nor the statement: they may contain addresses of people.
     log_error_verbosity: 'terse',
     log_min_error_statement: 'panic',
     log_timezone: 'UTC',
@@ -108,8 +108,8 @@ function settings(options: PostgresOptions): string[] {
 }
 
 /**
- * The folder that holds `data`. It lies in the data folder unless PostgreSQL's user cannot get there (started as
- * root, data below a private home): then it lies outside, and `postgres.json` in the data folder says where.
+ * The folder of `data`. It is in the data folder unless PostgreSQL's user cannot reach that (started as root, data
+ * below a private home): then it is outside, and `postgres.json` in the data folder has its path.
  */
 function databaseFolder(options: PostgresOptions): string {
   const dataDir = realpathSync(options.dataDir);
@@ -128,7 +128,7 @@ function databaseFolder(options: PostgresOptions): string {
   return folder;
 }
 
-/** Removes a database folder that lies outside the data folder; for data that are to be deleted for good. */
+/** Removes a database folder outside the data folder; for permanent deletion. */
 export function removeOutsideDatabase(dataDir: string): void {
   const note = join(dataDir, 'postgres.json');
   if (!existsSync(note)) return;
@@ -183,9 +183,9 @@ async function makeDatabaseFolder(options: PostgresOptions, folder: string): Pro
 }
 
 /**
- * Our own note tells of an orphan in most cases; PostgreSQL's file tells even when ours was lost. Where its pid now
- * belongs to another program, or to a dead process that nobody has collected, PostgreSQL would refuse to start, so
- * the file is removed; since that takes away its own check for processes that still use these data, we look ourselves.
+ * Our own note identifies an orphan in most cases; PostgreSQL's pid file does even when ours was lost. If its pid now
+ * belongs to another program, or to a zombie, PostgreSQL would refuse to start, so the file is removed; since that
+ * disables its own check for processes that still use these data, we check ourselves.
  */
 async function endEarlierServer(data: string, log: (line: string) => void): Promise<void> {
   const file = join(data, 'postmaster.pid');
@@ -201,7 +201,7 @@ async function endEarlierServer(data: string, log: (line: string) => void): Prom
   rmSync(file, { force: true });
 }
 
-/** Server processes that outlived their postmaster: they work in the data folder. */
+/** Server processes that outlived their postmaster: their working folder is the data folder. */
 function backendsOn(data: string): number[] {
   return readdirSync('/proc')
     .map(Number)
@@ -217,7 +217,7 @@ function worksIn(pid: number, data: string): boolean {
   }
 }
 
-/** True when the database server takes a connection. */
+/** True when the database server accepts a connection. */
 export async function answers(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MILLISECONDS });
   // A connection that breaks while it is idle must not end this process.

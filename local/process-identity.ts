@@ -3,9 +3,9 @@ import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Which process a pid meant when it was written down. A pid alone is not enough: the system gives it to another
- * process later. `startTime` is in clock ticks since boot, so `bootId` is needed beside it; both are empty where
- * the system does not tell.
+ * The process that a pid meant when it was written. A pid alone is not enough: the system reuses it for another process
+ * later. `startTime` is in clock ticks since boot, so `bootId` is needed too; both are empty when the system does not
+ * provide them.
  */
 export interface ProcessIdentity {
   pid: number;
@@ -20,7 +20,7 @@ export function identityOf(pid: number): ProcessIdentity {
   return { pid, startTime: startTimeOf(pid), bootId: bootId() };
 }
 
-/** True while exactly that process lives. A process that has ended but was not yet collected does not count. */
+/** True while exactly that process lives. A zombie does not count. */
 export function isAlive(identity: ProcessIdentity): boolean {
   if (!Number.isInteger(identity.pid) || identity.pid <= 0) return false;
   try {
@@ -68,17 +68,17 @@ export function runsProgram(pid: number, programName: string, mark: string): boo
   }
 }
 
-/** A child as it is written down, so that a later start knows it for certain and knows how to end it. */
+/** The note on a child, from which a later start can identify it with certainty and end it. */
 export interface ChildNote extends ProcessIdentity {
   name: string;
   programName: string;
-  /** A path that stands in the command line of this child and of no other. */
+  /** A path that only this child has in its command line. */
   mark: string;
   stopSignal: NodeJS.Signals;
   stopSeconds: number;
 }
 
-/** Writes down a child that this process has just started. */
+/** Writes the note on a child that this process has just started. */
 export function writeChildNote(
   file: string,
   pid: number,
@@ -104,8 +104,8 @@ function readObject(file: string): Record<string, unknown> {
 }
 
 /**
- * Ends the child that an earlier start left behind when it was killed, and waits until it is gone. A process that
- * is not certainly that child is left alone. Returns the name of the child that was ended.
+ * Ends the child that an earlier start left behind when it was killed, and waits until it is gone. A process that may
+ * be another one is left alone. Returns the name of the child that was ended.
  */
 export async function endOrphan(noteFile: string): Promise<string | undefined> {
   const identity = readIdentity(noteFile);
@@ -124,7 +124,7 @@ export async function endProcess(
   stopSeconds: number,
 ): Promise<void> {
   signalQuietly(identity.pid, stopSignal);
-  // A stopped process takes no signal but these two.
+  // A stopped process handles no signal but these two.
   signalQuietly(identity.pid, 'SIGCONT');
   const deadline = Date.now() + stopSeconds * 1000;
   while (isAlive(identity)) {

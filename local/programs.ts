@@ -21,15 +21,15 @@ const bootstrap = fileURLToPath(new URL('./bootstrap.mjs', import.meta.url));
 const LONGEST_BUILD_MILLISECONDS = 30 * 60_000;
 
 /**
- * Asks the bootstrap for the servers; it finds, builds or copies them. There is one place that knows how, and it
- * must run on Node 20, so it is asked and not imported. Throws PlainError with its sentence.
+ * Asks the bootstrap for the servers; it finds, builds or copies them. It must run on Node 20, so it is run as a
+ * program and not imported. Throws PlainError with its sentence.
  */
 export async function findPrograms(replaced: Replaced): Promise<Programs> {
   const without = Object.entries(replaced).flatMap(([name, isReplaced]) => (isReplaced ? [name] : []));
   const running = promisify(execFile)(process.execPath, [bootstrap, 'servers', ...without], {
     timeout: LONGEST_BUILD_MILLISECONDS,
   });
-  // What takes minutes is said while it goes on.
+  // Its progress is shown, since it may take minutes.
   running.child.stderr?.pipe(process.stderr);
   const { stdout } = await running.catch((error: unknown) => {
     throw new PlainError(

@@ -7,7 +7,7 @@ import { onEnd } from './parent.ts';
 import { PlainError } from './plain-error.ts';
 import { startStack } from './stack.ts';
 
-/** The file in which a shared stack says how to reach it; tests read it by TEST_STACK_DIR. */
+/** The file with the addresses of a shared stack; tests find it by TEST_STACK_DIR. */
 const ENVIRONMENT_FILE = 'environment.json';
 
 /** `stack --data-dir DIR`: the three servers alone, until it is stopped, so that test runs can share them. */
@@ -21,7 +21,7 @@ async function main(): Promise<void> {
     dataDir,
     log: console.error,
     temporary: true,
-    // One of a start that was killed would name servers that are gone.
+    // The file of a killed start would name servers that are gone.
     beforeServers: async () => rmSync(file, { force: true }),
   });
   endOnUnexpected(

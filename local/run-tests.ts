@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { onEnd } from './parent.ts';
 import { checkout } from './settings.ts';
 
-/** What vitest's json report says that matters here. */
+/** The fields of vitest's json report that are used here. */
 interface Report {
   numPassedTests: number;
   numFailedTests: number;
@@ -17,8 +17,8 @@ const running = new Set<ChildProcess>();
 let isEnding = false;
 
 /**
- * `npm test [arguments for vitest]`: types, console and lint at once, then the suite. All run whatever the others say; the last
- * line is `N passed, N failed`, in which each failed check before the suite counts as one failure.
+ * `npm test [arguments for vitest]`: types, console and lint at once, then the suite. All run even when others fail;
+ * the last line is `N passed, N failed`, in which each failed check before the suite counts as one failure.
  */
 async function main(args: string[]): Promise<number> {
   const checks = await Promise.all([
@@ -39,7 +39,7 @@ async function main(args: string[]): Promise<number> {
   return failed === 0 && suite.isGood && !isEnding ? 0 : 1;
 }
 
-/** Several at once, one to a processor or so; what each says stands together. */
+/** Several at once, about one per processor; the output of each is printed together. */
 async function check(name: string, args: string[]): Promise<boolean> {
   if (isEnding) return false;
   const told: Buffer[] = [];
@@ -63,14 +63,14 @@ async function runSuite(args: string[]): Promise<{ passed: number; failed: numbe
     const code = await run([vitest, 'run', ...reporters, ...args]);
     const report = readReport(file);
     if (report === undefined) return { passed: 0, failed: 1, isGood: false };
-    // A file that cannot even be loaded, or whose cleaning up fails, has no failed test of its own.
+    // A file that cannot be loaded, or whose cleanup fails, has no failed test.
     const brokenFiles = report.testResults.filter(
       ({ status, assertionResults }) =>
         status === 'failed' &&
         !assertionResults.some((test) => (test as { status: string }).status === 'failed'),
     ).length;
     const counted = report.numFailedTests + brokenFiles;
-    // Unhandled errors and a failed teardown show in the exit code alone.
+    // Unhandled errors and a failed teardown show only in the exit code.
     const failed = code !== 0 && counted === 0 ? 1 : counted;
     return { passed: report.numPassedTests, failed, isGood: code === 0 };
   } finally {
@@ -86,7 +86,7 @@ function readReport(file: string): Report | undefined {
   }
 }
 
-/** @param listen reads what the program says, which otherwise stands where ours does */
+/** @param listen reads the program's output, which otherwise goes to ours */
 function run(args: string[], listen?: (child: ChildProcess) => void): Promise<number | null> {
   return new Promise((resolve, reject) => {
     const stdio = listen === undefined ? 'inherit' : 'pipe';

@@ -1,6 +1,6 @@
 /**
- * What a server that Go built is made of: the modules that are really in it, as the program itself tells, and their
- * licences, as their files in Go's own module cache say (local/tools/licences).
+ * The contents of a server built with Go: the modules linked into it, as the program itself lists them, and their
+ * licences, from their files in Go's module cache (local/tools/licences).
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { checkout } from './settings.ts';
 export interface GoModule {
   readonly name: string;
   readonly version: string;
-  /** SPDX ids of all licences that it is under; none: they could not be told. */
+  /** SPDX ids of all its licences; none: they could not be determined. */
   readonly licences: readonly string[];
 }
 
@@ -50,7 +50,7 @@ export async function linkedServers(programs: readonly string[], folder: string)
   }));
 }
 
-/** By `go version -m`. A module that another stands in for is named as that other: its code is what runs. */
+/** By `go version -m`. A replaced module is named as its replacement, whose code runs. */
 async function modulesOf(program: string): Promise<{ server: NamedModule; modules: NamedModule[] }> {
   const text = await go(['version', '-m', program], checkout);
   const [head = '', ...lines] = text.split('\n');
@@ -70,7 +70,7 @@ async function modulesOf(program: string): Promise<{ server: NamedModule; module
 async function licencesOf(modules: readonly NamedModule[], folder: string): Promise<Map<string, string[]>> {
   const folders = new Map<string, string>();
   const fetched = modules.filter(({ name }) => name !== standardLibrary).map(keyOf);
-  // It ends with 1 when one of them is nowhere any more, and has told of all the others.
+  // It ends with 1 when one of them no longer exists, after listing all the others.
   const told = await go(['mod', 'download', '-json', ...fetched], folder, true);
   for (const part of told.split(/\n(?=\{)/)) {
     const { Path, Version, Dir } = JSON.parse(part) as Record<'Path' | 'Version' | 'Dir', string | undefined>;
@@ -85,9 +85,9 @@ async function licencesOf(modules: readonly NamedModule[], folder: string): Prom
 
 const keyOf = ({ name, version }: NamedModule) => `${name}@${version}`;
 
-/** @param isPartEnough what it printed counts although it failed */
+/** @param isPartEnough its output counts although it failed */
 async function go(args: string[], cwd: string, isPartEnough = false, input = ''): Promise<string> {
-  // A person's own settings must not change what is read or built.
+  // The user's own settings must not change what is read or built.
   const env = { ...process.env, GOFLAGS: '-buildvcs=false', GOWORK: 'off', CGO_ENABLED: '0' };
   const running = promisify(execFile)('go', args, { cwd, env, maxBuffer: maxBytes, timeout: maxMs });
   running.child.stdin?.end(input);

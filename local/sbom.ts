@@ -37,7 +37,7 @@ export interface Bom {
 const maxBytes = 64 * 1024 * 1024;
 const read = (file: string) => readFileSync(join(checkout, file), 'utf8');
 
-/** The whole bill of packages, PostgreSQL and these servers. Needs npm, and asks nobody else. */
+/** The whole bill of packages, PostgreSQL and these servers. Needs npm and no other service. */
 export async function billOfMaterials(servers: readonly LinkedServer[]): Promise<Bom> {
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];
@@ -58,7 +58,7 @@ export async function billOfMaterials(servers: readonly LinkedServer[]): Promise
   };
 }
 
-/** Every module that is in one of the servers, once. */
+/** Every module of the servers, once. */
 function goComponents(servers: readonly LinkedServer[]): Component[] {
   const components = new Map<string, Component>();
   const add = (module: GoModule, type: string) => {
@@ -89,10 +89,10 @@ function postgres(): Component {
   return { 'bom-ref': purl, type: 'application', name: 'postgresql', version, purl, description, licenses };
 }
 
-/** In the words of SPDX: nobody says anything of it. */
+/** SPDX's value for "unknown". */
 const untold = 'NOASSERTION';
 
-/** Licences that ask for no more than a notice. */
+/** Licences that require no more than a notice. */
 const permissive = new Set([
   '0BSD',
   'Apache-2.0',
@@ -105,7 +105,7 @@ const permissive = new Set([
   'Unlicense',
 ]);
 
-/** What is under another licence or tells none, and why that is all right. */
+/** Packages with another licence or none, and why that is acceptable. */
 export const licenceExceptions: Readonly<Record<string, string>> = {
   'axe-core': 'MPL-2.0: looks over the console in tests; unchanged, and not passed on.',
   'caniuse-lite': 'CC-BY-4.0: a table of browsers, read by a build tool and not passed on.',
@@ -134,7 +134,7 @@ export function licenceFaults(bom: Bom): string[] {
     const { name, purl } = component;
     const words = licenceOf(component);
     const allowed = purl.startsWith('pkg:golang/') ? allowedInServers : permissive;
-    // A platform's build of a package stands under its name: lightningcss-linux-x64-gnu.
+    // A platform's build of a package has the package's name as prefix: lightningcss-linux-x64-gnu.
     const isException =
       name in serverLicenceExceptions ||
       Object.keys(licenceExceptions).some((known) => name === known || name.startsWith(`${known}-`));

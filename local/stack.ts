@@ -11,7 +11,7 @@ import { findPrograms } from './programs.ts';
 import type { Supervised } from './supervised.ts';
 import { TEMPORAL_NAMESPACE, wipeTemporalStore } from './temporal.ts';
 
-/** Servers of the caller's own, each in place of an embedded one. */
+/** The caller's own servers, each in place of an embedded one. */
 export interface ExternalServers {
   databaseUrl?: string;
   /** `host:port` of a Temporal frontend, and the address of its web page when there is one. */
@@ -22,16 +22,16 @@ export interface ExternalServers {
 
 /** What a stack is started with. */
 export interface StackOptions {
-  /** Everything the stack keeps lies here: database, objects, Temporal's store, logs, keys. */
+  /** All stored data of the stack: database, objects, Temporal's store, logs, keys. */
   dataDir: string;
-  /** Takes sentences for the person who started it. */
+  /** Receives messages for the person who started it. */
   log: (line: string) => void;
-  /** Ports that must be these; the others are chosen free. */
+  /** Fixed ports; free ones are chosen for the others. */
   ports?: Partial<Record<PortName, number>>;
   external?: ExternalServers;
   /** True for data that need not survive a power cut (tests): no fsync. */
   temporary?: boolean;
-  /** Called when the data folder is held and nothing of an earlier start runs any more, before any server starts. */
+  /** Called when the data folder is locked and no process of an earlier start runs, before any server starts. */
   beforeServers?: () => Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export interface StackOptions {
 export interface Part {
   /** The pid while it runs. */
   readonly pid: number | undefined;
-  /** Sends a signal; a part that ends by it is started again after 0.2 s or more. */
+  /** Sends a signal; a part that it ends is started again after 0.2 s or more. */
   kill(signal: NodeJS.Signals): void;
   /** Stops it cleanly; it stays stopped until `start`. */
   stop(): Promise<void>;
@@ -49,18 +49,18 @@ export interface Part {
   untilReady(): Promise<void>;
 }
 
-/** Temporal, whose memory can be wiped: it must be possible without losing work. */
+/** Temporal, whose store can be wiped; this must not lose work. */
 export interface TemporalPart extends Part {
-  /** Stops Temporal, deletes all that it knows, and starts it again. */
+  /** Stops Temporal, deletes its store, and starts it again. */
   wipe(): Promise<void>;
 }
 
-/** The running servers. A part is undefined when the caller's own server stands in its place. */
+/** The running servers. A part is undefined when the caller's own server replaces it. */
 export interface Stack {
   readonly dataDir: string;
   /**
-   * What the platform's processes need: addresses, credentials and secrets, by the names of the variables. An embedded
-   * PostgreSQL is named as its superuser, who may make further databases; see `roles`.
+   * The variables of the platform's processes: addresses, credentials and secrets. An embedded PostgreSQL is named as
+   * its superuser, who may make further databases; see `roles`.
    */
   readonly environment: Record<string, string>;
   /** The embedded database as the roles that work on it. */
@@ -68,7 +68,7 @@ export interface Stack {
   readonly postgres: Part | undefined;
   readonly temporal: TemporalPart | undefined;
   readonly objectStore: Part | undefined;
-  /** Stops all servers and gives the data folder free. */
+  /** Stops all servers and releases the data folder. */
   stop(): Promise<void>;
 }
 
@@ -117,8 +117,8 @@ async function startParts(options: StackOptions, started: Supervised[], release:
     started.push(part.server);
     return part;
   };
-  // All at once: each spends most of its start waiting. All must have ended one way or the other before an error
-  // is passed on, or a late one would be left running.
+  // All at once: each spends most of its start waiting. All must have settled before an error is passed on, or a late
+  // one would be left running.
   const [postgres, temporal, objectStore] = await allEnded([
     external.databaseUrl === undefined
       ? postgresPart(options, programs, keys).then(keep)
@@ -149,7 +149,7 @@ async function startParts(options: StackOptions, started: Supervised[], release:
   };
 }
 
-/** As Promise.all, but an error is passed on only when all have ended. */
+/** As Promise.all, but an error is passed on only when all have settled. */
 async function allEnded<T extends readonly unknown[]>(
   work: T,
 ): Promise<{ -readonly [Index in keyof T]: Awaited<T[Index]> }> {

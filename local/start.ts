@@ -98,7 +98,7 @@ class Platform {
     this.#announce(stack, administrator);
   }
 
-  /** Deployed runners give back what they hold while the API is there to take it; the servers go last. */
+  /** Deployed runners release their tasks while the API is running; the servers stop last. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     rmSync(this.#runningFile, { force: true });
@@ -118,7 +118,7 @@ class Platform {
     return result;
   }
 
-  /** What every process of the platform is given; the person's own variables go before ours. */
+  /** The variables of every process of the platform; the person's own take precedence. */
   #environment({ environment, roles }: Stack): Record<string, string> {
     const { port, host, dataDir, publicUrl, sdkRunnersDir } = this.#settings;
     const made: Record<string, string> = {
@@ -140,7 +140,7 @@ class Platform {
     };
   }
 
-  /** Migrations of the embedded database run as who owns its tables. */
+  /** Migrations of the embedded database run as the owner of its tables. */
   #asOwner(environment: Record<string, string>, { roles }: Stack): Record<string, string> {
     return roles === undefined ? environment : { ...environment, DATABASE_URL: roles.owner };
   }
@@ -158,13 +158,13 @@ class Platform {
   }
 }
 
-/** A variable of the person's goes before ours, be it given as it stands or by a file. */
+/** The person's variables take precedence over ours, given directly or by a file. */
 function withOwn(made: Record<string, string>, given: NodeJS.ProcessEnv): Record<string, string> {
   const own = Object.entries(given).filter((entry): entry is [string, string] => (entry[1] ?? '') !== '');
   const environment = { ...made };
   for (const [name, value] of own) {
     const named = name.replace(/_FILE$/, '');
-    // What the start itself has read is among ours already, with what its file held; the password is nobody else's.
+    // Secrets that the start has read are among ours already, with the file's content; the password is not passed on.
     if (named === 'ADMIN_PASSWORD' || (named !== name && secretsOfStart.has(named))) continue;
     if (named !== name) delete environment[named];
     environment[name] = value;

@@ -13,9 +13,9 @@ export interface ChildPlan {
   env: Record<string, string>;
   cwd?: string;
   user?: { uid: number; gid: number };
-  /** How much it gives way to others when processors are short, 0 (default) to 19. */
+  /** How far it yields to others when processors are short, 0 (default) to 19. */
   niceness?: number;
-  /** The program's own file name and a path in its command line: what makes an orphan recognisable. */
+  /** The program's own file name and a path in its command line: they identify an orphan. */
   programName: string;
   mark: string;
   logFile: string;
@@ -25,11 +25,11 @@ export interface ChildPlan {
   readySeconds: number;
   /** True once the child serves. Errors count as "not yet". */
   isReady: () => Promise<boolean>;
-  /** A file by which the child says that it is ready. What an ended child left is removed before the next is started. */
+  /** The child makes this file when it is ready. The file of an ended child is removed before the next one starts. */
   readyFile?: string;
   /**
-   * Set: a child that was ready, and for so long answers that it does not serve, is killed and started again. One that
-   * does not answer at all is left alone: it may have much to do.
+   * If set, a child that was ready and then answers for this long that it does not serve is killed and started again.
+   * One that does not answer at all is left alone: it may be busy.
    */
   brokenSeconds?: number;
   log: (line: string) => void;
@@ -38,13 +38,13 @@ export interface ChildPlan {
 const FIRST_WAIT_MILLISECONDS = 200;
 /** A child that ends before it is ready will most likely do so again. */
 const LONGEST_WAIT_MILLISECONDS = 5_000;
-/** What has served is missed. */
+/** A child that was serving must return sooner. */
 const LONGEST_WAIT_AFTER_SERVICE_MILLISECONDS = 1_000;
 const STEADY_MILLISECONDS = 30_000;
 const READY_POLL_MILLISECONDS = 50;
 const WATCH_MILLISECONDS = 250;
 const LOG_SHOWN_BYTES = 2_000;
-/** What a start failed of stands before the stack trace of a program in Go, which is long. */
+/** The reason of a failed start comes before the long stack trace of a Go program. */
 const LOG_TAIL_BYTES = 65_536;
 const LOG_KEPT_BYTES = 20 * 1024 * 1024;
 
@@ -133,7 +133,7 @@ export class Supervised {
     void this.#watch(child);
   }
 
-  /** Notes when the child is ready and, where the plan says so, kills one that serves no more. */
+  /** Records when the child is ready and, if the plan says so, kills one that no longer serves. */
   async #watch(child: ChildProcess): Promise<void> {
     const { name, isReady, brokenSeconds, log } = this.#plan;
     let brokenSince: number | undefined;
@@ -218,11 +218,11 @@ function tailOf(file: string, bytes: number): string {
   return buffer.toString('utf8').trim();
 }
 
-/** A system that does not allow it, or a child that is gone already, is no reason to fail. */
+/** A system that does not allow it, or a child that is already gone, must not be a failure. */
 function lowerPriority(pid: number, niceness: number): void {
   try {
     setPriority(pid, niceness);
   } catch {
-    // It runs as everything else does.
+    // It then runs with normal priority.
   }
 }

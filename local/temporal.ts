@@ -13,7 +13,7 @@ export interface TemporalOptions {
 
 export const TEMPORAL_NAMESPACE = 'default';
 
-/** What operators filter workflows by; the worker makes sure of the same list on a server that is not ours. */
+/** The attributes by which operators filter workflows; the worker registers the same list on an external server. */
 const SEARCH_ATTRIBUTES = {
   SessionId: 'Keyword',
   ProjectId: 'Int',
@@ -54,7 +54,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Supervise
         `${name}=${type}`,
       ]),
     ],
-    // Only what it needs: its own settings can also be given by TEMPORAL_... variables, which here mean a client.
+    // Only what it needs: TEMPORAL_... variables would also configure the server, but here they are for a client.
     env: { PATH: process.env.PATH ?? '', HOME: join(options.dataDir, 'run'), TZ: 'UTC' },
     programName: 'temporal',
     mark: store,
@@ -64,7 +64,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Supervise
     stopSignal: 'SIGTERM',
     stopSeconds: 10,
     readySeconds: 60,
-    // A caller who gives up while a query runs can break the server's one connection to SQLite for good.
+    // A caller that aborts during a query can permanently break the server's only connection to SQLite.
     brokenSeconds: 3,
     isReady: () => hasSearchAttributes(temporalUiUrl(options)),
     log: options.log,
@@ -79,7 +79,7 @@ function keepPrivate(store: string): void {
   for (const suffix of ['', '-wal', '-shm']) if (existsSync(store + suffix)) chmodSync(store + suffix, 0o600);
 }
 
-/** Deletes everything that Temporal knows. It must be stopped. */
+/** Deletes Temporal's store. Temporal must be stopped. */
 export function wipeTemporalStore(dataDir: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal'])
     rmSync(`${storeFile(dataDir)}${suffix}`, { force: true });
@@ -89,7 +89,7 @@ function storeFile(dataDir: string): string {
   return join(dataDir, 'temporal.db');
 }
 
-/** The server answers before namespace and search attributes are there; a workflow started then would fail. */
+/** The server answers before namespace and search attributes exist; a workflow started then would fail. */
 async function hasSearchAttributes(uiUrl: string): Promise<boolean> {
   const address = `${uiUrl}/api/v1/namespaces/${TEMPORAL_NAMESPACE}/search-attributes`;
   const response = await fetch(address, { signal: AbortSignal.timeout(READY_MILLISECONDS) });

@@ -1,4 +1,7 @@
-/** The thread of a deployed runner that hears its host go: then the runner is told to end, and is ended after its time. */
+/**
+ * The thread of a deployed runner that notices the end of its host: it asks the runner to end, and ends the process
+ * after the grace time.
+ */
 import { Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 

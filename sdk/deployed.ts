@@ -1,7 +1,7 @@
 /**
  * `node deployed.ts <module> <instance id> <grace seconds>`: a runner as the platform's host of deployed runners starts
- * it, with `SDP_URL` and `SDP_RUNNER_TOKEN` for its whole environment. Descriptor 3 is a line to the host: it is told
- * what becomes of the runner, and when the host is gone the runner ends.
+ * it, with `SDP_URL` and `SDP_RUNNER_TOKEN` for its whole environment. Descriptor 3 is a pipe to the host: it reports
+ * the runner's state to the host, and when the host is gone the runner ends.
  */
 import { writeSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -12,7 +12,7 @@ import { loadRunner } from './src/runner/load.ts';
 
 const hostLine = 3;
 const messageCharacters = 1_000;
-/** What the kit takes after the grace at the most: then the process is ended from without. */
+/** The kit's longest time after the grace: then the process is ended from outside. */
 const afterGraceSeconds = 10;
 
 const [file = '', instanceId = '', graceText = ''] = process.argv.slice(2);
@@ -20,7 +20,7 @@ const graceSeconds = Number(graceText);
 const stop = new AbortController();
 process.on('SIGTERM', () => stop.abort()).on('SIGINT', () => stop.abort());
 process.on('uncaughtExceptionMonitor', (error) => report('failed', messageOf(error)));
-// Nobody reads what is written once the host is gone; that is no reason to give nothing back.
+// Writes fail once the host is gone; the runner must still release its tasks.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 watchHost();
 
@@ -35,7 +35,7 @@ try {
   report('ready');
   await running.ended;
 } catch (error) {
-  // Told to stop before it had begun.
+  // The stop came before the start was over.
   if (error !== stop.signal.reason) {
     report('failed', messageOf(error));
     console.error(messageOf(error));
@@ -44,12 +44,12 @@ try {
 }
 process.exit(0);
 
-/** One line of JSON. A host that is gone hears nothing. */
+/** Writes one line of JSON. A host that is gone receives nothing. */
 function report(kind: 'loaded' | 'ready' | 'failed', message = ''): void {
   try {
     writeSync(hostLine, `${JSON.stringify({ kind, message: message.slice(0, messageCharacters) })}\n`);
   } catch {
-    // The thread that watches the host sees to the end of this process.
+    // The thread that watches the host ends this process.
   }
 }
 
@@ -62,6 +62,6 @@ function watchHost(): void {
   });
   watch.unref();
   watch.on('message', () => stop.abort());
-  // Without it the end of the host would go unseen.
+  // Without the thread the end of the host would not be noticed.
   watch.on('error', () => stop.abort());
 }

@@ -17,7 +17,7 @@ if (file === undefined || others.length > 0 || file === '--help' || file === '-h
 }
 await runMain(await load(file));
 
-/** The module's own faults pass as they are; one that exports no runner is a fault of the command. */
+/** The module's own errors pass unchanged; a module without a runner is a usage error. */
 async function load(path: string): Promise<Runner> {
   try {
     return await loadRunner(path);

@@ -1,6 +1,6 @@
 /**
- * `node pack.ts [folder]`: makes a package of the kit that `npm install` takes, compiled and with types, because Node runs
- * no TypeScript below node_modules. What the kit uses of `client/` is in it. Needs the TypeScript compiler of this
+ * `node pack.ts [folder]`: makes a package of the kit for `npm install`, compiled and with types, because Node runs no
+ * TypeScript below node_modules. It includes the used files of `client/`. Needs the TypeScript compiler of this
  * checkout. Prints the name of the file.
  */
 import { execFileSync } from 'node:child_process';

@@ -35,7 +35,7 @@ const value = () =>
     .meta({ description: 'A text of at most 64 KB that can be read as its type.' });
 const description = () => optionalText().nullish();
 
-/** The name stands first: a request without a good one reads about the name whatever else is wrong. */
+/** The name comes first: a missing or invalid name is reported before any other fault. */
 export const newConfigurationSchema = z
   .object({
     name: configurationName(),

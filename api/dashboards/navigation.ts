@@ -106,7 +106,7 @@ const featureFlags = defineRoute({
     200: {
       description: 'Name to flag.',
       schema: z
-        // Names are data: a record's own schema would take some of them for more.
+        // Names are data: the schema of a record would treat some of them specially.
         .custom<Readonly<Record<string, boolean>>>((value) => typeof value === 'object' && value !== null)
         .meta({
           id: 'FeatureFlags',

@@ -26,7 +26,7 @@ export function presentDashboard(dimension: DimensionRow): WireDashboard {
   };
 }
 
-/** Without where its bytes lie. */
+/** Without the location of its bytes. */
 function presentSource(source: DimensionSource): WireDashboard['sources'][number] {
   const { outputId, name, realm, rowCount } = source;
   const { kind, from, to } = source.time;

@@ -1,4 +1,7 @@
-/** From channel keys of a dashboard to points: finds the recordings, reads them, and puts the answers in the order asked for. */
+/**
+ * Reads the points of a dashboard's channels: finds the recordings, reads them, and returns them in the order asked
+ * for.
+ */
 import { createHash } from 'node:crypto';
 import { Problem } from '../../domain/errors.ts';
 import { quote } from '../../domain/issue.ts';
@@ -95,14 +98,14 @@ async function toSeriesSource(
   const store = services.objects.of(dataSource);
   return {
     key: source.sha256 ?? keyOf(source),
-    // Callers that wait for the same copy come and go, so no caller's signal ends the download.
+    // Several callers may wait for the same copy, so the signal of one caller does not end the download.
     load: (path) => store.download(source.objectKey, path),
     description: source.description as SeriesRecording,
     channels: wanted.filter((item) => item.source === source).map((item) => item.channel.id),
   };
 }
 
-/** Objects never change under their key, so the key stands for bytes whose hash is not known. */
+/** An object never changes under its key, so the key identifies bytes whose hash is not known. */
 function keyOf({ dataSourceId, objectKey }: DimensionSource): string {
   return createHash('sha256').update(`${dataSourceId}/${objectKey}`).digest('hex');
 }

@@ -130,7 +130,7 @@ export const seriesQuerySchema = z
     error: 'from must not be after to.',
   });
 
-/** Long lists pass by reference: looking at each of a million numbers again would cost more than reading them. */
+/** Long lists pass by reference: validating each of a million numbers would cost more than reading them. */
 const numbersOut = z
   .custom<readonly number[]>((value) => Array.isArray(value))
   .meta({ type: 'array', items: { type: 'number' } });

@@ -1,4 +1,4 @@
-/** Whether a data source can be used as it is described: asked before it is stored (decisions 4). */
+/** Checks that a data source can be used, before it is stored (decisions 4). */
 import type { Logger } from 'pino';
 import { Problem } from '../../domain/errors.ts';
 import type { S3Access } from '../../store/objects/data-sources.ts';
@@ -8,8 +8,8 @@ import type { ObjectStores } from '../../store/objects/object-stores.ts';
 const patienceMs = 10_000;
 
 /**
- * Throws 400 when the endpoint is not allowed here or the bucket does not answer. All failures to answer read alike, so
- * that nobody learns from them what there is in this network; the reason goes to the log.
+ * Throws 400 when the endpoint is not allowed here or the bucket does not answer. All failures to answer read the same,
+ * so that they reveal nothing about this network; the reason goes to the log.
  */
 export async function requireReachable(objects: ObjectStores, access: S3Access, log: Logger): Promise<void> {
   if (!objects.reach.isAllowed(access.endpoint)) {
@@ -28,7 +28,7 @@ export async function requireReachable(objects: ObjectStores, access: S3Access, 
   }
 }
 
-/** The store's status, or the message of the last cause; what a stranger's server says is left out. */
+/** The store's status, or the message of the last cause; the text of a foreign server is left out. */
 function reasonOf(error: unknown): string {
   if (error instanceof ObjectStoreError && error.httpStatus !== null) return `HTTP ${error.httpStatus}`;
   let at = error;

@@ -126,7 +126,7 @@ function saved(write: DataSourceWrite, name = ''): DataSourceRow {
 const missing = (name: string) =>
   new Problem('dataSourceNotFound', { message: `Data source '${name}' not found.` });
 
-/** Where the keys were encrypted under another `SECRETS_KEY`, the caller has to bring the secret anew. */
+/** When the keys were encrypted with another `SECRETS_KEY`, the caller has to send the secret again. */
 function storedAccess({ objects }: Services, row: DataSourceRow): S3Access {
   try {
     return accessOf(row, objects.platformAccess, objects.secrets);

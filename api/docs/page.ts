@@ -68,7 +68,7 @@ function section(name: string, operations: readonly Operation[], document: OpenA
   return `<h2 id="${anchorOf(name)}">${escaped(name)}</h2>${paragraphs(about)}${items.join('\n')}`;
 }
 
-/** The anchor stands inside, because a browser opens what holds the place that it goes to. */
+/** The anchor is inside, because a browser opens the `details` element that contains the link target. */
 function operationHtml({ method, path, id, value }: Operation): string {
   const body = (value.requestBody as Json | undefined)?.content;
   return `<details><summary><b class="method ${method.toLowerCase()}">${method}</b> <code>${escaped(path)}</code>
@@ -79,7 +79,7 @@ ${responses(value.responses as Json)}</div></details>`;
 }
 
 function parameters(list: readonly Json[] | undefined): string {
-  // What every request takes is told once, above.
+  // Parameters common to all requests are described once, above.
   const own = (list ?? []).filter((parameter) => !('$ref' in parameter));
   if (own.length === 0) return '';
   const rows = own.map(({ name, in: place, required, description, schema, example }) => {

@@ -1,4 +1,6 @@
-/** The interface's own description: one OpenAPI document, and a page to browse it that asks nobody else. */
+/**
+ * The interface's own description: one OpenAPI document, and a page to browse it that loads nothing from other sites.
+ */
 import { access } from '../../domain/access/access.ts';
 import { jsonObjectOut } from '../../http/schemas.ts';
 import { defineRoute } from '../route.ts';

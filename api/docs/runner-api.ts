@@ -1,4 +1,4 @@
-/** The contract of the runner routes on its own, for who writes runners (contract: Versioning 4; decisions 1). */
+/** The contract of the runner routes on its own, for authors of runners (contract: Versioning 4; decisions 1). */
 import { stringify } from 'yaml';
 import { tokenPrefixes } from '../../domain/access/token-format.ts';
 import { limits } from '../../domain/limits.ts';
@@ -26,7 +26,7 @@ const info = {
   ].join('\n\n'),
 } as const;
 
-/** The routes below `/api/v2/runner`, and of the components only what these refer to. */
+/** The routes below `/api/v2/runner`, and only the components that they refer to. */
 function runnerApiDocument(reference: OpenApiDocument): OpenApiDocument {
   const paths = Object.fromEntries(
     Object.entries(reference.paths ?? {}).filter(([path]) => path.startsWith(prefix)),
@@ -77,7 +77,7 @@ const opening = `# The runner interface of the Simulation Data Platform, made fr
 # Do not edit: \`npm run generate:runner-api\` writes it anew.
 `;
 
-/** The file, as it is served and published. Readers of YAML 1.1 find the same in it. */
+/** The file, as it is served and published. YAML 1.1 parsers read it the same way. */
 export function runnerApiYaml(reference: OpenApiDocument): string {
   const options = { lineWidth: 110, aliasDuplicateObjects: false, compat: 'yaml-1.1' } as const;
   return opening + stringify(runnerApiDocument(reference), options);

@@ -1,4 +1,4 @@
-/** The look of the reference page: a file of its own, because pages of the platform may hold no styles within. */
+/** The styles of the reference page: a separate file, because the platform's pages may not contain inline styles. */
 export const referenceStyle = `
 :root {
   color-scheme: light dark;

@@ -1,4 +1,4 @@
-/** Writes the published contract of the runner routes anew: `npm run generate:runner-api`. */
+/** Regenerates the published contract of the runner routes: `npm run generate:runner-api`. */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { openApiDocument } from '../../http/openapi/openapi.ts';

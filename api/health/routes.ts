@@ -64,7 +64,7 @@ const readiness = defineRoute({
 type Checked = { readonly at: number; readonly result: Promise<void> };
 const lastChecks = new WeakMap<Probe, Checked>();
 
-/** Asks a part at most once a second, however many callers there are; throws the 503 problem when it is down. */
+/** Probes a part at most once a second, however many callers there are; throws the 503 problem when it is down. */
 async function check(probe: Probe): Promise<void> {
   const now = performance.now();
   let last = lastChecks.get(probe);

@@ -14,7 +14,9 @@ export async function readAnswer(body: AsyncIterable<Uint8Array>): Promise<Buffe
   return Buffer.concat(chunks);
 }
 
-/** The JSON of an answer; undefined for none. The parser's own words quote the text, so they are not passed on. */
+/**
+ * The JSON of an answer; undefined when it is not JSON. The parser's message quotes the text, so it is not passed on.
+ */
 export function parseAnswer(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
   try {

@@ -1,13 +1,13 @@
 /**
- * The only way to identities (architecture 11). A separate authentication service is asked over HTTP (auth-over-http.ts),
- * the one in this process by its functions; the same rules answer either way.
- * Nothing is remembered between requests; only checks of one token that are under way at the same moment share a call.
+ * The only way to identities (architecture 11). A separate authentication service is called over HTTP
+ * (auth-over-http.ts), the one in this process by its functions; the same rules apply either way. Nothing is cached
+ * between requests; only simultaneous checks of one token share a call.
  */
 import type { Role } from '../../domain/access/access.ts';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 
-/** A user as the authentication service shows one to the caller. */
+/** A user as the authentication service shows it to the caller. */
 export type Person = {
   readonly userId: string;
   readonly username: string;
@@ -25,15 +25,15 @@ export type Person = {
   readonly forceChangePasswordNextSignin: boolean;
 };
 
-/** A person, or a device of a person, whose token the authentication service has just found valid. */
+/** A person, or a device of a person, whose token the authentication service has just validated. */
 export type Principal = Omit<Person, 'forceChangePasswordNextSignin'> & {
   readonly kind: 'access' | 'offline';
   readonly mustChangePassword: boolean;
-  /** The token as sent, to ask the authentication service in the caller's own name. Never stored or logged. */
+  /** The token as sent, for calls to the authentication service on behalf of the caller. Never stored or logged. */
   readonly bearer: string;
 };
 
-/** An active user, as the platform itself may know them. */
+/** An active user, as the platform itself may see them. */
 type ActiveUser = {
   readonly userId: string;
   readonly role: Role;
@@ -52,8 +52,8 @@ type OfflineToken = {
 };
 
 /**
- * The authentication service, in this process or apart. Who may not ask is told of nobody. Throws its `Problem` where it
- * refuses to change something, and anything else where it does not answer.
+ * The authentication service, in this process or separate. A caller without the right to ask gets an empty result.
+ * Throws its `Problem` when it refuses a change, and any other error when it does not answer.
  */
 export type AuthService = {
   validate(
@@ -79,7 +79,7 @@ export type AuthService = {
   revokeOfflineToken(bearer: string, secretId: string, requestId: string): Promise<void>;
 };
 
-/** Every question throws `unavailable` when it cannot be asked. */
+/** Every method throws `unavailable` when the service does not answer. */
 export type AuthClient = Omit<AuthService, 'validate' | 'peoplePage'> & {
   /** The person behind an access or offline token, checked now; null when it is unknown, expired or revoked. */
   identify(bearer: string, requestId: string): Promise<Principal | null>;
@@ -87,7 +87,7 @@ export type AuthClient = Omit<AuthService, 'validate' | 'peoplePage'> & {
   allPeople(bearer: string, requestId: string): AsyncGenerator<readonly Person[]>;
 };
 
-/** A device tries again by itself. */
+/** Devices repeat the request after this time. */
 const retrySoon = { 'retry-after': '1' } as const;
 
 async function answer<T>(work: () => Promise<T>): Promise<T> {
@@ -107,7 +107,7 @@ const passedOn: readonly ProblemKey[] = [
   'idempotencyKeyReused',
 ];
 
-/** As `answer`, with what the service refuses in its own words. */
+/** As `answer`, but passes on the service's refusals unchanged. */
 async function change<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,6 +1,6 @@
 /**
  * With a separate authentication service, its routes answer under this server's address too, so that the console and
- * simple clients need to know one address only. Nothing is decided here; the caller's address goes along for the
+ * simple clients need to know one address only. Nothing is decided here; the caller's address is passed on for the
  * service's rate limits (its `TRUSTED_PROXIES` must count this server).
  */
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
@@ -18,7 +18,7 @@ const returnedHeaders = ['retry-after', 'www-authenticate', 'allow', 'cache-cont
 
 /**
  * Routes that pass every call on to the service at `authUrl`.
- * @param routes the service's own: what it answers is held to their words
+ * @param routes the service's own: its answers are checked against them
  */
 export function forwardTo(
   authUrl: string,
@@ -63,8 +63,8 @@ async function answerOf(target: Target, call: Call, route: Route | undefined): P
 }
 
 /**
- * Sends path, query and body on as they came, letter by letter: what is wrong with them is for the service to say. Over
- * a connection of its own, since a kept one may end just as it is used.
+ * Sends path, query and body on unchanged: the service reports what is wrong with them. It uses a new connection, since
+ * the service may close a kept one just as it is used.
  */
 function ask(target: Target, call: Call): Promise<Answer> {
   const { url, deadlineMs } = target;
@@ -81,7 +81,7 @@ function ask(target: Target, call: Call): Promise<Answer> {
       },
       (answer) => {
         const { statusCode: status = 502, headers } = answer;
-        // An answer that comes before the whole body is the answer all the same.
+        // An answer that comes before the whole body was sent counts too.
         body?.unpipe(outgoing);
         readAnswer(answer)
           .then((bytes) => resolve({ status, headers, bytes }), reject)
@@ -103,7 +103,7 @@ function headersFor(call: Call): Record<string, string> {
   const { declaredBytes } = call.upload;
   const chain = [call.headers['x-forwarded-for'], call.remoteAddress].filter(Boolean);
   const headers: Record<string, string> = {
-    // With `close` the service would end the connection, and with it its answer, while a body still comes.
+    // With `close` the service would end the connection, and its answer with it, while the body still arrives.
     connection: 'keep-alive',
     'x-request-id': call.requestId,
     'x-forwarded-for': chain.join(', '),
@@ -116,7 +116,9 @@ function headersFor(call: Call): Record<string, string> {
   return headers;
 }
 
-/** What the route says, or a refusal with the common body: what else comes is told by something in between. */
+/**
+ * A response that the route declares, or a refusal with the common body: anything else comes from a proxy in between.
+ */
 function isAnswer(route: Route | undefined, status: number, body: unknown): boolean {
   if (status >= 400) return errorSchema.safeParse(body).success;
   const said = route?.responses[status];

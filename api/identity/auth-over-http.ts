@@ -1,4 +1,4 @@
-/** A separate authentication service, asked by its routes. */
+/** A separate authentication service, called over HTTP. */
 import { z } from 'zod';
 import { roles } from '../../domain/access/access.ts';
 import { catalogue, Problem, type ProblemKey } from '../../domain/errors.ts';
@@ -116,7 +116,7 @@ export function authOverHttp(authUrl: string, serviceKey: string): AuthService {
   };
 }
 
-/** Whether the service itself says a definite no; what something in between refuses is no answer. */
+/** Whether the service itself refuses; a refusal by a proxy in between is no answer. */
 function isRefused({ status, body }: Answer, definite: readonly number[]): boolean {
   return definite.includes(status) && errorSchema.safeParse(body).success;
 }
@@ -138,7 +138,7 @@ const ofKeys = [
   'idempotencyKeyReused',
 ] as const;
 
-/** @throws Problem for what the service refuses */
+/** @throws Problem when the service refuses */
 function accepted(answer: Answer): Answer {
   const { status, body } = answer;
   if (status < 400) return answer;
@@ -154,12 +154,12 @@ function accepted(answer: Answer): Answer {
 }
 
 const prefix = '/api/authorization';
-/** What changes nothing and may be asked twice. */
+/** Calls that change nothing and may be repeated. */
 const questions = /^\/(validate|users\/(resolve|lookup|active))$/;
 
 /**
- * Rejects when there is no whole JSON answer within `limits.authCallSeconds`, however it fails to come: not at all, byte
- * by byte, endless, as a redirect or as something else than JSON.
+ * Rejects when there is no complete JSON answer within `limits.authCallSeconds`: none at all, too slow, endless, a
+ * redirect, or not JSON.
  */
 function transport(authUrl: string): (call: Call) => Promise<Answer> {
   const base = authUrl.replace(/\/+$/, '') + prefix;
@@ -184,7 +184,7 @@ function transport(authUrl: string): (call: Call) => Promise<Answer> {
     try {
       return await once(call, signal);
     } catch (error) {
-      // A kept connection may end just as it is used again.
+      // The server may close a kept connection just as it is used again.
       const changesNothing = call.method === 'GET' || questions.test(call.path);
       if (changesNothing && error instanceof TypeError && !signal.aborted) return await once(call, signal);
       throw error;

@@ -1,6 +1,6 @@
 /**
- * From addresses to stored identifiers and back, in the caller's own name (contract: Participant identity;
- * decisions 6). One `People` serves one request: it asks the authentication service once for each person.
+ * Converts addresses to stored identifiers and back, on behalf of the caller (contract: Participant identity; decisions
+ * 6). One `People` serves one request: it asks the authentication service once for each person.
  */
 import { createHmac } from 'node:crypto';
 import { Problem } from '../../domain/errors.ts';
@@ -13,7 +13,7 @@ import {
 } from '../../domain/sessions/participant.ts';
 import type { AuthClient, Principal } from './auth-client.ts';
 
-/** What a request tells about whom to ask for, and with which key. */
+/** The caller of a request, and the key for anonymous identifiers. */
 export type PeopleOptions = {
   readonly auth: AuthClient;
   readonly principal: Principal;
@@ -21,7 +21,7 @@ export type PeopleOptions = {
   readonly requestId: string;
 };
 
-/** What the caller may see of somebody. */
+/** What the caller may see of a person. */
 export type VisiblePerson = {
   readonly email: string;
   readonly displayName: string;
@@ -39,7 +39,7 @@ export function anonymousKey(address: string, participantKey: string): string {
 
 export class People {
   private readonly options: PeopleOptions;
-  /** A request that names many people gives up here when each answer is slow. */
+  /** The deadline for a request that names many people when each answer is slow. */
   private readonly untilMs = performance.now() + limits.authQuestionsSeconds * 1000;
   private readonly resolved = new Map<string, Promise<Person>>();
   private readonly seen = new Map<string, Promise<VisiblePerson | null>>();
@@ -53,15 +53,15 @@ export class People {
     return { identifier: this.options.principal.userId, key: this.ownKey };
   }
 
-  /** Accounts without an address have none to make a key from: their id serves, so that no two share one. */
+  /** An account without an address gets its key from its id, so that no two accounts share one. */
   private get ownKey(): string {
     const { principal, participantKey } = this.options;
     return anonymousKey(principal.email.trim() === '' ? principal.userId : principal.email, participantKey);
   }
 
   /**
-   * The stored form of the person with this address. Ask before any lock is taken: it may call another service.
-   * Throws 503 with `Retry-After: 1` when the authentication service cannot be asked.
+   * The stored form of the person with this address. Call it before any lock is acquired: it may call another service.
+   * Throws 503 with `Retry-After: 1` when the authentication service does not answer.
    */
   resolve(address: string): Promise<Person> {
     const normal = normaliseAddress(address);
@@ -77,7 +77,7 @@ export class People {
     const { auth, principal, participantKey, requestId } = this.options;
     if (address === '') return this.caller;
     const key = anonymousKey(address, participantKey);
-    // Offline tokens resolve nobody: the service refuses them.
+    // Offline tokens cannot resolve people: the service refuses them.
     if (principal.kind === 'offline') return { identifier: key, key };
     if (address === normaliseAddress(principal.email)) return { identifier: principal.userId, key };
     if (performance.now() > this.untilMs)
@@ -93,7 +93,7 @@ export class People {
 
   /** What the caller may see of the person with this identifier; null for nothing, and always for offline tokens. */
   find(identifier: string): Promise<VisiblePerson | null> {
-    // Keys tell nothing of their people, and there may be as many as rows.
+    // A key does not reveal its person, and there may be one key per row.
     if (isAnonymous(identifier)) return nobody;
     let person = this.seen.get(identifier);
     if (person === undefined) {
@@ -104,8 +104,8 @@ export class People {
   }
 
   /**
-   * Asks for many people at once, so that `find` and `show` know them. When nobody can be asked, nobody is seen: a
-   * reply that is ready but for names is better than none.
+   * Reads many people at once, for `find` and `show`. When the service does not answer, no person is shown: a reply
+   * without names is better than none.
    * @param identifiers GUIDs and anonymous keys alike
    */
   async prefetch(identifiers: Iterable<string>): Promise<void> {
@@ -132,13 +132,13 @@ export class People {
       const found = await auth.findPerson(principal.bearer, identifier, requestId);
       return found === null ? null : visible(found);
     } catch (error) {
-      // A reply that is ready but for a name is better than none: the identifier stands in its place.
+      // A reply without a name is better than none: the identifier takes its place.
       if (error instanceof Problem) return null;
       throw error;
     }
   }
 
-  /** The address behind an identifier where the caller may see it, else the identifier. */
+  /** The address of an identifier when the caller may see it, else the identifier. */
   async show(identifier: string): Promise<string> {
     return (await this.find(identifier))?.email || identifier;
   }

@@ -104,7 +104,7 @@ type FileContext = Pick<
   'body' | 'request' | 'services' | 'signal' | 'note'
 >;
 
-/** From the body to an output of a session, which may be one that the same file has made before. */
+/** Makes the body an output of a session; a repeated file finds the output that it made before. */
 async function receiveFile(context: FileContext, found: Ingest): Promise<ReceivedFile> {
   const { body, request, services, signal, note } = context;
   const { dataSource } = found;
@@ -138,7 +138,7 @@ async function receiveFile(context: FileContext, found: Ingest): Promise<Receive
   }
 }
 
-/** Where the file went before, as far as its headers tell which file it is. */
+/** The output that the file made before, when its headers identify the file. */
 async function announcedBefore(
   { database }: Services,
   found: Ingest,

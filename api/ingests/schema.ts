@@ -118,7 +118,7 @@ export const ingestSchema = z
   })
   .meta({ id: 'Ingest', example: ingestExample });
 
-/** The one time that a secret goes out. */
+/** The only reply with the secret. */
 export const ingestWithSecretSchema = ingestSchema
   .extend({ secret: z.string().meta({ description: 'Shown once.', example: 'his_...' }) })
   .meta({ id: 'IngestWithSecret', example: ingestExample });

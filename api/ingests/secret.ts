@@ -12,13 +12,13 @@ export function newSecret(secrets: SecretBox): { readonly value: string; readonl
   return { value, stored: { digest: secrets.digest(value, purpose), hint: tokenHint(value) } };
 }
 
-/** What the caller gave as a secret: the header's value, or a bearer token of that kind; null for neither. */
+/** The secret that the caller sent: the header's value, or a bearer token of that kind; null for neither. */
 export function givenSecret(header: string | undefined, bearer: string | null): string | null {
   if (header !== undefined) return header.trim();
   return bearer?.startsWith(tokenPrefixes.ingest) ? bearer : null;
 }
 
-/** Values of the wrong form or checksum are refused without a look at what is stored. */
+/** Values of the wrong form or checksum are refused without comparing them to the stored digest. */
 export function isSecretOf(secrets: SecretBox, value: string, digest: Buffer): boolean {
   return tokenFamily(value) === 'ingest' && timingSafeEqual(secrets.digest(value, purpose), digest);
 }

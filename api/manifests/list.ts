@@ -1,4 +1,4 @@
-/** What is published, as operators see it (contract: Runner administration; decisions 10). */
+/** Published manifests, as operators see them (contract: Runner administration; decisions 10). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { story } from '../../domain/examples.ts';
@@ -64,7 +64,7 @@ const featureSchema = z
     },
   });
 
-/** A stored manifest as it could be published again: what is absent is left out. */
+/** A stored manifest in the form for publishing it again: absent fields are left out. */
 function writtenManifest({ feature, runnerTypes, nodeTemplates }: Manifest): Record<string, unknown> {
   return {
     manifestVersion: 1,

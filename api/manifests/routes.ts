@@ -64,7 +64,7 @@ const nameShape = {
   pattern: '^[a-z][a-z0-9]*(-[a-z0-9]+)*$',
 };
 
-/** What is wrong with the manifest is said with paths, so the schema only describes it. */
+/** Faults of the manifest are reported with paths by the handler, so the schema only describes it. */
 const manifestSchema = z.unknown().meta({
   id: 'RunnerManifest',
   type: 'object',
@@ -148,7 +148,7 @@ const manifestSchema = z.unknown().meta({
   },
 });
 
-/** Null without a host: a runner of runtime `sdk` is then registered and not started, which is worth a warning. */
+/** Null without a host: a runner of runtime `sdk` is then registered but not started, which gives a warning. */
 async function placesOf(body: unknown, { settings }: Services): Promise<EntrypointPlaces> {
   const folder = settings.SDK_RUNNERS_DIR;
   if (folder === undefined) return null;

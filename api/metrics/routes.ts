@@ -1,4 +1,4 @@
-/** What Prometheus scrapes, at the address of the interface: for whoever may know of everybody's work. */
+/** The metrics for Prometheus, at the address of the interface: for callers who may see all work. */
 import { access, decideAccess } from '../../domain/access/access.ts';
 import { tokenPrefixes } from '../../domain/access/token-format.ts';
 import { Problem } from '../../domain/errors.ts';

@@ -1,4 +1,4 @@
-/** Why a node is not running: one sentence, and the facts it rests on. */
+/** Why a node is not running: one sentence, and the facts behind it. */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';

@@ -5,14 +5,14 @@ import { limits } from '../../domain/limits.ts';
 import { KeyedLimiter } from '../keyed-limiter.ts';
 import { isGzipFault } from './output-data.ts';
 
-/** Documents that are read and parsed at the same time; each takes several times its size. */
+/** Documents read and parsed at the same time; each needs several times its size in memory. */
 const readersAtOnce = 2;
 const rememberedAnswers = 10_000;
-/** Packing what cannot be packed makes it longer, by less than this. */
+/** Compressing incompressible bytes makes them longer, by less than this. */
 const packedSlackBytes = 64 * 1024;
 
 export interface Candidate {
-  /** Names these very bytes: what it names never changes. */
+  /** Identifies these bytes, which never change under this name. */
   readonly name: string;
   readonly sizeBytes: number;
   readonly contentEncoding: string | null;
@@ -23,7 +23,7 @@ export interface Candidate {
 const answers = new Map<string, boolean>();
 const readers = new KeyedLimiter(readersAtOnce);
 
-/** Decided by parsing the decoded bytes; the answer is remembered. Rejects when the bytes cannot be read. */
+/** Decided by parsing the decoded bytes; the answer is cached. Rejects when the bytes cannot be read. */
 export async function isJsonDocument(candidate: Candidate): Promise<boolean> {
   const slack = candidate.contentEncoding === null ? 0 : packedSlackBytes;
   if (candidate.sizeBytes === 0 || candidate.sizeBytes > limits.latestJsonBytes + slack) return false;

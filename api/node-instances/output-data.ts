@@ -36,8 +36,8 @@ export async function openStoredBytes(
 }
 
 /**
- * The reply with an output's bytes. The store is asked before the reply's head goes out, so that its failure still
- * gets a status of its own.
+ * The reply with an output's bytes. The store is read before the reply's head is sent, so that its failure still gets
+ * its own status.
  * @throws Problem `nodeOutputNotFound`, `rangeNotSatisfiable`, `upstreamFailed`, `unavailable`
  */
 export async function serveOutput(
@@ -67,12 +67,12 @@ export async function serveOutput(
   }
 }
 
-/** Waits until there is something to send, so that bytes that are no gzip are told before the head goes out. */
+/** Waits for the first bytes, so that invalid gzip is reported before the head is sent. */
 async function firstBytes(stream: Readable): Promise<void> {
   if (stream.readableLength === 0 && !stream.readableEnded) await once(stream, 'readable');
 }
 
-/** What a caller is told when stored bytes cannot be read; anything unknown passes as it is. */
+/** The problem to answer when stored bytes cannot be read; unknown errors pass unchanged. */
 export function storageProblem(error: unknown): unknown {
   if (error instanceof ObjectStoreError) {
     if (error.kind === 'missing') return new Problem('nodeOutputNotFound', { cause: error });
@@ -85,7 +85,7 @@ export function storageProblem(error: unknown): unknown {
   return error;
 }
 
-/** True for what zlib throws when bytes are no gzip. */
+/** True for the errors that zlib throws when bytes are not gzip. */
 export function isGzipFault(error: unknown): boolean {
   return String((error as NodeJS.ErrnoException).code).startsWith('Z_');
 }

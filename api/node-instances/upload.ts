@@ -20,8 +20,8 @@ import { presentOutput, presentQueued } from './present.ts';
 import { nodeInstanceParams, nodeOutputSchema, queuedSchema, uploadHeaders } from './schema.ts';
 
 /**
- * Publishing locks the session, so uploads to one session wait for each other. They wait here, where they hold no
- * database connection that others need.
+ * Publishing locks the session, so uploads to one session wait for each other. They wait here, without a database
+ * connection that others need.
  */
 const publications = new KeyedLimiter(8, 2);
 
@@ -114,12 +114,12 @@ export const uploadOutput = defineRoute({
   },
 });
 
-/** The reply to an upload that was taken in, or that had been before. */
+/** The reply to an upload that was accepted, now or earlier. */
 async function answer(database: Queryable, target: Target, committed: CommittedUpload) {
   if (!('output' in committed)) return { status: 202 as const, body: presentQueued(committed) };
   const { outcome, output } = committed;
   const { dataSource } = target;
-  // The output may lie where the node sent its bytes before its configuration was changed.
+  // The output may be in the store that the node used before its configuration was changed.
   const holder =
     output.dataSourceId === dataSource.id ? dataSource : await findDataSource(database, output.dataSourceId);
   if (holder === undefined) throw new Error(`Data source ${output.dataSourceId} is gone.`);

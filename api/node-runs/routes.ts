@@ -1,4 +1,4 @@
-/** Runs for operators: finding those that failed for good, having them tried again, and cancelling. */
+/** Runs for operators: finding those that failed for good, retrying and cancelling them. */
 import { access } from '../../domain/access/access.ts';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';

@@ -1,4 +1,4 @@
-/** Offline tokens for operator tools: the authentication service's three routes, in the caller's own name. */
+/** Offline tokens for operator tools: the authentication service's three routes, on behalf of the caller. */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { story } from '../../domain/examples.ts';

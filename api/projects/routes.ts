@@ -110,7 +110,7 @@ async function present(project: Project, people: People) {
   return presentProject(project, await people.find(project.owner.externalId));
 }
 
-/** Null clears what may be empty for good, and is no value for the rest. */
+/** Null clears optional fields, and means "not given" for the rest. */
 function fieldsOf(body: z.output<typeof projectRequestSchema>): ProjectFields {
   return {
     title: body.Title,

@@ -2,16 +2,16 @@
 import { stringify } from 'csv-stringify/sync';
 import type { Cell } from '../../domain/reports/report.ts';
 
-/** What a spreadsheet would take for a formula is written with an apostrophe before it. */
+/** Text that a spreadsheet would read as a formula gets an apostrophe in front. */
 const formula = /^(?=[=+\-@\t\r])/;
 /**
- * The same within a text: spreadsheets that part columns by `;` or tabs see a cell, or a line, begin there, whatever quotes
- * stand around the text. Quotes that follow open a cell of theirs.
+ * The same within a text: spreadsheets that separate columns by `;` or tabs see a cell or a line begin there, even
+ * within quotes. Quotes that follow open a new cell.
  */
 const innerFormula = /(?<=[;\t\r\n])(?="*[=+\-@\t\r])/g;
-/** At the end of a text in quotes the closing quote would open a cell with what follows. */
+/** At the end of a quoted text the closing quote would open a cell with the text that follows. */
 const innerEnd = /(?<=[;\t\r\n]"*)$/;
-/** RFC 4180: what stands in quotes. */
+/** RFC 4180: a text with one of these needs quotes. */
 const quoted = /[",\r\n]/;
 
 function guarded(text: string): string {

@@ -116,7 +116,7 @@ const download = defineRoute({
       userId: query.userId,
       people: peopleOf(context),
     });
-    // The first rows are read before the head goes out, so that a catalog that cannot be read is told by its status.
+    // The first rows are read before the head is sent, so that an unreadable catalog gets its own status.
     const first = await catalogFailsAs502(() => batches.next());
     const rows = resumed(first, batches);
     const file =
@@ -243,7 +243,7 @@ type GivenColumn = z.output<typeof newReportSchema>['columns'][number];
 const withOrder = (columns: readonly GivenColumn[]): ReportColumn[] =>
   columns.map((column, index) => ({ ...column, order: column.order ?? (index + 1) * 10 }));
 
-/** Throws 400 for a key that stands twice, and for an expression that cannot be, with key, position and reason. */
+/** Throws 400 for a duplicate key, and for an invalid expression with its key, position and reason. */
 function checkExpressions(columns: readonly ReportColumn[], filters: readonly ReportFilter[] = []): void {
   const items = [
     ...columns.map((column) => ({ ...column, what: 'Column', key: column.columnKey })),

@@ -22,18 +22,18 @@ import { dashboardUrl } from '../sessions/present.ts';
 const batchSize = 200;
 /** A dimension of many scenarios and members has a row for each pair. */
 const mostRowsAtOnce = 1_000;
-/** A report goes over so many dimensions at most. */
+/** The largest number of dimensions in a report. */
 const maxDimensions = 1_000_000;
 
 /** A report's expressions, ready to run. */
 export interface CompiledReport {
   readonly columns: ReadonlyArray<{ readonly column: ReportColumn; readonly evaluate: Evaluate }>;
   readonly filters: ReadonlyArray<{ readonly filter: ReportFilter; readonly evaluate: Evaluate }>;
-  /** Whether an expression looks at the metadata, which are the larger part of a dimension. */
+  /** Whether an expression reads the metadata, the larger part of a dimension. */
   readonly needsMetadata: boolean;
 }
 
-/** A stored expression that this version refuses leaves its cells empty. */
+/** The cells of a stored expression that this version refuses stay empty. */
 export function compileReport(
   columns: readonly ReportColumn[],
   filters: readonly ReportFilter[],
@@ -64,7 +64,7 @@ export async function* reportRows(
   report: CompiledReport,
   { filter, userId, people }: RowsRequest,
 ): AsyncGenerator<readonly (readonly Cell[])[]> {
-  // The ids as they stand now: what changes while a slow caller reads neither doubles nor skips a dimension.
+  // The ids of this moment: a change while a slow caller reads neither repeats nor skips a dimension.
   const ids = await idsOfDimensions(database, filter, {
     order: 'ascending',
     offset: 0,
@@ -75,12 +75,12 @@ export async function* reportRows(
     await people.prefetch(dimensions.flatMap(({ members }) => members));
     return dimensions;
   };
-  // The next batch is read while this one is worked at.
+  // The next batch is read while this one is processed.
   let next = ids.length === 0 ? undefined : read(0);
   for (let at = 0; next !== undefined; at += batchSize) {
     const dimensions = await next;
     next = at + batchSize < ids.length ? read(at + batchSize) : undefined;
-    // Nobody may come for it, when the caller is gone.
+    // It is never awaited when the caller is gone.
     next?.catch(() => undefined);
     let batch: Cell[][] = [];
     for (const dimension of dimensions) {
@@ -100,7 +100,7 @@ export async function* reportRows(
 
 type User = ReportRow['user'];
 
-/** The members of a dimension that the report is about; one without anything when there is none. */
+/** The members of a dimension that the report covers; one empty member when there is none. */
 async function usersOf(
   { members }: CatalogDimension,
   userId: string | undefined,

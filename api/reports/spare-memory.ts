@@ -1,13 +1,13 @@
 /**
- * Keeps the memory of a long report flat. Its rows outlive the nursery by a little, and what is left of them would be
- * looked through when it fills hundreds of megabytes; while a report is written it is when the heap has grown by a
- * quarter (180 MiB for the process, not 340). Not at all times: bytes that pass through would be slowed.
+ * Bounds the memory of a long report. Its rows just outlive the young generation, and V8 would collect them only after
+ * they fill hundreds of megabytes; while a report is written it collects when the heap has grown by a quarter (180 MiB
+ * for the process, not 340). Only then, because it slows the transfer of bytes.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 const sparingPercent = 25;
-/** V8 decides by itself. */
+/** V8 chooses the limit. */
 const usualPercent = 0;
 
 let written = 0;
@@ -28,7 +28,7 @@ function grow(percent: number): void {
   setFlagsFromString(`--heap-growing-percent=${percent}`);
 }
 
-/** The bound is set anew by a collection, which takes some 50 ms. */
+/** A collection, which takes some 50 ms, applies the new bound. */
 function begin(): void {
   grow(sparingPercent);
   if (collect === undefined) {

@@ -1,4 +1,4 @@
-/** The parts of an xlsx file beside its sheets. */
+/** The parts of an xlsx file other than its sheets. */
 import type { ColumnType, ReportColumn } from '../../domain/reports/report.ts';
 import { escapeXml } from './xml-text.ts';
 
@@ -15,7 +15,7 @@ const defaultFormats: Record<ColumnType, string> = {
   date: 'yyyy-mm-dd hh:mm:ss',
   duration: '[h]:mm:ss',
 };
-/** The first number that a file may give to formats of its own. */
+/** The first number for a file's own formats. */
 const firstFormat = 164;
 
 /** Cell styles: 0 plain, 1 header, 2 text, then one for each column. */
@@ -37,7 +37,7 @@ export class Styles {
     );
     const plain = '<xf numFmtId="0" fontId="0" fillId="0" borderId="0"/>';
     const bold = '<xf numFmtId="0" fontId="1" fillId="0" borderId="0" applyFont="1"/>';
-    // What looks like a formula stays text when the cell is edited.
+    // Text that looks like a formula stays text when the cell is edited.
     const quoted =
       '<xf numFmtId="49" fontId="0" fillId="0" borderId="0" quotePrefix="1" applyNumberFormat="1"/>';
     this.text =

@@ -1,6 +1,6 @@
 /**
- * A report as xlsx, written as it comes: sheets first, the parts that tell of them last, so that nothing is kept but
- * the rows of one batch. Text stands in cells as text, never as a formula.
+ * A report as xlsx, written as a stream: sheets first, the parts that list them last, so that only the rows of one
+ * batch are in memory. Text is stored in cells as text, never as a formula.
  */
 import { once } from 'node:events';
 import type { TransformOptions } from 'node:stream';
@@ -11,7 +11,7 @@ import type { Cell, ReportColumn } from '../../domain/reports/report.ts';
 import { contentTypes, packageRelations, Styles, workbook, workbookRelations } from './xlsx-parts.ts';
 import { escapeXml } from './xml-text.ts';
 
-/** Rows of a sheet, the header with them. */
+/** Rows of a sheet, with the header. */
 const sheetRows = 1_048_576;
 const cellCharacters = 32_767;
 const dayMs = 24 * 60 * 60 * 1000;
@@ -36,7 +36,7 @@ export async function* writeXlsx(
 }
 
 const deflateMethod = 8;
-/** The next rows are made while the last ones are compressed; cells get hardly shorter by trying harder. */
+/** The next rows are made while the last ones are compressed; a higher level hardly makes cells shorter. */
 const deflateOptions: ZlibOptions & TransformOptions = {
   level: 3,
   chunkSize: 65_536,
@@ -58,7 +58,7 @@ class DeflatedFile extends ZipPassThrough {
     this.#deflate.write(chunk);
   }
 
-  /** Resolves when it takes more. */
+  /** Resolves when it accepts more. */
   async drained(): Promise<void> {
     if (this.#deflate.writableNeedDrain) await once(this.#deflate, 'drain');
   }
@@ -121,7 +121,7 @@ class Book {
     this.#zip.end();
   }
 
-  /** Also when nobody wants the rest. */
+  /** Also called when the reader stops early. */
   close(): void {
     this.#sheet?.close();
   }

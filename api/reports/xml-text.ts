@@ -1,4 +1,4 @@
-// Neither XML nor any spreadsheet has these.
+// Neither XML nor spreadsheets allow these.
 const unwritable =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 

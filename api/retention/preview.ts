@@ -1,4 +1,4 @@
-/** The dry run: the questions of the real one, without what it does about the answers. */
+/** The dry run: the same queries as the real one, without its changes. */
 import { limits } from '../../domain/limits.ts';
 import {
   type ExpiredSession,

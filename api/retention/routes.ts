@@ -1,4 +1,4 @@
-/** What the projects' `retentionDays` lets go: seen beforehand, and removed. */
+/** Previews and removes what the projects' `retentionDays` no longer retains. */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { limits } from '../../domain/limits.ts';

@@ -1,6 +1,6 @@
 /**
- * For hosts of deployed runners, which have the key `RUNNER_HOST_KEY` and nothing else of the platform. Internal: the
- * host of the same version is the only caller, so the routes are not in the interface document.
+ * For hosts of deployed runners, which have the key `RUNNER_HOST_KEY` and no other access to the platform. Internal:
+ * the host of the same version is the only caller, so the routes are not in the interface document.
  */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';

@@ -1,7 +1,7 @@
 /**
- * What the authentication service says of those who made runner tokens, asked every fifteen seconds: a token never
- * reaches further than its creator's present role, and ends with its creator, or when all of the creator's tokens are
- * revoked together (decisions 3). Of several processes one asks; any may ask sooner.
+ * The present state of the creators of runner tokens, read from the authentication service every fifteen seconds: a
+ * token never has more rights than its creator's present role, and ends with its creator, or when all of the creator's
+ * tokens are revoked together (decisions 3). Of several processes one asks; any may ask sooner.
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -16,9 +16,9 @@ import {
 } from '../../store/runners/runner-tokens.ts';
 import type { AuthClient } from '../identity/auth-client.ts';
 
-/** A question may come this much before its time, so that none comes after it. */
+/** A check may come this much before it is due, so that none comes late. */
 const earlySeconds = 2;
-/** After a question without an answer nobody asks for so long: those who need one are refused meanwhile. */
+/** The pause after a question without an answer; calls that need one are refused meanwhile. */
 const pauseMs = 1_000;
 
 export interface TokenCreatorsParts {
@@ -40,13 +40,13 @@ export class TokenCreators {
     this.#log = parts.log;
   }
 
-  /** What the service says of one user now. Throws `unavailable`. */
+  /** The present state of one user. Throws `unavailable`. */
   async stateOf(userId: string, requestId: string): Promise<CreatorState> {
     const [state] = await this.#ask([userId], requestId);
     return state!;
   }
 
-  /** Asks about those whose time has come. Throws when there is no answer; the next round asks again. */
+  /** Asks about the creators that are due. Throws when there is no answer; the next round asks again. */
   async askDue(): Promise<void> {
     const due = await acquireCreatorsToAsk(this.#database, limits.runnerCreatorCheckSeconds - earlySeconds);
     if (due === undefined) return;
@@ -58,7 +58,7 @@ export class TokenCreators {
     }
   }
 
-  /** Asks about one now, because nobody has for too long; calls at the same moment share the question. */
+  /** Asks about one creator whose state is too old; simultaneous calls share the question. */
   async askNow(userId: string): Promise<void> {
     if (performance.now() < this.#pausedUntilMs) return;
     let asking = this.#underWay.get(userId);

@@ -1,4 +1,4 @@
-/** Calls under way with runner tokens, so that those of a token that ended do not outlive it (decisions 9). */
+/** Open calls with runner tokens, so that no call outlives its token (decisions 9). */
 import type { Problem } from '../../domain/errors.ts';
 import type { RequestLifetime } from '../../http/request-lifetime.ts';
 
@@ -16,17 +16,17 @@ export class OpenCalls {
     });
   }
 
-  /** Tokens with calls under way. */
+  /** Tokens with open calls. */
   get tokenIds(): readonly string[] {
     return [...this.#lives.keys()];
   }
 
-  /** Calls under way. */
+  /** Open calls. */
   get count(): number {
     return [...this.#lives.values()].reduce((sum, own) => sum + own.size, 0);
   }
 
-  /** Ends the calls under way of a token. */
+  /** Ends the open calls of a token. */
   cut(tokenId: string, refusal: Problem): void {
     for (const life of this.#lives.get(tokenId) ?? []) life.cut(refusal);
   }

@@ -3,15 +3,15 @@ import type { Role, RunnerScope } from '../../domain/access/access.ts';
 import { reachesRuntime } from '../../domain/runners/runner-token.ts';
 import type { RunnerTokenRow } from '../../store/runners/runner-tokens.ts';
 
-/** A program whose runner token was found valid just now; it reaches no further than its creator's present role. */
+/** A program whose runner token was just validated; it has no more rights than its creator's present role. */
 export type RunnerPrincipal = {
   readonly kind: 'runner';
-  /** Its creator's, now. */
+  /** The present role of its creator. */
   readonly role: Role;
   readonly tokenId: string;
   readonly label: string;
   readonly scopes: readonly RunnerScope[];
-  /** Those that it reaches now, by name. */
+  /** The names of those that it may claim now. */
   readonly runnerTypes: readonly string[];
   readonly expiresAt: Date;
 };

@@ -1,4 +1,4 @@
-/** Tasks of runner tokens that ended, or reach them no more, go to others without counting as an attempt (decisions 9). */
+/** Releases the tasks of runner tokens that ended or no longer cover them; no attempt is counted (decisions 9). */
 import type { Logger } from 'pino';
 import type { Database } from '../../store/connection/database.ts';
 import { listTasksOfEndedTokens, settleEndedTokens } from '../../store/runners/runner-tokens.ts';
@@ -13,13 +13,13 @@ interface Parts {
   readonly log: Logger;
 }
 
-/** Safe in several processes at once: each task is given back by one of them. */
+/** Safe in several processes at once: each task is released by one of them. */
 export async function releaseEndedTasks(parts: Parts): Promise<void> {
   for (let isMore = true; isMore; ) {
     const taskIds = await listTasksOfEndedTokens(parts.database, tasksPerRead);
     const released = await releaseAll(parts, [...taskIds]);
     if (released > 0) parts.log.info({ tasks: released }, 'gave back tasks of runner tokens that ended');
-    // Where nothing could be given back the next round tries again.
+    // When nothing could be released, the next round tries again.
     isMore = taskIds.length === tasksPerRead && released > 0;
   }
   await settleEndedTokens(parts.database);

@@ -65,8 +65,8 @@ const create = defineRoute({
 });
 
 /**
- * The caller as the authentication service tells the platform itself. Asked before the caller's own token is looked at
- * once more: had all of their tokens been revoked in between, the new one would not know of it.
+ * The caller as the authentication service shows it to the platform itself. Read before the caller's own token is
+ * checked once more: otherwise a revocation of all of their tokens in between would miss the new one.
  */
 async function creatorOf(
   { runners, auth }: Services,
@@ -120,7 +120,7 @@ const revoke = defineRoute({
   },
 });
 
-/** Whose tokens somebody sees: null for all. */
+/** The users whose tokens the caller may see: null for all. */
 function ownersSeenBy(principal: Principal): string | null {
   return principal.role === 'Administrator' ? null : principal.userId;
 }

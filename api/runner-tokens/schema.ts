@@ -11,7 +11,7 @@ const { runnerTokenTypes, runnerTokenAdministratorMaxHours: longestHours } = lim
 const label = 'Laboratory 3';
 const expiresAt = '2026-03-31T10:00:00.000Z';
 
-/** Each once, in the order given. */
+/** Without duplicates, in the order given. */
 const distinct = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
 export const newTokenSchema = z

@@ -1,6 +1,6 @@
 /**
- * Runner tokens of this process's callers: found valid at every call, and once a second while a call lasts. What a
- * token that ended still holds is given back (decisions 3 and 9).
+ * Runner tokens of this process's callers: checked at every call, and once a second while a call lasts. The tasks that
+ * an ended token still holds are released (decisions 3 and 9).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -31,7 +31,7 @@ const retrySoon = { 'retry-after': '1' } as const;
 export type Freshness = 'now' | 'lately';
 
 interface Found {
-  /** Of `performance.now`, when they were asked for. */
+  /** By `performance.now`, when they were read. */
   readonly atMs: number;
   readonly callers: ReadonlyMap<string, RunnerPrincipal>;
 }
@@ -47,7 +47,7 @@ export class RunnerTokens {
   readonly creators: TokenCreators;
   readonly #parts: RunnerTokensParts;
   readonly #open = new OpenCalls();
-  /** What the last round found of tokens with calls under way. */
+  /** The last round's result for tokens with open calls. */
   #found: Found = { atMs: 0, callers: new Map() };
   readonly #over = new AbortController();
   #rounds: Promise<void> | undefined;
@@ -59,8 +59,8 @@ export class RunnerTokens {
   }
 
   /**
-   * The caller behind a runner token, checked now; null when it is unknown, expired or revoked. The call is cut when
-   * the token ends before it. Throws `unavailable` when the check cannot be made.
+   * The caller behind a runner token, checked now; null when it is unknown, expired or revoked. The call is ended when
+   * the token ends first. Throws `unavailable` when the check cannot be made.
    */
   async identify(bearer: string, call: Pick<Call, 'life'>): Promise<RunnerPrincipal | null> {
     const digest = digestOf(this.#parts.secrets, bearer);
@@ -82,7 +82,7 @@ export class RunnerTokens {
     return principal;
   }
 
-  /** Calls with runner tokens that are under way in this process. */
+  /** Open calls with runner tokens in this process. */
   get openCallCount(): number {
     return this.#open.count;
   }
@@ -92,13 +92,13 @@ export class RunnerTokens {
     this.#rounds ??= this.#goRound();
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no work is left. */
   async stop(): Promise<void> {
     this.#over.abort();
     await Promise.all([this.#rounds, this.#asking]);
   }
 
-  /** Gives back what tokens that ended still hold. What fails is left to the next round. */
+  /** Releases the tasks that ended tokens still hold. The next round repeats those that fail. */
   async releaseEndedTasks(): Promise<void> {
     const work = () => releaseEndedTasks(this.#parts);
     await this.#attempt('tasks of ended runner tokens not given back', work);
@@ -124,7 +124,7 @@ export class RunnerTokens {
     throw caller;
   }
 
-  /** Nobody waits for a note of the time. */
+  /** No call waits for the time of last use to be stored. */
   #touch(tokenId: string): void {
     const { database, log } = this.#parts;
     touchRunnerToken(database, tokenId).catch((error) => log.warn({ err: error }, 'last use not written'));
@@ -133,7 +133,7 @@ export class RunnerTokens {
   async #goRound(): Promise<void> {
     const { signal } = this.#over;
     while (!signal.aborted) {
-      // The service may take its time; nothing else waits for it.
+      // The service may be slow; nothing else waits for it.
       this.#asking ??= this.#attempt('creators of runner tokens not asked', () =>
         this.creators.askDue(),
       ).finally(() => {
@@ -155,7 +155,7 @@ export class RunnerTokens {
     }
   }
 
-  /** Ends the calls whose tokens a new call would not be admitted with. */
+  /** Ends the calls whose tokens would be refused for a new call. */
   async #cutEnded(): Promise<void> {
     const tokenIds = this.#open.tokenIds;
     const atMs = performance.now();
@@ -172,7 +172,7 @@ export class RunnerTokens {
   }
 }
 
-/** The caller behind a token as it stands, or what a new call with it is refused with. */
+/** The caller of a token as of now, or the refusal of a new call with it. */
 function callerOf(row: RunnerTokenRow | undefined): RunnerPrincipal | Problem {
   const standing = row === undefined ? undefined : standingOf(row);
   if (row === undefined || standing === undefined || standing.kind === 'over')
@@ -181,7 +181,7 @@ function callerOf(row: RunnerTokenRow | undefined): RunnerPrincipal | Problem {
   return principalOf(row, standing.role);
 }
 
-/** As every runner route does, whatever scope it asks for. */
+/** The check of every runner route, whatever its scope. */
 function refusalOf(caller: RunnerPrincipal): Problem | null {
   const decision = decideAccess(access.runnerAny, caller);
   return decision.allowed ? null : new Problem(decision.problem);

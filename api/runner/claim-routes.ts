@@ -1,4 +1,4 @@
-/** Who the caller is, and the way to a task (contract: Runner routes). */
+/** The caller's identity, and claiming a task (contract: Runner routes). */
 import { z } from 'zod';
 import { access, runnerScopes } from '../../domain/access/access.ts';
 import { limits } from '../../domain/limits.ts';
@@ -57,7 +57,7 @@ async function accountOf(services: Services, { username }: { readonly username: 
   ]);
   return {
     kind: 'account' as const,
-    // An account's token is the authentication service's: the platform knows neither its id nor its end.
+    // An account's token belongs to the authentication service: the platform knows neither its id nor its expiry.
     tokenId: null,
     label: username,
     runnerTypes,
@@ -132,7 +132,7 @@ const claim = defineRoute({
   },
 });
 
-/** Whether a runner token still reaches what it did; throws the refusal of one that has ended meanwhile. */
+/** Whether a runner token still covers the same runner types; throws the refusal of one that has ended meanwhile. */
 async function isUnchanged(
   { runners }: Services,
   principal: RunnerCaller,

@@ -17,7 +17,7 @@ import type { RunnerCaller } from './identity.ts';
 import type { TaskWaiter } from './task-waiters.ts';
 import { type Coverage, coverageOf, type TemplateSnapshot } from './template-catalogue.ts';
 
-/** Claims of one instance that cross each other end after so many tries; the next claim gets through. */
+/** Concurrent claims of one instance give up after this many tries; the next claim succeeds. */
 const maxTries = 5;
 
 export interface ClaimRequest {
@@ -25,8 +25,8 @@ export interface ClaimRequest {
   readonly coverage: Coverage;
   readonly waitSeconds: number;
   /**
-   * Looked at when a waiting claim wakes, as known lately, and when it then gets nothing, as things are now. False, or
-   * what it throws, ends the wait.
+   * Checked when a waiting claim wakes, by recent knowledge, and again by the present state when it then gets nothing.
+   * False, or an error, ends the wait.
    */
   readonly isStillAllowed: (known: Freshness) => Promise<boolean>;
   readonly signal: AbortSignal;
@@ -49,7 +49,7 @@ export async function coverageFor(
   if (wanted.length === 0) {
     return principal.kind === 'runner' ? templates.allOfTypes(principal.runnerTypes) : templates.allExternal;
   }
-  // Registered a moment ago, perhaps: only a fresh look may refuse.
+  // It may have been registered a moment ago: only a fresh read may refuse.
   if (firstRefused(snapshot, principal, wanted) !== undefined) snapshot = await templates.load(0);
   const refused = firstRefused(snapshot, principal, wanted);
   if (refused !== undefined) throw refused;
@@ -77,7 +77,7 @@ function firstRefused(
   return undefined;
 }
 
-/** The oldest ready task, or undefined when there was none in time or somebody else is to be answered instead. */
+/** The oldest ready task, or undefined when there was none in time or a newer claim replaced this one. */
 export async function claimTask(services: Services, request: ClaimRequest): Promise<ClaimedTask | undefined> {
   const { identity, waitSeconds } = request;
   const { waiters } = services.runners;
@@ -98,7 +98,7 @@ interface FirstTry extends Pick<ClaimTicket, 'claimSeq' | 'drained'> {
   readonly task: ClaimedTask | undefined;
 }
 
-/** Announces the claim and tries it: in one statement where it is for one template and the instance holds nothing. */
+/** Announces the claim and tries it: in one statement when it is for one template and the instance holds nothing. */
 async function firstTry(services: Services, request: ClaimRequest): Promise<FirstTry> {
   const { identity, coverage, signal } = request;
   const [template, ...others] = coverage.names();
@@ -121,7 +121,7 @@ async function firstTry(services: Services, request: ClaimRequest): Promise<Firs
   return { ...arrival, task: await tryClaim(services, request, arrival.claimSeq) };
 }
 
-/** For a claim of all templates that waits for nothing: some may have been registered since they were read last. */
+/** For a claim of all templates that does not wait: some may have been registered since the last read. */
 async function lastTry(
   services: Services,
   request: ClaimRequest,
@@ -146,7 +146,7 @@ async function waitForTask(
   for (let isWoken = false; waiter.end === undefined; isWoken = true) {
     const task = waiter.isDrained ? undefined : await tryClaim(services, request, claimSeq);
     if (task !== undefined) return task;
-    // For a token that has just ended there is nothing; what woke it passes to another.
+    // A token that has just ended gets no task; the wake passes to another waiter.
     if (isWoken && !(await request.isStillAllowed('now'))) return undefined;
     waiter.foundNothing();
     if (!(await waiter.next()) || !(await request.isStillAllowed('lately'))) return undefined;
@@ -162,12 +162,12 @@ async function tryClaim(
   const { identity, coverage, signal } = request;
   return await againWhenHeld(services, request, () => {
     const claim = { claimSeq, templates: coverage.names(), leaseSeconds: limits.leaseSeconds };
-    // A caller that hung up must not take a task with it.
+    // A caller that hung up must not acquire a task.
     return signal.aborted ? undefined : claimNext(services.database, identity, claim);
   });
 }
 
-/** Tries again when an older claim of the same instance won in the moment between its arrival and ours. */
+/** Tries again when an older claim of the same instance got a task just before this one. */
 async function againWhenHeld<T>(
   services: Services,
   request: ClaimRequest,
@@ -183,13 +183,13 @@ async function againWhenHeld<T>(
   }
 }
 
-/** A caller that hung up claims no more: what its instance holds it may have got since, by a claim that came later. */
+/** A caller that hung up claims no more: its instance may hold a task from a later claim. */
 async function releaseHeld(services: Services, { identity, signal }: ClaimRequest): Promise<void> {
   if (signal.aborted) return;
   await releaseHeldTask(services.database, identity);
 }
 
-/** Takes a claim back that its caller never heard of. */
+/** Undoes a claim whose reply did not reach the caller. */
 export async function undoDelivery(services: Services, taskId: string): Promise<void> {
   services.runners.holders.ended(taskId);
   await undoClaim(services.database, taskId);

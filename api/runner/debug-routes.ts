@@ -1,4 +1,4 @@
-/** Looking at a node as its next task would see it; nothing is claimed, renewed or written (contract: Runner routes). */
+/** Shows a node as its next task would see it; nothing is claimed, renewed or written (contract: Runner routes). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
@@ -49,7 +49,7 @@ async function incrementalOf(services: Services, node: DebugNode) {
   return presentIncremental(node, pendingInputs, services.settings.INCREMENTAL_MAX_INPUTS);
 }
 
-/** The inputs of a node without a run are those that new input would bring. */
+/** A node without a run shows the inputs that new input would bring. */
 const boundsOf = (node: DebugNode) => ({ ...node, reason: node.reason ?? ('input' as const) });
 
 const context = defineRoute({

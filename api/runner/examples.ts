@@ -1,4 +1,4 @@
-/** Ids, names and times that the examples of the runner routes share; they go on with the story of the others. */
+/** Ids, names and times that the examples of the runner routes share; they continue the story of the others. */
 import { story } from '../../domain/examples.ts';
 
 const now = '2026-03-01T10:04:10.120Z';

@@ -1,12 +1,12 @@
 /**
- * Who holds an attempt, shown to operators in the workflow engine. Only for tasks that are held for a while: most end
- * before anybody could look, and before the workflow awaits them.
+ * The holder of an attempt, shown to operators in the workflow engine. Only for tasks that are held for a while: most
+ * end before an operator could read it, and before the workflow awaits them.
  */
 import type { ClaimedTask } from '../../store/runs/claims.ts';
 import type { WorkflowClient } from '../../workflows/client.ts';
 
 const showAfterMs = 1_000;
-/** The workflow begins to wait for an attempt some seconds after the claim, later when it has much to do. */
+/** The workflow begins to wait for an attempt some seconds after the claim, later when it is busy. */
 const longestPauseMs = 16_000;
 const maxTries = 15;
 

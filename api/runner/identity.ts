@@ -14,10 +14,10 @@ import { runnerStory } from './examples.ts';
 export const instanceIdForm = new RegExp(`^[A-Za-z0-9._:-]{1,${limits.runnerInstanceCharacters}}$`);
 const header = 'x-platform-runner-instance';
 
-/** For routes of the task protocol, which leave no entry in the audit. */
+/** For routes of the task protocol, which write no audit entry. */
 export const auditedByClaims = { notHere: 'Claims, runs and outputs say who did what when.' } as const;
 
-/** What every route of a held task has in common; spread it into the route. */
+/** The common part of every route of a held task; spread it into the route. */
 export const taskRoute = {
   tags: ['Runner'],
   access: access.runnerTasks,
@@ -35,7 +35,7 @@ export const taskRoute = {
   refusals: { params: 'taskNotFound', headers: 'instanceHeaderMissing' },
 } as const;
 
-/** Who calls the runner routes. */
+/** A caller of the runner routes. */
 export type RunnerCaller = RunnerPrincipal | (Principal & { readonly kind: 'access' });
 
 /** The holder of tasks: the runner token, or the account, the same for all of its access tokens, so that a new sign-in keeps them. */
@@ -43,7 +43,7 @@ export function holderOf(principal: RunnerCaller): string {
   return principal.kind === 'runner' ? `token:${principal.tokenId}` : `user:${principal.userId}`;
 }
 
-/** What the route of a held task knows of its caller. */
+/** The parts of a call that identify the holder. */
 interface TaskCall {
   readonly principal: RunnerCaller;
   readonly headers: { readonly [header]: string };
@@ -51,7 +51,10 @@ interface TaskCall {
   readonly services: Pick<Services, 'runners'>;
 }
 
-/** The caller of a task's route, who is seen by this. Throws for a header that no instance can have. */
+/**
+ * The caller of a task's route; the call counts as a sighting of its instance. Throws for a header that no instance can
+ * have.
+ */
 export function identityOf(context: TaskCall): RunnerIdentity {
   const instanceId = context.headers[header];
   if (!instanceIdForm.test(instanceId) || holdsToken(instanceId)) {

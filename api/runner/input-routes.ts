@@ -12,7 +12,7 @@ import { inputIdParameter, inputPage, serveInput } from './inputs.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { presentIncremental, presentInput } from './present.ts';
 
-/** Smaller replies are out long before a lease could end. */
+/** Smaller replies are sent long before a lease could end. */
 const keepLeaseFromBytes = 1024 * 1024;
 
 /** The task, its lease renewed; throws the 404 when the caller does not hold it (any more). */

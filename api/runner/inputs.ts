@@ -1,4 +1,4 @@
-/** Inputs within their bounds, for holders of tasks and for who only looks (contract: Runner routes; decisions 9). */
+/** Inputs within their bounds, for holders of tasks and for debug reads (contract: Runner routes; decisions 9). */
 import { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
 import { pathId } from '../../http/schemas.ts';
@@ -28,7 +28,7 @@ export async function inputPage(
   const found = await listInputs(services.database, bounds, {
     mode,
     afterPosition: cursor ?? 0,
-    // One more tells whether there is another page.
+    // One more shows whether there is another page.
     limit: limit + 1,
     cap: services.settings.INCREMENTAL_MAX_INPUTS,
   });
@@ -39,7 +39,7 @@ export async function inputPage(
 
 /**
  * The bytes of one input.
- * @param outputId as it stands in the path; one of another form is no input
+ * @param outputId as in the path; one of another form is no input
  * @throws Problem `inputNotFound`, `rangeNotSatisfiable`, `upstreamFailed`, `unavailable`
  */
 export async function serveInput(

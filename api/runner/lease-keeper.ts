@@ -1,4 +1,4 @@
-/** Keeps a task's lease while bytes of a call for it flow (decisions 9). */
+/** Renews a task's lease while bytes of a call for it flow (decisions 9). */
 import { Readable } from 'node:stream';
 import { leaseTimes } from '../../domain/runs/lease-times.ts';
 import type { Database } from '../../store/connection/database.ts';
@@ -20,7 +20,7 @@ export class LeaseKeeper {
     this.#taskId = taskId;
   }
 
-  /** Aborted when the task turns out to be somebody else's. */
+  /** Aborted when the caller no longer holds the task. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
@@ -36,7 +36,7 @@ export class LeaseKeeper {
         (task) => {
           if (task === undefined) this.#lost.abort(new Error('The task is held no more.'));
         },
-        // The next chunk tries again; what is written in the end is fenced anyway.
+        // The next chunk tries again; the final write is fenced anyway.
         () => undefined,
       )
       .finally(() => {
@@ -44,7 +44,7 @@ export class LeaseKeeper {
       });
   };
 
-  /** Keeps the lease while something is done for the task in which no bytes are seen. */
+  /** Renews the lease during work for the task in which no bytes flow. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     const timer = setInterval(this.onBytes, leaseTimes.checkEveryMs);
     try {
@@ -57,7 +57,7 @@ export class LeaseKeeper {
   /** The same bytes; the stream breaks off when the task is lost. */
   watch(stream: Readable): Readable {
     const watched = Readable.from(this.#passOn(stream), { objectMode: false });
-    // A generator that was never begun closes nothing.
+    // A generator that was never started closes nothing.
     return watched.once('close', () => stream.destroy());
   }
 

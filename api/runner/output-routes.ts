@@ -98,7 +98,7 @@ const writeOutput = defineRoute({
       outputIdentifier === null
         ? undefined
         : await findOutputByIdentifier(services.database, task.nodeInstanceId, outputIdentifier);
-    // A resend: its bytes are not read again, unless its output goes in this very moment.
+    // A resend: its bytes are not read again, unless its output is removed at this moment.
     const resent = existing && (await write(existing).catch(goneAsUndefined));
     if (resent !== undefined) return written(resent);
     const dataSource = await outputDataSource(services.database, task.nodeInstanceId);
@@ -122,7 +122,7 @@ function goneAsUndefined(error: unknown): undefined {
   if (!(error instanceof PendingObjectGone)) throw error;
 }
 
-/** The id in `X-Platform-Watermark`; throws for what is no id. */
+/** The id in `X-Platform-Watermark`; throws for an invalid id. */
 export function readWatermark(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   const id = pathId().safeParse(value.trim());
@@ -154,7 +154,7 @@ async function keep(
   let result: OutputWrite;
   try {
     result = await write(received).catch((error) => {
-      // An upload to the node took the identifier in this very moment: the second look finds its output.
+      // An upload to the node used the identifier at this moment: the second try finds its output.
       if ((error as { readonly code?: string }).code === '23505') return write(received);
       throw error;
     });

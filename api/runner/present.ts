@@ -43,8 +43,8 @@ export function presentClaim(task: ClaimedTask, maxInputsPerTask: number): z.inp
 }
 
 /**
- * The trace that the work for the task goes on with: its time in the queue is a span of the trace that queued it, under
- * which the runner's own and its calls then stand.
+ * The trace context for work on the task: its time in the queue is a span of the trace that queued it, the parent of
+ * the runner's spans and calls.
  */
 function traceOf(task: ClaimedTask): string | null {
   const waitedMs = (task.waitedSeconds ?? 0) * 1000;
@@ -67,7 +67,7 @@ function traceOf(task: ClaimedTask): string | null {
   return span ?? task.traceparent;
 }
 
-/** Templates are imported with objects only; anything else must not keep the node from being claimed. */
+/** Templates are imported with objects only; any other value must not prevent claims of the node. */
 function configurationOf(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text);
@@ -77,7 +77,7 @@ function configurationOf(text: string): JsonObject {
   }
 }
 
-/** The body of a claim without what only a claim has. */
+/** The body of a claim without the fields that only a claim has. */
 export function presentDebugContext(
   node: DebugNode,
   incremental: z.input<typeof incrementalSchema>,

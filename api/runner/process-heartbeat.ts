@@ -1,6 +1,6 @@
 /**
- * Tells once a second that this process is up. Heartbeats of outside runners arrive through API processes: while none
- * was up, no lease may count as lost (decisions 9).
+ * Writes a heartbeat of this process once a second. Heartbeats of outside runners arrive through API processes: while
+ * none was up, no lease may count as lost (decisions 9).
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,7 +25,9 @@ export class ProcessHeartbeat {
     this.#log = log;
   }
 
-  /** Resolves after the first beat, which must come before anybody is served; keeps trying while the database is down. */
+  /**
+   * Resolves after the first heartbeat, which must precede the first request; keeps trying while the database is down.
+   */
   async start(): Promise<void> {
     if (this.#heartbeats !== undefined) return;
     while (!(await this.#heartbeat()) && !this.#over.signal.aborted) await this.#pause();
@@ -33,11 +35,11 @@ export class ProcessHeartbeat {
   }
 
   /**
-   * Resolves at once while this process beats. When it stood still, or the database did, it resolves after the next
-   * beat, so that nobody is refused for a lease that could not be renewed; but soon in any case.
+   * Resolves at once while this process sends heartbeats. After a stall of the process or the database it resolves
+   * after the next heartbeat, so that no caller is refused for a lease that could not be renewed; but soon in any case.
    */
   async caughtUp(): Promise<void> {
-    // By the clock that also counts the time in which a whole machine was suspended.
+    // By the clock that also counts the time while the machine was suspended.
     if (Date.now() - this.#heartbeatAtMs < standstillMs) return;
     this.#catchingUp ??= this.#heartbeat().finally(() => {
       this.#catchingUp = undefined;

@@ -1,4 +1,4 @@
-/** What the runner routes keep for a whole process; nothing that another process would need. */
+/** The state of the runner routes in one process; no other process needs it. */
 import type { Logger } from 'pino';
 import type { Database } from '../../store/connection/database.ts';
 import type { SecretBox } from '../../store/objects/secrets.ts';

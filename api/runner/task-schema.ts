@@ -1,4 +1,4 @@
-/** Wire forms of what a task writes and how it ends (contract: Runner routes; decisions 9). */
+/** Wire forms of a task's writes and its end (contract: Runner routes; decisions 9). */
 import { z } from 'zod';
 import { limits } from '../../domain/limits.ts';
 import { completeOutcomes, failureCategories } from '../../domain/runs/run-plan.ts';
@@ -7,7 +7,7 @@ import { runnerStory } from './examples.ts';
 import { nodeState } from './schema.ts';
 
 const { taskId } = runnerStory;
-/** Kept with the node for its next task. */
+/** Saved with the node for its next task. */
 const runnerState = freeJson(limits.runnerStateBytes)
   .nullish()
   .transform((value) => value ?? undefined)

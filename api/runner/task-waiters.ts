@@ -1,9 +1,9 @@
 /**
  * Claims that wait for a task. None of them holds a database connection.
  *
- * A notification wakes one idle waiter that covers the template; with none idle, a busy one tries once more. A wake that a
- * waiter does not use up passes to the next: PostgreSQL folds equal notifications of one transaction, so one wake may
- * stand for many tasks.
+ * A notification wakes one idle waiter that covers the template; with none idle, a busy one tries once more. A wake
+ * passes on to the next waiter unless a try for it found nothing: PostgreSQL folds equal notifications of one
+ * transaction, so one wake may mean many tasks.
  */
 import { strict as assert } from 'node:assert';
 import type { Logger } from 'pino';
@@ -30,8 +30,8 @@ export interface WaitRequest extends WaitingClaim {
 }
 
 /**
- * `busy`: its claim is being tried, or is to be tried again. `idle`: it waits; `resume` goes on with it. `over`: it is
- * answered, with a task where there is no `end`.
+ * `busy`: its claim is being tried, or will be tried again. `idle`: it waits; `resume` continues it. `over`: it is
+ * answered, with a task when there is no `end`.
  *
  *     busy -> idle    next, without a wake
  *     idle -> busy    wake
@@ -44,17 +44,17 @@ type WaiterState =
   | { readonly is: 'over'; readonly end: WaitEnd | undefined };
 
 /**
- * One waiting claim. It begins busy; {@link TaskWaiter.next} makes it idle, {@link TaskWaiter.foundNothing} follows each
- * try in vain, and {@link TaskWaiter.leave} ends it, whatever came of it.
+ * One waiting claim. It begins busy; {@link TaskWaiter.next} makes it idle, {@link TaskWaiter.foundNothing} follows
+ * each failed try, and {@link TaskWaiter.leave} ends it, with or without a task.
  */
 export class TaskWaiter {
   readonly request: WaitRequest;
   readonly #onLeave: (waiter: TaskWaiter, unanswered: readonly string[]) => void;
   readonly #timer: NodeJS.Timeout;
   #state: WaiterState = { is: 'busy' };
-  /** Of its instance, in whatever state the waiter is: no wake is for it, and it waits for its time to pass. */
+  /** Whether its instance is drained, in any state of the waiter: it gets no wake, and waits for its timeout. */
   isDrained: boolean;
-  /** The template of a wake that is still to be tried. */
+  /** The template of a pending wake. */
   #wake: string | undefined;
   /** The template of the wake that is being tried. */
   #trying: string | undefined;
@@ -72,7 +72,7 @@ export class TaskWaiter {
     return this.#state.is === 'idle';
   }
 
-  /** Has no wake yet that it is to try, and is not over. */
+  /** True when it has no pending wake and is not over. */
   get isWakeable(): boolean {
     return this.#state.is !== 'over' && this.#wake === undefined && !this.isDrained;
   }
@@ -81,7 +81,7 @@ export class TaskWaiter {
     return this.#state.is === 'over' ? this.#state.end : undefined;
   }
 
-  /** Resolves with true when the claim is to be tried again, with false when it is over. */
+  /** Resolves with true when the claim should be tried again, with false when it is over. */
   async next(): Promise<boolean> {
     assert.notEqual(this.#state.is, 'idle', 'A claim waits once at a time.');
     if (this.#state.is === 'busy' && this.#wake === undefined) {
@@ -168,7 +168,7 @@ export class TaskWaiters {
     return [...this.#waiters].filter((waiter) => waiter.isIdle).length;
   }
 
-  /** Connects, so that the first claim that waits finds the connection standing. Safe to call again. */
+  /** Connects, so that the first waiting claim finds an open connection. Safe to call again. */
   listen(): void {
     this.#listener.start();
   }
@@ -178,7 +178,7 @@ export class TaskWaiters {
     return [...this.#waiters].filter((waiter) => waiter.isDrained).length;
   }
 
-  /** Lets a claim wait from now on; what becomes ready after this call wakes it. */
+  /** Registers a waiting claim; tasks that become ready after this call wake it. */
   enter(request: WaitRequest): TaskWaiter {
     this.listen();
     this.#onShutdown(request.shutdown);
@@ -193,7 +193,7 @@ export class TaskWaiters {
     return waiter;
   }
 
-  /** A newer claim of an instance answers the one that waits. */
+  /** A newer claim of an instance ends the one that waits. */
   replaceOlder(claim: WaitingClaim): void {
     const key = keyOf(claim);
     const older = this.#byInstance.get(key);
@@ -202,7 +202,7 @@ export class TaskWaiters {
     older.finish('replaced');
   }
 
-  /** Answers everything that waits and closes the connection. */
+  /** Answers all waiting claims and closes the connection. */
   async stop(): Promise<void> {
     this.#answerAll();
     clearInterval(this.#timer);
@@ -255,8 +255,8 @@ export class TaskWaiters {
   }
 
   /**
-   * What notifications may have missed: queued tasks, claims that a newer one at another process replaced, and instances
-   * that were drained or are not any more.
+   * Finds what missed notifications hid: queued tasks, claims that a newer one at another process replaced, and
+   * instances whose drain began or ended.
    */
   async #check(): Promise<void> {
     if (this.#isChecking || this.#waiters.size === 0) return;

@@ -1,4 +1,4 @@
-/** The node templates that runners may claim for, remembered for a second: they change when a manifest is published. */
+/** The node templates that runners may claim for, cached for a second: they change when a manifest is published. */
 
 import type { Database } from '../../store/connection/database.ts';
 import { listRunnerTemplates, type RunnerTemplate } from '../../store/registry/claimable-templates.ts';
@@ -13,7 +13,7 @@ export interface TemplateSnapshot {
   readonly external: readonly string[];
 }
 
-/** Which templates a claim takes tasks of. `names` may grow while the claim waits. */
+/** The templates that a claim covers. `names` may grow while the claim waits. */
 export interface Coverage {
   readonly names: () => readonly string[];
   readonly covers: (template: string) => boolean;
@@ -34,10 +34,10 @@ export class TemplateCatalogue {
     return this.#snapshot;
   }
 
-  /** The templates as they stood at most `maxAgeMs` ago. Calls at the same moment share a read. */
+  /** The templates as they were at most `maxAgeMs` ago. Simultaneous calls share a read. */
   async load(maxAgeMs = rememberedMs): Promise<TemplateSnapshot> {
     const oldestMs = performance.now() - maxAgeMs;
-    // A read under way may have begun too early, so that one more follows it.
+    // A read in progress may have begun too early; then another follows.
     while (this.#snapshot.loadedAtMs < oldestMs) {
       this.#loading ??= this.#read().finally(() => {
         this.#loading = undefined;
@@ -56,7 +56,7 @@ export class TemplateCatalogue {
     };
   }
 
-  /** The templates that a token of these runner types may claim. The platform's own are in no token. */
+  /** The templates that a token of these runner types may claim. No token covers the platform's own. */
   claimableOf(runnerTypes: readonly string[]): readonly RunnerTemplate[] {
     const own = new Set(runnerTypes);
     return [...this.#snapshot.byName.values()].filter(

@@ -20,7 +20,7 @@ import { partSchema, uploadSchema, writtenOutputSchema } from './task-schema.ts'
 import { abortAtStore, beginUpload, completeUpload, heldUpload, openUpload, receivePart } from './uploads.ts';
 
 const path = '/api/v2/runner/tasks/{taskId}/outputs/uploads';
-/** A handle of another form is none of the task's; its refusal is said by the handlers. */
+/** A handle of another form belongs to no upload of the task; the handlers refuse it. */
 const uploadParams = taskRoute.params.extend({
   handle: z.string().meta({ description: 'From the start of the upload.', example: runnerStory.handle }),
 });
@@ -140,7 +140,7 @@ const put = defineRoute({
   },
 });
 
-/** A number of another range is a wrong request; what is no integer at all leads nowhere. */
+/** A number out of range is an invalid request; text that is no integer is an unknown path. */
 function readPartNumber(text: string): number {
   if (!/^(0|-?[1-9]\d*)$/.test(text)) throw new Problem('uploadNotFound');
   const part = Number(text);
@@ -183,7 +183,7 @@ const complete = defineRoute({
     const upload = await heldUpload(services, params.taskId, params.handle);
     const finish = (object: Parameters<typeof finishTaskUpload>[4], watermarkInputId: number | undefined) =>
       finishTaskUpload(services.database, identity, params.taskId, upload.handle, object, watermarkInputId);
-    // A repeat: the watermark of the start has acted.
+    // A repeat: the watermark of the start has been applied.
     if (upload.outputId !== null) return written(await finish(null, said));
     if (upload.state !== 'open' || upload.isExpired) throw new Problem('uploadNotFound');
     const watermarkInputId = said ?? upload.watermarkInputId ?? undefined;

@@ -1,4 +1,4 @@
-/** What the routes of uploads in parts do at the object store, always between two looks at the rows. */
+/** The object store's side of uploads in parts; the rows are checked before and after each call to the store. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
@@ -41,7 +41,7 @@ import { writeProblem } from './write-problem.ts';
 
 const meanwhileMs = 2_000;
 
-/** An upload of the task, be it open or over; throws the 404 when there is none of this handle. */
+/** An upload of the task, open or ended; throws the 404 when none has this handle. */
 export async function heldUpload(services: Services, taskId: string, handle: string): Promise<TaskUpload> {
   const id = uuid().safeParse(handle);
   const upload = id.success ? await findTaskUpload(services.database, taskId, id.data) : undefined;
@@ -49,7 +49,7 @@ export async function heldUpload(services: Services, taskId: string, handle: str
   return upload;
 }
 
-/** An upload that takes parts, together with what the store calls it. */
+/** An upload that accepts parts, with the store's id for it. */
 export type OpenUpload = TaskUpload & { readonly storeUploadId: string };
 
 /** @throws Problem `taskNotFound`, `uploadNotFound` */
@@ -70,7 +70,10 @@ function isNamed(upload: TaskUpload): upload is OpenUpload {
   return upload.storeUploadId !== null;
 }
 
-/** Row first, then the store, then the store's name for it: whatever breaks off leaves a row that tells of it. */
+/**
+ * Writes the row, calls the store, then saves the store's id: an interruption at any point leaves a row to clean up
+ * from.
+ */
 export async function beginUpload(
   services: Services,
   dataSource: DataSourceRow,
@@ -85,7 +88,7 @@ export async function beginUpload(
   try {
     const storeUploadId = await beginMultipart(place);
     if (await nameTaskUpload(database, upload.handle, storeUploadId)) return expiresAt;
-    // The task ended in this moment, and the sweeper has come by already.
+    // The task ended at this moment, and the sweeper has already run.
     await abortMultipart(place, storeUploadId);
   } catch (error) {
     await discardTaskUpload(database, upload.handle).catch(() => undefined);
@@ -106,8 +109,8 @@ export interface PartJob {
 }
 
 /**
- * Stores a part. The task is looked at before the bytes, while they flow, before any of them goes to the store, and
- * with the row: a part whose task is lost changes nothing that counts.
+ * Stores a part. The task is checked before the bytes, while they flow, before any of them goes to the store, and with
+ * the row: a part of a lost task has no effect.
  */
 export async function receivePart(services: Services, job: PartJob): Promise<TaskUploadPart> {
   const { identity, taskId, upload, body } = job;
@@ -141,7 +144,7 @@ export async function receivePart(services: Services, job: PartJob): Promise<Tas
   } finally {
     uploadEnded('part', (performance.now() - startedAtMs) / 1000, storedBytes);
   }
-  // Task or upload ended meanwhile; which of them, the rows tell.
+  // Task or upload ended meanwhile; the rows show which.
   await openUpload(services, identity, taskId, upload.handle);
   throw new Problem('uploadNotFound');
 }
@@ -154,7 +157,7 @@ function partProblem(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof ObjectTooLarge) return partTooLarge();
   if (error instanceof SourceBroken || signal.aborted) {
     const cause = (error as Error).cause;
-    // Too slow, and told so already; or gone, so that nobody reads this.
+    // The caller was too slow and has its answer already, or hung up and reads none.
     return cause instanceof Problem ? cause : new Problem('malformedRequest', { cause: error });
   }
   return error instanceof StagingFull ? stagingProblem(error) : storeProblem(error);
@@ -170,14 +173,14 @@ async function dataSourceOf(services: Services, upload: TaskUpload): Promise<Dat
   return dataSource;
 }
 
-/** Completions at the store of this process: calls that cross each other share one. */
+/** Completions at the store by this process: concurrent calls share one. */
 const completions = new Map<string, Promise<string>>();
 
 /**
- * Makes the object in the store, after everything that could refuse it was looked at.
- * @returns null when another completion of the upload, by another process perhaps, has made the output meanwhile
- * @throws Problem `uploadIncomplete`, `partTooSmall`, `watermarkRegression`,
- *   `watermarkUnknownInput`, `uploadNotFound`, `taskNotFound`, `unavailable`
+ * Makes the object in the store, after all checks that could refuse it.
+ * @returns null when another completion of the upload, perhaps by another process, has made the output meanwhile
+ * @throws Problem `uploadIncomplete`, `partTooSmall`, `watermarkRegression`, `watermarkUnknownInput`, `uploadNotFound`,
+ *   `taskNotFound`, `unavailable`
  */
 export async function completeUpload(
   services: Services,
@@ -197,7 +200,7 @@ export async function completeUpload(
   const place = objects.of(await dataSourceOf(services, upload)).multipart(upload.objectKey);
   const keeper = new LeaseKeeper(database, identity, task.taskId);
   try {
-    // Not given up when the caller is: the repeated call then finds it done.
+    // Not cancelled when the caller hangs up: the repeated call then finds it done.
     const complete = () => completeMultipart(place, upload.storeUploadId, parts, sizeBytes, keeper.lost);
     const etag = await keeper.during(() => shared(completions, upload.handle, complete));
     await failpoint('multipart-completed');
@@ -223,8 +226,8 @@ async function shared<T>(running: Map<string, Promise<T>>, name: string, work: (
 }
 
 /**
- * Whether another process has just made the output: it takes the parts away from the store some time before its row
- * tells of it.
+ * Whether another process has just made the output: the parts disappear from the store some time before its row shows
+ * the output.
  */
 async function isCompletedMeanwhile(services: Services, taskId: string, handle: string): Promise<boolean> {
   const until = performance.now() + meanwhileMs;
@@ -258,7 +261,7 @@ function partsMissing(numbers: readonly number[]): Problem {
   return new Problem('uploadIncomplete', { message: `Parts are missing: ${shown}.` });
 }
 
-/** Removes the parts at once where the store answers; the sweeper makes sure of it. */
+/** Removes the parts at once if the store answers; otherwise the sweeper does. */
 export async function abortAtStore(services: Services, upload: OpenUpload): Promise<void> {
   try {
     const dataSource = await dataSourceOf(services, upload);

@@ -8,7 +8,7 @@ const problems: Readonly<Record<WriteRefusal, ProblemKey>> = {
   'watermark-unknown-input': 'watermarkUnknownInput',
 };
 
-/** What a runner is told when the store refused a write. */
+/** The problem to answer when the store refused a write. */
 export function writeProblem(why: WriteRefusal): Problem {
   return new Problem(problems[why]);
 }

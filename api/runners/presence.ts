@@ -1,6 +1,6 @@
 /**
- * When instances were last seen, and with which version: gathered here and written together every few seconds, so that
- * no call of a runner costs a statement more. What is lost with the process is a few seconds of sightings.
+ * When instances were last seen, and with which version: collected here and written together every few seconds, so that
+ * no call of a runner costs an additional statement. A crash loses a few seconds of sightings.
  */
 import type { Logger } from 'pino';
 import { runnerVersion } from '../../domain/runners/runner-version.ts';
@@ -9,9 +9,9 @@ import type { RunnerIdentity } from '../../store/runners/holder.ts';
 import { noteSightings } from '../../store/runners/runner-instances.ts';
 
 const writeEveryMs = 2_000;
-/** More than this many at once are seen again soon anyway. */
+/** Instances beyond this number are dropped; they are seen again soon. */
 const mostSightings = 10_000;
-/** A sighting that could not be noted for so long is of an instance that never claimed. */
+/** A sighting that could not be stored for this long is of an instance that never claimed. */
 const keptMs = 60_000;
 
 interface Seen extends RunnerIdentity {
@@ -22,7 +22,7 @@ interface Seen extends RunnerIdentity {
 export interface RunnerPresenceParts {
   readonly database: Database;
   readonly log: Logger;
-  /** Instances whose claims wait, which are here as long as they do. */
+  /** Instances with waiting claims, which count as seen while they wait. */
   readonly waiting: () => readonly RunnerIdentity[];
 }
 
@@ -48,7 +48,7 @@ export class RunnerPresence {
     this.#timer ??= setInterval(() => void this.#write(), writeEveryMs).unref();
   }
 
-  /** Resolves when nothing is under way any more; what was seen last is written. */
+  /** Resolves when no work is left; the last sightings are written. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#writing;

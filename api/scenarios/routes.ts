@@ -15,7 +15,7 @@ import { sessionSchema } from '../sessions/schema.ts';
 
 const nameRequired = catalogue.invalidScenario.message;
 
-/** The name stands first: a request without one reads about it whatever else is wrong. */
+/** The name comes first: a missing name is reported before any other fault. */
 const requestSchema = z
   .object(
     {

@@ -1,6 +1,6 @@
 /**
- * Rows of channels of numbers and truth values, gathered into stretches of equal time while they are read. DuckDB gives
- * the rows, the gathering is done here: its own aggregates of eight kinds for each channel take ten times as long.
+ * Rows of channels of numbers and truth values, gathered into stretches of equal time while they are read. DuckDB
+ * returns the rows and this code gathers them: DuckDB's eight aggregates for each channel take ten times as long.
  */
 import type { DuckDBConnection, DuckDBVector } from '@duckdb/node-api';
 import { PointList } from './points.ts';
@@ -10,7 +10,7 @@ import { type Channels, channelValue, type Range } from './scan.ts';
 const numbersOfBucket = 8;
 const [lowest, highest, first, last] = [0, 2, 4, 6] as const;
 
-/** First, lowest, highest and last row of each of `buckets` stretches, in whatever order the rows stand. */
+/** First, lowest, highest and last row of each of `buckets` stretches, in whatever order the rows are. */
 export async function readNumberBuckets(
   connection: DuckDBConnection,
   path: string,
@@ -63,7 +63,7 @@ class Gathered {
     );
   }
 
-  /** Takes rows: the times and then each channel, NaN where empty. */
+  /** Adds rows: the times and then each channel, NaN where empty. */
   add([times, ...columns]: readonly Float64Array[], rows: number): void {
     if (times === undefined) return;
     const places = new Int32Array(rows);
@@ -103,7 +103,7 @@ function gather(times: Float64Array, values: Float64Array, places: Int32Array, i
     if (Number.isNaN(value)) continue;
     const time = times[row] as number;
     const at = numbersOfBucket * (places[row] as number);
-    // Each comparison with what is not there yet is false.
+    // Each comparison with a missing value (NaN) is false.
     if (!((into[at + lowest + 1] as number) <= value)) put(into, at + lowest, time, value);
     if (!((into[at + highest + 1] as number) >= value)) put(into, at + highest, time, value);
     if (!((into[at + first] as number) <= time)) put(into, at + first, time, value);

@@ -1,7 +1,7 @@
 /**
  * A folder of local copies of immutable objects, by their hash, bounded in size. The least recently used go first;
- * those in use stay. One process owns the folder; it outlives restarts, and left-overs of broken downloads go at the
- * next start.
+ * those in use stay. One process owns the folder; it outlives restarts, and the next start removes leftovers of broken
+ * downloads.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync, renameSync } from 'node:fs';
@@ -22,7 +22,7 @@ export interface Held {
 
 const keyShape = /^[0-9a-f]{64}$/;
 const suffix = '.parquet';
-/** The time of use outlives a restart as the file's date; it is not written at each use. */
+/** The file's date stores the time of use across restarts; it is not written at each use. */
 const datePrecisionMs = 60_000;
 
 export class CacheFolder {
@@ -51,13 +51,13 @@ export class CacheFolder {
     return folder;
   }
 
-  /** Bytes that the files take. */
+  /** Total size of the files in bytes. */
   get sizeBytes(): number {
     return [...this.#entries.values()].reduce((sum, entry) => sum + entry.sizeBytes, 0);
   }
 
   /**
-   * The local copy of an object. Of several callers one downloads; an abort ends the waiting of its caller alone.
+   * The local copy of an object. Of several callers one downloads; an abort ends only its own caller's wait.
    * @throws RangeError for a key that is no hash; what `load` throws
    */
   async hold(key: string, load: (path: string) => Promise<void>, signal?: AbortSignal): Promise<Held> {
@@ -70,19 +70,20 @@ export class CacheFolder {
       if (download === undefined) {
         download = this.#download(key, load).finally(() => this.#downloads.delete(key));
         this.#downloads.set(key, download);
-        // The starter waits for it below; but it may stop waiting, and then a failure is nobody's.
+        // The caller that started it awaits it below, but may stop waiting; a failure must then not be an unhandled
+        // rejection.
         download.catch(() => undefined);
       }
       await unlessAborted(download, signal);
     }
   }
 
-  /** Forgets a copy that turned out to be unreadable. */
+  /** Drops an unreadable copy. */
   async drop(key: string): Promise<void> {
     if (this.#entries.has(key)) await this.#discard(key);
   }
 
-  /** Gives the name free at once, so that a new copy can come while the old one is still being removed. */
+  /** Frees the name at once, so that a new copy can arrive while the old one is still being removed. */
   async #discard(key: string): Promise<void> {
     this.#entries.delete(key);
     const path = this.#path(key);
@@ -125,7 +126,7 @@ export class CacheFolder {
       await load(part);
       const { size } = await stat(part);
       await rename(part, this.#path(key));
-      // In use until its callers took hold of it, or it might be evicted before.
+      // In use until its callers hold it; otherwise it might be evicted first.
       const entry = { sizeBytes: size, usedAtMs: Date.now(), users: 1 };
       this.#entries.set(key, entry);
       setImmediate(() => {
@@ -138,7 +139,7 @@ export class CacheFolder {
     }
   }
 
-  /** A copy that cannot be removed now is tried again at the next occasion. */
+  /** A copy that cannot be removed now is tried again at the next eviction. */
   #evictLater(): void {
     this.#evict().catch(() => undefined);
   }

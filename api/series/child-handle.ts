@@ -1,4 +1,4 @@
-/** The parent's side of the process that reads series: starts it, gives it work, bounds and outlives it. */
+/** The parent's side of the process that reads series: starts it, sends it work, limits it and survives its death. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { ChildSettings, FromChild, ReadJob, ReadPoints, ToChild } from './protocol.ts';
@@ -7,7 +7,7 @@ import type { ChildSettings, FromChild, ReadJob, ReadPoints, ToChild } from './p
 export class SeriesBusy extends Error {}
 /** The reading took too long. */
 export class SeriesTimeout extends Error {}
-/** The reading failed for a reason that another try may not meet. */
+/** The reading failed for a temporary reason; another try may succeed. */
 export class SeriesUnavailable extends Error {}
 /** The reading process died while it read. */
 export class ChildDied extends SeriesUnavailable {}
@@ -39,7 +39,7 @@ interface Request {
 
 const childPath = fileURLToPath(new URL('./child.ts', import.meta.url));
 const mebibytes = 1024 * 1024;
-/** The process that does not stop a cancelled request within this time is ended. */
+/** A process that does not stop a cancelled request within this time is ended. */
 const cancelMs = 2000;
 
 export class SeriesChild {
@@ -109,7 +109,7 @@ export class SeriesChild {
     }
   }
 
-  /** Rejects a request; when it is being read, the process may go on only if it stops reading it soon. */
+  /** Rejects a request; if it is being read, the process is ended unless it stops reading soon. */
   #abandon(id: number, reason: unknown): void {
     const request = this.#requests.get(id);
     if (request === undefined) return;
@@ -137,7 +137,7 @@ export class SeriesChild {
 
   #send(message: ToChild): void {
     const child = this.#process ?? this.#start();
-    // A process that just died answers nothing; its exit settles what it had.
+    // A process that just died does not answer; its exit settles its requests.
     child.send(message, () => undefined);
   }
 
@@ -150,7 +150,7 @@ export class SeriesChild {
     };
     const heapMebibytes = Math.max(64, Math.floor(memoryLimitBytes / 4 / mebibytes));
     const child = fork(childPath, [JSON.stringify(settings)], {
-      // Nothing of the API's environment is for a process that reads strangers' files.
+      // A process that reads untrusted files gets nothing of the API's environment.
       env: {},
       execArgv: [`--max-old-space-size=${heapMebibytes}`, '--disable-warning=ExperimentalWarning'],
       serialization: 'advanced',

@@ -1,6 +1,6 @@
 /**
  * The process that reads series for the API, so that neither a long scan nor a crash of the database library touches
- * it. Started by `reader.ts` with its settings as the one argument; ends when its parent does.
+ * it. Started by `reader.ts` with its settings as the only argument; ends when its parent does.
  */
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { endOnUnexpected, fatalLines } from '../../telemetry/unexpected.ts';
@@ -13,7 +13,7 @@ const settings = JSON.parse(process.argv[2] ?? '{}') as ChildSettings;
 const running = new Map<number, { connection: DuckDBConnection; isCancelled: boolean }>();
 
 const underWay = new Set<Promise<void>>();
-// The API reads what was under way anew, with the process that takes this one's place.
+// The API repeats the unfinished reads with the next process.
 endOnUnexpected(fatalLines('series'), () => Promise.all(underWay));
 
 const instance = await openDatabase();
@@ -32,7 +32,7 @@ async function openDatabase(): Promise<DuckDBInstance> {
   const database = await DuckDBInstance.create(':memory:', {
     threads: String(threads),
     memory_limit: `${Math.max(1, Math.floor(settings.databaseBytes / 1024))}KiB`,
-    // Nothing that is read here needs to spill; a request that does is refused.
+    // No read here needs to spill to disk; a request that does is refused.
     max_temp_directory_size: '0KiB',
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',

@@ -1,5 +1,5 @@
 /**
- * The points that stand for the rows of a stretch of time (a bucket): first, lowest, highest and last, each a real row,
+ * The points that represent the rows of a stretch of time (a bucket): first, lowest, highest and last, each a real row,
  * so that a line drawn through them reaches every extreme and joins the next bucket where the recording does.
  */
 import type { ReadPoints } from './protocol.ts';

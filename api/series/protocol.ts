@@ -29,6 +29,6 @@ export type FromChild =
 export interface ChildSettings {
   cacheDir: string;
   databaseBytes: number;
-  /** Above this the process ends when it is idle, and is started anew. */
+  /** Above this the process ends when it is idle, and is started again. */
   residentBytes: number;
 }

@@ -124,7 +124,7 @@ async function readBuckets(
   return channels.map(({ id }) => read.get(id) as ReadPoints);
 }
 
-/** From numbers of the coarse level to what they stand for. */
+/** Converts numbers of the coarse level to their values. */
 async function decoded(
   overview: OverviewFile,
   { column, type }: Channels[number],
@@ -137,7 +137,7 @@ async function decoded(
   return { times, values: values.map((value) => (value === null ? null : (texts[Number(value)] ?? null))) };
 }
 
-/** Changes from the coarse level; of the rows only the first and the last are looked for. */
+/** Changes from the coarse level; only the first and the last row are read. */
 async function knownChanges(
   connection: DuckDBConnection,
   overview: OverviewFile,

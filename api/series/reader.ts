@@ -1,7 +1,7 @@
 /**
- * Series of recordings, downsampled for drawing (decisions 11, architecture 9). The recordings are Parquet files as
- * the tabular conversion writes them; they are copied from the store into a folder bounded in size, and read in a
- * process of their own, which is started when it is first needed and again whenever it died.
+ * Series of recordings, downsampled for drawing (decisions 11, architecture 9). The recordings are Parquet files as the
+ * tabular conversion writes them; they are copied from the store into a folder bounded in size, and read in a separate
+ * process, which is started at the first request and again after each crash.
  */
 import { mkdir, realpath } from 'node:fs/promises';
 import { CacheFolder, type Held } from './cache-folder.ts';
@@ -13,9 +13,9 @@ export { SeriesBusy, SeriesTimeout, SeriesUnavailable, SourceBroken } from './ch
 export type { Series, SeriesRecording } from './recording.ts';
 
 export interface SeriesReaderSettings {
-  /** A folder that this process alone uses. It may be lost at any time. */
+  /** A folder that only this process uses. It may be lost at any time. */
   cacheDir: string;
-  /** The folder is held below this; one larger recording alone may exceed it while it is read. */
+  /** The folder stays below this; one larger recording may exceed it while it is read. */
   maxCacheBytes: number;
   /** Of the reading process as a whole; at least 256 MB make sense. */
   memoryLimitBytes: number;
@@ -42,7 +42,7 @@ export interface SeriesRequest {
   /** Inclusive, milliseconds as the recording's times are. */
   fromMs?: number | undefined;
   toMs?: number | undefined;
-  /** Of each channel: 4 to 100,000. */
+  /** For each channel: 4 to 100,000. */
   maxPoints: number;
   signal?: AbortSignal | undefined;
 }
@@ -52,7 +52,7 @@ export class UnknownChannel extends Error {}
 
 const limits = { smallestPoints: 4, largestPoints: 100_000, allPoints: 4_000_000 };
 const defaults = { requestTimeoutMs: 20_000, concurrency: 2, maxWaiting: 64 };
-/** After this many deaths of the process while a request was read, the request is what kills it. */
+/** After this many crashes of the process during a request, the request counts as the cause. */
 const maxTries = 2;
 
 export class SeriesReader {
@@ -67,19 +67,19 @@ export class SeriesReader {
   /** Makes the folder ready; the process starts with the first request. */
   static async open(settings: SeriesReaderSettings): Promise<SeriesReader> {
     await mkdir(settings.cacheDir, { recursive: true });
-    // The database compares real paths with what it may read.
+    // The database compares real paths with the paths that it may read.
     const cacheDir = await realpath(settings.cacheDir);
     const folder = await CacheFolder.open(cacheDir, settings.maxCacheBytes);
     return new SeriesReader(folder, new SeriesChild({ ...defaults, ...settings, cacheDir }));
   }
 
   /**
-   * Reads channels of recordings: a channel with at most `maxPoints` rows in the range as its rows stand; else first,
+   * Reads channels of recordings: a channel with at most `maxPoints` rows in the range as its rows are; else first,
    * lowest, highest and last row of each of `maxPoints / 4` stretches of equal time. Nulls within rows stay; a stretch
    * without any value is one null. The result has an item for each channel of each source, in the order asked for.
    *
-   * @throws RangeError, UnknownChannel for what the caller asked wrongly; SeriesBusy, SeriesTimeout, SeriesUnavailable
-   * when it cannot be read now; what `load` throws; the signal's reason
+   * @throws RangeError, UnknownChannel for invalid requests; SeriesBusy, SeriesTimeout, SeriesUnavailable when it
+   * cannot be read now; what `load` throws; the signal's reason
    */
   async read(request: SeriesRequest): Promise<Series[]> {
     check(request);
@@ -113,7 +113,7 @@ export class SeriesReader {
           ),
         );
       } catch (error) {
-        // The copy may have suffered (a full disk, a power cut): it is fetched anew, once.
+        // The copy may be damaged (a full disk, a power cut): it is fetched again, once.
         if (!(error instanceof SourceBroken) || isRepeat) throw error;
         await this.#folder.drop((asked[error.source] as (typeof asked)[number]).source.key);
       } finally {
@@ -122,7 +122,7 @@ export class SeriesReader {
     }
   }
 
-  /** Ends the process; requests under way fail with SeriesUnavailable. */
+  /** Ends the process; open requests fail with SeriesUnavailable. */
   async close(): Promise<void> {
     await this.#child.close();
   }

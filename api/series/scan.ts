@@ -57,8 +57,8 @@ export async function readRows(
 }
 
 /**
- * The rows at which a text changes, and the last row of the range: all there is to know of a channel of states. The
- * rows must stand in the order of time.
+ * The rows at which a text changes, and the last row of the range: this describes a channel of states completely. The
+ * rows must be in the order of time.
  * @returns null when there are more than `maxPoints`
  */
 export async function readChanges(

@@ -1,4 +1,4 @@
-/** From looks at a session to the events that its followers get: what is new or different since the look before. */
+/** Turns snapshots of a session into events for its followers: what is new or different since the previous snapshot. */
 import type { z } from 'zod';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type {
@@ -20,13 +20,13 @@ export type SessionEvent =
   | { readonly kind: 'attempt'; readonly data: z.input<typeof attemptEventSchema> }
   | { readonly kind: 'window'; readonly data: z.input<typeof windowEventSchema> };
 
-/** What the followers of one session know already. */
+/** What the followers of one session have already received. */
 export class Known {
   readonly #nodes = new Map<number, string>();
   readonly #attempts = new Map<string, 'started' | 'ended'>();
   #window = '';
 
-  /** The events that lead from what was known to the look, which is known from now on. */
+  /** The events from the last known state to the snapshot, which becomes the known state. */
   advance(snapshot: SessionSnapshot): SessionEvent[] {
     return [
       ...snapshot.attempts.filter((attempt) => this.#isNewAttempt(attempt)).map(attemptEvent),
@@ -40,7 +40,7 @@ export class Known {
     const key = `${runId}.${attempt}`;
     const stage = endedAt === null ? 'started' : 'ended';
     if (this.#attempts.get(key) === stage) return false;
-    // Looks overlap by seconds alone: what is older never comes again.
+    // Snapshots overlap only by seconds: older attempts never come again.
     if (this.#attempts.size > 10_000) this.#attempts.clear();
     this.#attempts.set(key, stage);
     return true;
@@ -91,20 +91,20 @@ function windowEvent({ window }: SessionSnapshot): Extract<SessionEvent, { kind:
   };
 }
 
-/** `<milliseconds>-<position>`: stands for the same place at every API process. */
+/** `<milliseconds>-<position>`: means the same place at every API process. */
 const eventIdOf = ({ atMs, position }: SnapshotPoint): string => `${atMs}-${position}`;
 
 const eventIdForm = /^(\d{1,15})-(\d{1,15})$/;
 
-/** The place of a `Last-Event-ID`; undefined for what none of our events carries. */
+/** The place of a `Last-Event-ID`; undefined for an id that no event of ours has. */
 export function placeOf(eventId: string | undefined): SnapshotPoint | undefined {
   const match = eventIdForm.exec(eventId ?? '');
   return match === null ? undefined : { atMs: Number(match[1]), position: Number(match[2]) };
 }
 
 /**
- * The events as they go out. The last of them alone carries the id: whoever loses the connection before it gets all of
- * them again.
+ * The events as they are sent. Only the last one carries the id: a caller that loses the connection before it gets all
+ * of them again.
  */
 export function writeEvents(events: readonly SessionEvent[], at: SnapshotPoint): string {
   return events

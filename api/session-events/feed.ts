@@ -1,4 +1,4 @@
-/** One followed session in this process: looks at it when it changes, and tells all who follow it. */
+/** One followed session in this process: reads it when it changes, and sends the events to all followers. */
 import type { Database } from '../../store/connection/database.ts';
 import {
   readSnapshot,
@@ -8,7 +8,7 @@ import {
 import { Known, writeEvents } from './events.ts';
 import { Follower } from './follower.ts';
 
-/** Changes that follow each other closely are told together. */
+/** Changes within this time are sent together. */
 const gapMs = 50;
 
 export class SessionFeed {
@@ -30,7 +30,7 @@ export class SessionFeed {
     return this.#followers.size;
   }
 
-  /** As of the last look; undefined before the first. */
+  /** As of the last read; undefined before the first. */
   get desiredVersion(): number | undefined {
     return this.#last?.desiredVersion;
   }
@@ -39,7 +39,7 @@ export class SessionFeed {
     return this.#followers;
   }
 
-  /** The first look. @returns whether there is such a session */
+  /** The first read. @returns whether there is such a session */
   async open(): Promise<boolean> {
     this.#last = await readSnapshot(this.#database, this.#sessionId);
     if (this.#last === undefined) return false;
@@ -48,8 +48,8 @@ export class SessionFeed {
   }
 
   /**
-   * Lets a caller follow. The first look is read here, so that its failure is the answer's.
-   * @param since where the caller left off; undefined: how the session stands
+   * Adds a follower. The first snapshot is read here, so that a failure can still be the answer.
+   * @param since where the caller left off; undefined: the present state of the session
    * @param onEnd runs when the follower's stream is closed, whether it was read or not
    * @returns undefined when the session is gone
    */
@@ -59,7 +59,7 @@ export class SessionFeed {
       this.#leave(follower);
       onEnd();
     });
-    // What the feed tells from here on comes behind the follower's own look.
+    // Events of the feed from here on come after the follower's own snapshot.
     this.#followers.add(follower);
     try {
       const first = await read(since);
@@ -77,7 +77,7 @@ export class SessionFeed {
     if (this.#followers.size === 0) clearTimeout(this.#timer);
   }
 
-  /** Something changed, or may have: looks soon. */
+  /** The session changed, or may have: reads it soon. */
   changed(): void {
     if (this.#isReading) this.#isDirty = true;
     else this.#timer ??= setTimeout(() => void this.#reconcile(), gapMs);

@@ -1,4 +1,4 @@
-/** All sessions that somebody follows at this process (one listening connection, open while there are any). */
+/** All followed sessions of this process (one listening connection, open while there are any). */
 import type { Logger } from 'pino';
 import type { Database } from '../../store/connection/database.ts';
 import { Listener } from '../../store/connection/listener.ts';
@@ -12,7 +12,7 @@ import { SessionFeed } from './feed.ts';
 import type { Follower } from './follower.ts';
 
 const watchSeconds = 30;
-/** What announcements may have missed is found by then. */
+/** Changes whose notification was lost are found within this time. */
 const checkEveryMs = 2_000;
 const watchEveryMs = 10_000;
 
@@ -59,7 +59,7 @@ export class SessionFeeds {
   ): Promise<Follower | undefined> {
     const feed = await this.#feedOf(sessionId);
     if (feed === undefined) return undefined;
-    // Its last follower left in this moment.
+    // Its last follower left at this moment.
     if (this.#open.get(sessionId) !== feed) return await this.follow(sessionId, since, shutdown);
     const follower = await feed.join(since, () => this.#dropUnfollowed(sessionId, feed));
     this.#onShutdown(shutdown);
@@ -102,7 +102,7 @@ export class SessionFeeds {
     this.#listener.start();
     this.#check ??= setInterval(() => void this.#checkAll(), checkEveryMs).unref();
     this.#watch ??= setInterval(() => void this.#watchAll(), watchEveryMs).unref();
-    // Changes are announced before the first look, so that none falls between.
+    // Notifications begin before the first read, so that no change is missed in between.
     await watchSessions(this.#database, [sessionId], watchSeconds);
     const feed = new SessionFeed(this.#database, sessionId);
     this.#open.set(sessionId, feed);
@@ -135,7 +135,7 @@ export class SessionFeeds {
 
   async #watchAll(): Promise<void> {
     if (this.#open.size === 0) return;
-    // One that fails leaves time for two more.
+    // A failed one leaves time for two more.
     await watchSessions(this.#database, [...this.#open.keys()], watchSeconds).catch(() => undefined);
   }
 }

@@ -3,26 +3,26 @@
  *
  * behind -> live -> behind ...
  *
- * behind: what was missed is read from the database, one page for each time that the stream has room.
- * live: what the session's feed tells is sent in its order. A caller who falls further behind than the buffer holds
- *   goes back to reading pages, from where the stream stands.
+ * behind: missed events are read from the database, one page each time that the stream has room.
+ * live: events of the session's feed are sent in its order. A caller who falls further behind than the buffer holds
+ *   goes back to reading pages, from the stream's present place.
  */
 import { Readable } from 'node:stream';
 import { limits } from '../../domain/limits.ts';
 import type { SessionSnapshot, SnapshotPoint } from '../../store/sessions/session-watch.ts';
 import { Known, type SessionEvent, writeEvent, writeEvents } from './events.ts';
 
-/** The session behind a place; undefined when it is gone. */
+/** The session's changes after a place; undefined when it is gone. */
 export type ReadSnapshotFrom = (since: SnapshotPoint) => Promise<SessionSnapshot | undefined>;
 
-/** Events as the feed tells them; `text` is made once for all followers. */
+/** Events from the feed; `text` is made once for all followers. */
 interface Batch {
   readonly events: readonly SessionEvent[];
   readonly at: SnapshotPoint;
   readonly text: Buffer;
 }
 
-/** About what the stream is ahead of its caller. */
+/** About how far the stream may be ahead of its caller. */
 const pieceCharacters = 64 * 1024;
 
 export class Follower {
@@ -61,7 +61,7 @@ export class Follower {
     return !this.#isOver && !this.stream.destroyed;
   }
 
-  /** Begins with this look; what was told since the follower was made comes behind it. */
+  /** Begins with this snapshot; events since the follower was made come after it. */
   begin(snapshot: SessionSnapshot): void {
     this.#first = snapshot;
   }
@@ -74,12 +74,12 @@ export class Follower {
     this.#wake();
   }
 
-  /** Shows proxies and the caller that the connection lives, unless bytes lie ready for it. */
+  /** Shows proxies and the caller that the connection is alive, unless bytes are waiting to be sent. */
   keepAlive(): void {
     if (this.#isWanted && !this.#isSending && this.isFollowing) this.stream.push(': still there\n\n');
   }
 
-  /** The last event: there is nothing to come back for. */
+  /** The last event: the caller need not reconnect. */
   endDeleted(): void {
     this.#isDeleted = true;
     this.#wake();
@@ -115,16 +115,16 @@ export class Follower {
         else if (!this.#hasNews) break;
       }
     } catch {
-      // The database does not answer: the caller comes back with the id of the last event that reached it.
+      // The database does not answer: the caller reconnects with the id of the last event that it received.
       this.stream.destroy();
     } finally {
       this.#isSending = false;
     }
   }
 
-  /** All that the caller gets, in order; undefined where there is nothing to send yet. */
+  /** The whole output to the caller, in order; undefined when there is nothing to send yet. */
   async *#write(): AsyncGenerator<string | Buffer | undefined, void> {
-    // A browser's own client waits a second before it comes back.
+    // A browser's EventSource waits a second before it reconnects.
     yield 'retry: 1000\n\n';
     let known = new Known();
     let snapshot = this.#first;
@@ -133,7 +133,7 @@ export class Follower {
       yield* inPieces(known.advance(snapshot), snapshot.at);
       let { at } = snapshot;
       const isBehind: boolean = snapshot.hasMore || this.#hasDropped;
-      // Thousands of followers are live for hours: none of them keeps a page.
+      // Thousands of followers are live for hours: none of them should hold a page in memory.
       snapshot = undefined;
       if (!isBehind) {
         known = new Known();
@@ -144,7 +144,7 @@ export class Follower {
     yield `event: deleted\ndata: ${JSON.stringify({ sessionId: this.#sessionId })}\n\n`;
   }
 
-  /** What the feed tells, until some of it was dropped or the session is gone. @returns how far that leads */
+  /** Events of the feed, until some were dropped or the session is gone. @returns the place reached */
   async *#live(from: SnapshotPoint): AsyncGenerator<string | Buffer | undefined, SnapshotPoint> {
     let at = from;
     while (!this.#hasDropped) {
@@ -160,7 +160,7 @@ export class Follower {
     return at;
   }
 
-  /** The next page. It shows all that the feed has told by now. */
+  /** The next page. It includes all that the feed has sent by now. */
   #page(at: SnapshotPoint): Promise<SessionSnapshot | undefined> {
     this.#batches = [];
     this.#bufferedBytes = 0;

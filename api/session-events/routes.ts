@@ -65,20 +65,20 @@ const events = defineRoute({
       headers: {
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-store',
-        // Proxies that gather replies would hold events back.
+        // Proxies that buffer replies would delay events.
         'x-accel-buffering': 'no',
       },
     };
   },
 });
 
-/** Shows proxies and callers that the stream lives, and ends it with the caller's token. */
+/** Shows proxies and callers that the stream is alive, and ends it with the caller's token. */
 function keepAlive(services: Services, follower: Follower, { bearer }: Principal, requestId: string): void {
   const timer = setInterval(() => {
     if (!follower.isFollowing) return clearInterval(timer);
     services.auth.identify(bearer, requestId).then(
       (person) => (person === null ? follower.end() : follower.keepAlive()),
-      // When the check cannot be made, the caller has to come back with it.
+      // When the check cannot be made, the caller has to reconnect with the token.
       () => follower.end(),
     );
   }, limits.sessionEventKeepAliveSeconds * 1000).unref();

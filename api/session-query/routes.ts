@@ -58,7 +58,7 @@ function readQuery(body: unknown): SessionQuery {
   }
 }
 
-/** Who is meant by the addresses of a filter. Each may be a question to the authentication service. */
+/** The people behind the addresses of a filter. Each may cost a call to the authentication service. */
 async function resolveAddresses({ filter }: SessionQuery, people: People): Promise<Map<string, Person>> {
   const found = new Map<string, Person>();
   if (filter === null) return found;

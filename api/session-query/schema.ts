@@ -6,7 +6,7 @@ import { errorSchema } from '../../http/errors.ts';
 import { timestampOut } from '../../http/schemas.ts';
 import { documentIssueSchema } from '../document-issue.ts';
 
-/** What is wrong with a query is said with the path of the node, so the schema only describes it. */
+/** Faults of a query are reported with the path of the node by the handler, so the schema only describes it. */
 export const sessionQuerySchema = z.unknown().meta({
   id: 'SessionQueryRequest',
   type: 'object',

@@ -105,7 +105,7 @@ const importFile = defineRoute({
 const graphDiffers =
   'A session template with the same name and another graph already exists; choose a new name.';
 
-/** Retired node templates may stay in a template that uses them already. */
+/** A template may keep retired node templates that it already uses. */
 async function usableNodeTemplates(database: Database, body: unknown) {
   const known = await findNodeTemplates(database, nodeTemplateNamesOf(body));
   const name = templateNameOf(body);

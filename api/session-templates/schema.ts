@@ -79,7 +79,7 @@ export const invalidTemplateSchema = errorSchema.extend({ errors: z.array(docume
   },
 });
 
-/** What is wrong with the file is said with paths, so the schema only describes it. */
+/** Faults of the file are reported with paths by the handler, so the schema only describes it. */
 export const templateFileSchema = z.unknown().meta({
   id: 'SessionTemplateFile',
   type: 'object',

@@ -1,4 +1,4 @@
-/** What changes a session as a whole: update, freeze, unfreeze, delete (contract: Sessions; decisions 5). */
+/** Changes to a session as a whole: update, freeze, unfreeze, delete (contract: Sessions; decisions 5). */
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { withoutPlatformKeys } from '../../domain/sessions/shared-session.ts';
@@ -73,7 +73,7 @@ async function admitTrainee(
   if (principal.role === 'Trainee' && !isOne) throw new Problem('notAParticipant');
 }
 
-/** What a caller may write of metadata, with identifiers in place of addresses. */
+/** The metadata that a caller may write, with identifiers in place of addresses. */
 async function callersPart(
   database: Services['database'],
   sessionId: string,

@@ -1,6 +1,6 @@
 /**
  * People in a session's metadata (contract: Participant identity; decisions 5): `openedBy`, `closedBy` and
- * `participants` hold identifiers where they are stored and addresses where the caller may see them.
+ * `participants` contain identifiers in the database, and addresses in replies when the caller may see them.
  */
 import type { Problem } from '../../domain/errors.ts';
 import { isEmail, isJsonObject, type JsonObject } from '../../domain/text.ts';
@@ -10,15 +10,15 @@ const personKeys = ['openedBy', 'closedBy'] as const;
 const listKey = 'participants';
 const peopleKeys: readonly string[] = [...personKeys, listKey];
 
-/** Each may be a question to the authentication service. */
+/** Each may cost a call to the authentication service. */
 export const maxParticipants = 500;
-/** One after the other, a hundred people would take as long as a hundred questions. */
+/** Sequentially, a hundred people would take as long as a hundred calls. */
 const askedAtOnce = 10;
 
 /**
- * A copy in which identifiers stand for addresses, in whatever form callers wrote the people: as text, in lists, in
- * objects, as names of fields. An object's `email` becomes its `id`. Throws 503 when the authentication service cannot
- * be asked, and `refusal` when more participants are named than a session can have.
+ * A copy with identifiers in place of addresses, in any form that callers used: text, lists, objects, names of fields.
+ * An object's `email` becomes its `id`. Throws 503 when the authentication service does not answer, and `refusal` when
+ * more participants are named than a session can have.
  */
 export async function hideAddresses(
   metadata: JsonObject,
@@ -47,7 +47,7 @@ export async function hideAddresses(
   );
 }
 
-/** In batches: after a question that failed the rest are not asked. */
+/** In batches: after a failed call the rest are skipped. */
 async function askAll<Item, Answer>(
   items: readonly Item[],
   ask: (item: Item) => Promise<Answer>,
@@ -58,7 +58,7 @@ async function askAll<Item, Answer>(
   return answers;
 }
 
-/** Takes the text as it is, and notes its addresses. */
+/** Returns the text unchanged, and collects its addresses. */
 function collect(text: string, addresses: Set<string>): string {
   withoutAddresses(text, (address) => {
     addresses.add(address);
@@ -70,8 +70,8 @@ function collect(text: string, addresses: Set<string>): string {
 const embedded = /[^\s@"'<>()[\]\\,;:]{1,64}@[^\s@"'<>()[\]\\,;:]{1,253}/gu;
 
 /**
- * The text with something else for each address in it: the whole of it, one in a sentence (`Ann <ann@example.org>`), or
- * all of it when it is of no form that we know and still holds an `@`.
+ * The text with each address replaced: the whole text, one in a sentence (`Ann <ann@example.org>`), or all of it when
+ * it has an unknown form and contains an `@`.
  */
 function withoutAddresses(text: string, replaced: (address: string) => string): string {
   if (!text.includes('@')) return text;
@@ -96,7 +96,7 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
   );
 }
 
-/** A copy in which addresses stand for the identifiers of those whom the caller may see. */
+/** A copy with addresses in place of the identifiers of people whom the caller may see. */
 export async function showAddresses(metadata: JsonObject, people: People): Promise<JsonObject> {
   return mapPeople(metadata, async (value) => {
     if (typeof value === 'string') return people.show(value);
@@ -105,7 +105,7 @@ export async function showAddresses(metadata: JsonObject, people: People): Promi
   });
 }
 
-/** The identifiers of all people in stored metadata: for asking for them at once. */
+/** The identifiers of all people in stored metadata, to read them in one call. */
 export function peopleIn(metadata: JsonObject): string[] {
   const list = Object.hasOwn(metadata, listKey) ? metadata[listKey] : undefined;
   const items: unknown[] = Array.isArray(list)

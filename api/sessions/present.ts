@@ -16,7 +16,7 @@ type WireSession = z.input<typeof sessionSchema>;
 
 const timeOrNull = (time: Date | null) => (time === null ? null : formatTimestamp(time));
 
-/** The camelCase session. Identifiers become addresses where the caller may see the person. */
+/** The camelCase session. Identifiers become addresses when the caller may see the person. */
 export async function presentSession(
   session: SessionDetails,
   nodes: readonly NodeProgress[],

@@ -1,4 +1,4 @@
-/** Doing at once for a session what the platform otherwise does within a minute (decisions 7). */
+/** Repairs a session at once; the platform does the same within a minute (decisions 7). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';

@@ -8,7 +8,7 @@ import { bodyId, freeJson, jsonObjectOut, optionalText, timestampOut, uuid } fro
 import { sessionProjectSchema } from '../projects/schema.ts';
 import { templateSchema } from '../session-templates/schema.ts';
 
-/** Optional text in which nothing but blanks counts as absent. */
+/** Optional text; only blanks count as absent. */
 const blankIsAbsent = (text: string | null | undefined) => {
   const trimmed = text?.trim() ?? '';
   return trimmed === '' ? undefined : trimmed;
@@ -23,7 +23,7 @@ const refusedName = refusedField(
   `Name must hold 1 to ${limits.nameCharacters} characters and no control characters`,
 );
 
-/** The ids stand first: a request that lacks them reads their message whatever else is wrong. */
+/** The ids come first: missing ids are reported before any other fault. */
 export const createSessionSchema = z
   .object({
     ProjectId: bodyId(),

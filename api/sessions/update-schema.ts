@@ -9,7 +9,7 @@ import { sessionProjectSchema } from '../projects/schema.ts';
 import { templateSchema } from '../session-templates/schema.ts';
 import { sessionExample, sessionSchema } from './schema.ts';
 
-/** Null is no value, but for `simulation_name`, which it clears. */
+/** Null means "not given", except for `simulation_name`, which it clears. */
 export const updateSessionSchema = z
   .object({
     name: nameText().nullish(),

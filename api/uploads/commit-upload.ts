@@ -12,8 +12,8 @@ type Result = PublishResult | QueueResult;
 export type CommittedUpload = Exclude<Result, { readonly outcome: 'frozen' | 'node-missing' }>;
 
 /**
- * Does the transaction that makes something refer to a received object, and tells what it changed; the object goes when
- * the transaction fails or refuses.
+ * Runs the transaction that refers to a received object, and sends notifications of its changes; the object is removed
+ * when the transaction fails or refuses.
  * @throws Problem `sessionFrozen`, `nodeInstanceNotFound`; what `work` throws
  */
 export async function commitUpload(
@@ -48,7 +48,7 @@ export async function commitUpload(
   throw new Problem(result.outcome === 'frozen' ? 'sessionFrozen' : 'nodeInstanceNotFound');
 }
 
-/** It stands in the queue whatever happens here: the healer finds what nobody was told of. */
+/** A failure here does not remove it from the queue: the healer finds entries without a notification. */
 async function notifyQueue(
   services: Services,
   queued: { readonly projectId: number; readonly id: number },

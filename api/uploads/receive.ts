@@ -35,14 +35,14 @@ export interface ReceivedObject extends OutputHeaders {
   readonly etag: string;
 }
 
-/** What a request's headers say of the bytes that follow. */
+/** What a request's headers say about the bytes that follow. */
 export interface SaidOfBytes extends OutputHeaders {
   readonly contentType: string | null;
   readonly contentEncoding: 'gzip' | null;
   readonly sent: SentDigests;
 }
 
-/** @throws Problem for what is not as documented */
+/** @throws Problem for invalid headers */
 export function readSaidOfBytes(headers: HeaderValues): SaidOfBytes {
   const contentType = headers['content-type'];
   return {
@@ -54,7 +54,7 @@ export function readSaidOfBytes(headers: HeaderValues): SaidOfBytes {
 }
 
 export interface ReceiveOptions {
-  /** As what its bytes and its time are counted. */
+  /** The kind under which metrics count its bytes and time. */
   readonly kind: UploadKind;
   readonly dataSource: DataSourceRow;
   readonly said: SaidOfBytes;
@@ -66,7 +66,7 @@ export interface ReceiveOptions {
   readonly tooLarge?: ProblemKey;
   /** Aborted when the caller hangs up. */
   readonly signal: AbortSignal;
-  /** Called for each chunk that came. */
+  /** Called for each received chunk. */
   readonly onBytes?: (count: number) => void;
 }
 
@@ -110,7 +110,7 @@ export async function receiveObject(
     ...said,
     objectKey,
     dataSourceId: dataSource.id,
-    // Nothing cannot be unpacked.
+    // An empty body cannot be decoded.
     contentEncoding: stored.sizeBytes === 0 ? null : contentEncoding,
     sizeBytes: stored.sizeBytes,
     sha256: stored.sha256,
@@ -132,13 +132,13 @@ function asRefusal(error: unknown, tooLarge: ProblemKey, signal: AbortSignal): u
   if (error instanceof StagingFull) return stagingProblem(error);
   if (error instanceof SourceBroken || signal.aborted) {
     const cause = (error as Error).cause;
-    // Too slow, and told so already; or gone, so that nobody reads this.
+    // The caller was too slow and has its answer already, or hung up and reads none.
     return cause instanceof Problem ? cause : new Problem('malformedRequest', { cause: error });
   }
   return error;
 }
 
-/** Nothing has failed: this process has more under way than it may keep, and the caller is to come again. */
+/** No failure: this process has more staged bytes than it may hold, and the caller should retry. */
 export function stagingProblem(cause: StagingFull): Problem {
   const headers = { 'retry-after': String(limits.stagingRetryAfterSeconds) };
   return new Problem('unavailable', { headers, cause });

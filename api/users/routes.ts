@@ -43,7 +43,7 @@ const list = defineRoute({
   access: access.admin,
   responses: { 200: { description: 'The users.', schema: z.array(platformUserSchema) } },
   async handler({ services, principal, requestId }) {
-    // Everybody who may own something has an id here, also those whom the platform has not met before.
+    // Every possible owner gets an id here, also users whom the platform has not seen before.
     const people = new Map<string, Person>();
     for await (const page of services.auth.allPeople(principal.bearer, requestId)) {
       for (const person of page) people.set(person.userId.toLowerCase(), person);

@@ -1,4 +1,4 @@
-/** Where operators look at workflows: the console links each session to its own. */
+/** The address of the workflow UI for operators: the console links each session to its workflow. */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { defineRoute } from '../route.ts';

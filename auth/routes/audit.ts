@@ -1,4 +1,4 @@
-/** What happened to tokens and accounts. */
+/** The audit of tokens and accounts. */
 import { access } from '../../domain/access/access.ts';
 import { auditPageSchema, auditQuerySchema, presentAuditPage } from '../../http/audit-schema.ts';
 import { listAudit } from '../audit.ts';

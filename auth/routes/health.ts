@@ -1,4 +1,4 @@
-/** Liveness of this service, for whoever runs it alone. */
+/** Liveness of this service, for operators who run it separately. */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';

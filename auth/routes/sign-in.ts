@@ -35,7 +35,7 @@ const signedInSchema = z
     },
   });
 
-/** Tokens must not stay in any cache on the way. */
+/** No cache on the way may store tokens. */
 const neverStored = { 'cache-control': 'no-store' };
 
 const tokenRoute = defineRoute({

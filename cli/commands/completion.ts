@@ -30,7 +30,7 @@ function wordsByPath(command: Command, path = 'sdp', inherited: readonly string[
   return found;
 }
 
-/** The path is what was typed, as far as it names commands. */
+/** The path is the typed words that name commands. */
 const bash = (cases: readonly string[]) => `# Completion of sdp for bash: source <(sdp completion bash)
 _sdp_words() {
   case "$1" in

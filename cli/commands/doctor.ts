@@ -1,4 +1,4 @@
-/** `sdp doctor`: looks at each part in turn, says what is wrong with it and what to do. */
+/** `sdp doctor`: checks each part in turn, reports what is wrong and what to do. */
 import type { Bearer } from '../../client/api-client.ts';
 import { ApiError } from '../../client/errors.ts';
 import { type AddCommand, examples } from '../cli.ts';
@@ -10,7 +10,7 @@ import { ownVersion } from '../own-version.ts';
 import { PlatformClient } from '../platform-client.ts';
 
 const patienceMs = 5_000;
-/** Beyond this, times that devices and runners send look wrong. */
+/** With a larger difference, times from devices and runners look wrong. */
 const clockToleranceMs = 5_000;
 /** The version of the interface that this command line was written for. */
 const spokenVersion = '2';
@@ -141,7 +141,7 @@ async function version(address: string): Promise<Finding> {
   );
 }
 
-/** A `Date` header tells whole seconds: its middle, against the middle of the call. */
+/** A `Date` header has whole seconds: compares the middle of that second with the middle of the call. */
 function clock({ headers, startedAtMs, tookMs }: Probed): Finding {
   const server = Date.parse(headers.get('date') ?? '') + 500;
   if (Number.isNaN(server)) return { part: 'clock', state: 'skipped', finding: 'no Date', advice: '' };
@@ -179,7 +179,7 @@ async function whoIs(address: string, bearer: Bearer): Promise<string> {
   return `${person.username} (${person.role})${person.isOfflineToken ? ', by an offline token' : ''}`;
 }
 
-/** The address of Temporal's UI is known where `npm start` runs the platform. */
+/** The address of Temporal's UI is known when `npm start` runs the platform. */
 async function temporal({ address }: Place): Promise<Finding> {
   const part = 'Temporal UI';
   const local = await findPlatform(undefined).catch(() => undefined);

@@ -1,4 +1,4 @@
-/** `sdp login` and `sdp logout`: a sign-in that the next commands go on with. */
+/** `sdp login` and `sdp logout`: a sign-in that later commands use. */
 import { ApiError } from '../../client/errors.ts';
 import { type AddCommand, examples } from '../cli.ts';
 import { bearerFor, placeOf, signedInOf } from '../connection.ts';
@@ -63,7 +63,7 @@ async function askUsername(): Promise<string> {
   return ask('Username: ');
 }
 
-/** A token that has ended already is as good as ended now. */
+/** A token that has already ended counts as ended. */
 async function end(address: string): Promise<void> {
   const bearer = await bearerFor(address, { ignoreEnvironment: true }).catch(() => undefined);
   if (bearer === undefined) return;

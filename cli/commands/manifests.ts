@@ -1,4 +1,4 @@
-/** `sdp manifests`: what runners of one's own register (contract: Runner administration). */
+/** `sdp manifests`: registration of your own runners (contract: Runner administration). */
 import { type AddCommand, examples, readDocument } from '../cli.ts';
 
 type ManifestRoute = 'POST /api/v2/admin/runner-manifests' | 'POST /api/v2/runner/manifests/validate';

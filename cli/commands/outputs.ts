@@ -1,4 +1,4 @@
-/** `sdp outputs` and `sdp reports`: what came of it. */
+/** `sdp outputs` and `sdp reports`: the results. */
 import { Option } from 'commander';
 import type { Query } from '../../client/api-client.ts';
 import { ApiError } from '../../client/errors.ts';
@@ -21,7 +21,7 @@ export const addOutputs: AddCommand = (program, cli) => {
         .call('GET /api/v2/node-instance/{nodeInstanceId}/outputs', { params })
         .catch(async (error) => {
           if (!(error instanceof ApiError) || error.status !== 404) throw error;
-          // The route answers alike where there is no node. What cannot be told stays as it was answered.
+          // The route gives the same answer when there is no such node. If this check fails, that answer stays.
           await platform
             .call('GET /api/v2/node-instance/{nodeInstanceId}/explain', { params })
             .catch((other) => {

@@ -56,7 +56,7 @@ const runTable = (runs: readonly NodeRun[]) =>
     DETAILS: ({ statusDetails }) => statusDetails,
   });
 
-/** One after the other: a refusal tells which of them it is, and stops the rest. */
+/** One after the other: a refusal names its run and stops the rest. */
 async function forEach(cli: Cli, ids: readonly string[], action: 'retry' | 'cancel'): Promise<void> {
   const platform = await cli.connect();
   const done: NodeRun[] = [];

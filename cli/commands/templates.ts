@@ -33,7 +33,7 @@ export const addTemplates: AddCommand = (program, cli) => {
     });
 };
 
-/** The document goes as it stands, so that the platform sees whatever is wrong with it. */
+/** The document is sent unchanged, so that the platform reports all of its faults. */
 function prepare(document: string, file: string, updateIfExists: boolean): string {
   if (!updateIfExists) return document;
   let parsed: unknown;

@@ -1,4 +1,4 @@
-/** `sdp upload`: files into a node, several at once, each with a bar of its own. */
+/** `sdp upload`: files into a node, several at once, each with its own bar. */
 import { stat } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
 import { type AddCommand, examples, wholeNumber } from '../cli.ts';
@@ -91,7 +91,7 @@ async function mustBeFile(file: string): Promise<void> {
   if (found?.isFile() !== true) throw new Error(`There is no file ${file}.`);
 }
 
-/** The node instance that is meant: by its id, by its name in the session, or as the session's only input node. */
+/** Finds the node instance by its id, by its name in the session, or as the session's only input node. */
 async function findNode(platform: PlatformClient, target: string, name: string | undefined): Promise<number> {
   if (/^[1-9]\d{0,15}$/.test(target)) return Number(target);
   if (!/^[0-9a-f-]{36}$/i.test(target)) {
@@ -115,7 +115,7 @@ function jsonObject(value: string): string {
     const parsed: unknown = JSON.parse(value);
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return value;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new InvalidArgumentError('It must be a JSON object.');
 }

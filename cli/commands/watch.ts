@@ -30,11 +30,11 @@ export const addWatch: AddCommand = (sessions, cli) => {
     });
 };
 
-/** What is known of the session; tells what is new in each event. */
+/** The known state of the session; reports what is new in each event. */
 class Watched {
   private readonly cli: Cli;
   private readonly nodes = new Map<number, { readonly name: string; readonly state: string }>();
-  /** What was told of each node, output and attempt: after a break it may come again. */
+  /** The last report on each node, output and attempt: after a lost connection events may come again. */
   private readonly reported = new Map<string, string>();
   private isComplete = false;
 
@@ -42,7 +42,7 @@ class Watched {
     this.cli = cli;
   }
 
-  /** Undefined before all nodes are known, and while they go on. */
+  /** Undefined before all nodes are known, and while they are running. */
   get outcome(): 'succeeded' | 'failed' | undefined {
     const states = [...this.nodes.values()].map(({ state }) => state);
     if (!this.isComplete || states.length === 0) return undefined;
@@ -62,7 +62,7 @@ class Watched {
     console.log(this.cli.isJson ? text : `${new Date().toISOString().slice(11, 19)}Z  ${text}`);
   }
 
-  /** What the event is about, and a line that tells of it. */
+  /** The subject of the event, and the line to print. */
   private describe({ kind, data }: SessionEvent): [string, string] {
     if (kind === 'node') {
       const details = data.statusDetails ? ` (${data.statusDetails})` : '';

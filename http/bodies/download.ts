@@ -41,7 +41,7 @@ export type DownloadReply =
 
 const header = (description: string, example: string) => z.string().optional().meta({ description, example });
 
-/** Headers that a route which serves bytes goes by, for the reference; `serveBytes` reads them itself. */
+/** Request headers of a route that serves bytes, for the reference; `serveBytes` reads them itself. */
 export const downloadHeaders = z.object({
   range: header('One range of bytes. Several, or what is no range, get all bytes.', 'bytes=0-1023'),
   'if-range': header('The range only when the bytes still have this tag, else all bytes.', '"2a584f50"'),
@@ -75,9 +75,9 @@ export const downloadResponses = {
 } as const;
 
 /**
- * The reply for stored bytes. Gzip goes out as it is to callers that accept it (ranges count in the stored bytes);
- * for others it is decoded, without ranges. Several ranges or a malformed one: all bytes. Throws
- * `rangeNotSatisfiable` with `Content-Range` when the one range lies outside. For HEAD nothing is opened.
+ * The reply for stored bytes. Gzip is sent unchanged to callers that accept it (ranges count in the stored bytes); for
+ * others it is decoded, without ranges. Several ranges or a malformed one: all bytes. Throws `rangeNotSatisfiable` with
+ * `Content-Range` when the single range is outside. For HEAD nothing is opened.
  */
 export function serveBytes(download: Download): DownloadReply {
   const { requestHeaders, sizeBytes } = download;
@@ -124,7 +124,7 @@ function wantedRange(
   const [, first = '', last = ''] = bounds ?? [];
   if (bounds === null || (first === '' && last === '')) return null;
   if (first !== '' && last !== '' && Number(first) > Number(last)) return null;
-  // A suffix that is longer than the whole means the whole (RFC 9110, 14.1.2); the parser refuses it.
+  // A suffix longer than the whole means the whole (RFC 9110, 14.1.2); the parser refuses it.
   if (first === '' && Number(last) > sizeBytes)
     return sizeBytes === 0 ? null : { start: 0, end: sizeBytes - 1 };
   const result = parseRange(sizeBytes, header.toLowerCase());
@@ -157,7 +157,7 @@ function encodeName(name: string): string {
   );
 }
 
-/** Without the header a caller gets plain bytes: many say nothing and decode nothing. */
+/** Without the header a caller gets plain bytes: many clients do not send it and do not decode. */
 export function acceptsGzip(header: string | undefined): boolean {
   let any = false;
   for (const part of (header ?? '').toLowerCase().split(',')) {

@@ -1,6 +1,6 @@
 /**
- * JSON bodies (decisions 2), read by koa-body for the routes that take one. It hands over the text, which is parsed
- * strictly here: its own parser takes the last of two equal keys. Routes that take bytes never come here.
+ * JSON bodies (decisions 2), read by koa-body for the routes that accept one. It returns the text, which is parsed
+ * strictly here: its own parser accepts duplicate keys and uses the last. Routes that accept bytes do not use this.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type Koa from 'koa';
@@ -13,7 +13,7 @@ import { refusedInput } from '../errors.ts';
 import { withPascalNames } from '../names.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
-/** Byte for byte: any other encoding would replace what is no UTF-8, where it is to be refused. */
+/** Byte for byte: any other encoding would replace invalid UTF-8, which must be refused. */
 const readText = koaBody({
   json: false,
   urlencoded: false,
@@ -23,8 +23,9 @@ const readText = koaBody({
 });
 
 /**
- * Reads, parses and validates the body. Refuses with 400 what is malformed, too deep, has duplicate keys or is not as the
- * schema says; with 408 what is too slow, with 413 what is too large, and with 415 what is compressed or not UTF-8.
+ * Reads, parses and validates the body. Refuses a body that is malformed, too deep, has duplicate keys or does not
+ * match the schema with 400; a slow one with 408, a large one with 413, and one that is compressed or not UTF-8 with
+ * 415.
  */
 export const jsonBody: RouteMiddleware = ({ body: schema, bodyNames, refusals }) => {
   if (schema === undefined) return undefined;
@@ -46,7 +47,7 @@ async function readBody(context: Context): Promise<Buffer> {
   refuseByHeaders(context.req.headers);
   context.state.upload.open();
   try {
-    // Whatever the caller calls it: these routes take nothing but JSON.
+    // Whatever Content-Type the caller sent: these routes accept only JSON.
     context.is = () => 'text';
     await readText(context as Koa.Context, async () => undefined);
   } catch (cause) {
@@ -57,7 +58,7 @@ async function readBody(context: Context): Promise<Buffer> {
   return Buffer.from(context.request.body as string, 'latin1');
 }
 
-/** Before a caller who waits for `100 Continue` sends it. */
+/** Runs before a caller that waits for `100 Continue` sends the body. */
 function refuseByHeaders(headers: IncomingHttpHeaders): void {
   const encoding = headers['content-encoding']?.trim().toLowerCase();
   if (encoding !== undefined && encoding !== '' && encoding !== 'identity')

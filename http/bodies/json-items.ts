@@ -1,12 +1,12 @@
-/** A JSON array of any length, made piece by piece as its reader takes it. */
+/** A JSON array of any length, made piece by piece as it is read. */
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 
 const pieceCharacters = 16 * 1024;
 
 /**
- * @param pages what the array holds, asked for page by page when the reader wants more
- * @param prepare called for each item; what it returns is written, what it throws breaks the stream
+ * @param pages the items of the array, read page by page when the reader wants more
+ * @param prepare called for each item; its result is written, an error breaks the stream
  */
 export function jsonItems(
   pages: AsyncIterable<readonly unknown[]>,
@@ -28,7 +28,7 @@ async function* pieces(
       if (text.length < pieceCharacters) continue;
       yield text;
       text = '';
-      // However fast the reader is, others have their turn.
+      // Even a fast reader must let other work run.
       await setImmediate();
     }
   }

@@ -16,7 +16,7 @@ export type Snake<Value> = Value extends readonly (infer Item)[]
 
 const snakeKey = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** The schema with the keys of all its objects in snake_case. Component names and examples are left behind. */
+/** The schema with the keys of all its objects in snake_case. Component names and examples are dropped. */
 export function snakeSchema<Schema extends z.ZodType>(
   schema: Schema,
 ): z.ZodType<Snake<z.output<Schema>>, Snake<z.input<Schema>>> {
@@ -39,7 +39,7 @@ function described(derived: z.ZodType, from: z.ZodType): z.ZodType {
   return description === undefined ? derived : derived.meta({ description });
 }
 
-/** What `schema` (camelCase) declares of `value`, with keys in snake_case. */
+/** The fields of `value` that `schema` (camelCase) declares, with keys in snake_case. */
 export function snakeValue<Schema extends z.ZodType>(
   schema: Schema,
   value: z.input<Schema>,

@@ -1,14 +1,14 @@
-/** The rest of a request's body after the reply is out. */
+/** The rest of a request's body after the reply was sent. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { limits } from '../../domain/limits.ts';
 
 const graceSeconds = 10;
 
 /**
- * A reply may go out before the request's body is in: a refused upload, or one whose bytes are known. The rest is read
- * and dropped, which keeps the connection. After a refusal that lasts for a moment. After a success it lasts as long as
- * the bytes come as an upload's have to: most clients send all of a body that is not refused, and a cut connection would
- * make them send it once more.
+ * A reply may be sent before the request's body has arrived: a refused upload, or one whose bytes are known. The rest
+ * is read and dropped, so that the connection stays open. After a refusal this lasts a moment. After a success it lasts
+ * while the bytes arrive at an upload's minimum speed: most clients send the whole body, and a cut connection would
+ * make them send it again.
  */
 export function limitUnreadBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete) return;

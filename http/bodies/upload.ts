@@ -1,4 +1,4 @@
-/** The bytes of a request, handed out only when a handler wants them, and cut when they hardly come (decisions 8). */
+/** The bytes of a request: read only when a handler opens them, and cut when they arrive too slowly (decisions 8). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
@@ -12,7 +12,7 @@ const slowUpload: SlowLimits = {
 
 const expectsContinue = new WeakSet<IncomingMessage>();
 
-/** Remembers that this caller waits for `100 Continue`, which is sent only when the body is opened. */
+/** Marks that this caller waits for `100 Continue`, which is sent only when the body is opened. */
 export function rememberContinue(request: IncomingMessage): void {
   expectsContinue.add(request);
 }
@@ -40,7 +40,7 @@ export function openBody(
   const timer = setInterval(
     () => {
       if (request.complete || request.destroyed) clearInterval(timer);
-      // Bytes lie unread: whoever is slow, it is not the caller.
+      // Bytes are waiting to be read, so the caller is not the slow side.
       else if (request.readableLength > 0) restart();
       else if (performance.now() - windowStart >= slow.windowSeconds * 1000) {
         if (request.socket.bytesRead - bytesAtStart >= smallestBytes) restart();

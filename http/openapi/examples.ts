@@ -1,10 +1,10 @@
 /**
- * Examples of bodies and parameters, made of what stands beside the schemas (`.meta({ example })`): an object's example
- * needs to name only what its parts do not show themselves. Nobody writes one down a second time.
+ * Examples of bodies and parameters, made from the schemas (`.meta({ example })`): an object's example needs only the
+ * fields whose own schemas have none. No example is written twice.
  */
 import { z } from 'zod';
 
-/** A value that the schema takes, as it goes over the wire; undefined where some part of it has no example. */
+/** A value that the schema accepts, in its wire form; undefined when a part of it has no example. */
 export function exampleOf(schema: z.core.$ZodType): unknown {
   const object = objectOf(schema);
   const own = exampleBeside(schema) ?? (object && exampleBeside(object));
@@ -14,7 +14,7 @@ export function exampleOf(schema: z.core.$ZodType): unknown {
 
 const exampleBeside = (schema: z.core.$ZodType): unknown => z.globalRegistry.get(schema)?.example;
 
-/** The object behind a schema, where its parts can be looked at. */
+/** The object schema inside a schema, if its fields can be inspected. */
 function objectOf(schema: z.core.$ZodType): z.core.$ZodObject | null {
   if (schema instanceof z.ZodObject) return schema;
   if (schema instanceof z.ZodPipe) return objectOf(schema.def.in);
@@ -45,7 +45,7 @@ function exampleByKind(schema: z.core.$ZodType): unknown {
     return exampleOf(innerType instanceof z.ZodNullable ? innerType.def.innerType : innerType);
   }
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
-    // What stands for a parameter of a number is text; its metadata say the number.
+    // A number parameter arrives as text; its metadata describe the number.
     const initial =
       z.globalRegistry.get(schema)?.default ?? z.globalRegistry.get(schema.def.innerType)?.default;
     return exampleOf(schema.def.innerType) ?? initial ?? schema.def.defaultValue;

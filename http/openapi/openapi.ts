@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of a list of routes: derived from the very schemas that validate, kept by nobody. */
+/** The OpenAPI 3.1 document of a list of routes: derived from the schemas that validate, so it needs no maintenance. */
 import { z } from 'zod';
 import {
   createDocument,
@@ -24,7 +24,7 @@ export type OpenApiDocument = ReturnType<typeof createDocument>;
 
 /**
  * Describes every route that is not hidden, once, under the path that the contract lists; `x-also-at` holds its other
- * paths. Earlier forms of a path stand beside it, marked as deprecated.
+ * paths. Earlier forms of a path are listed too, marked as deprecated.
  */
 export function openApiDocument(routes: readonly Route[], info: DocumentInfo): OpenApiDocument {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
@@ -55,7 +55,7 @@ export function openApiDocument(routes: readonly Route[], info: DocumentInfo): O
   return document;
 }
 
-/** Schemas that no body has as a whole, by their ids. */
+/** Schemas of pieces that are never a whole body, by their ids. */
 function piecesOf(routes: readonly Route[]): Record<string, z.ZodType> {
   const pieces = routes.flatMap(({ responses }) =>
     Object.values(responses).flatMap((spec) => spec.pieces ?? []),
@@ -66,8 +66,8 @@ function piecesOf(routes: readonly Route[]): Record<string, z.ZodType> {
 const plainPath = (path: string) => path.replaceAll('+}', '}');
 
 /**
- * What zod knows and readers need not: integers in paths and queries arrive as text, integers fit in a double, and
- * our replies may gain fields within a version.
+ * Removes details of zod that readers do not need: integers in paths and queries arrive as text, integers fit in a
+ * double, and our replies may gain fields within a version.
  */
 function tidy(schema: Record<string, unknown>, zodSchema: z.core.$ZodType): void {
   if ('example' in schema) {
@@ -163,10 +163,10 @@ const someBytes = {
 
 function requestBody(route: Route): NonNullable<ZodOpenApiOperationObject['requestBody']> | null {
   if (route.body === undefined) return null;
-  // Generators of clients know no `*/*`; what is sent as octets may have any type.
+  // Client generators do not support `*/*`; octets may have any type.
   if (route.body === 'stream')
     return { required: true, content: { 'application/octet-stream': someBytes, '*/*': someBytes } };
-  // A document that its own checks read must be there: none is a fault for them.
+  // A document that the handler checks itself is required: its absence is a fault.
   const isOptional = !(route.body instanceof z.ZodUnknown) && route.body.safeParse(undefined).success;
   return { required: !isOptional, content: { 'application/json': jsonContent(route.body) } };
 }
@@ -199,7 +199,7 @@ function response(spec: ResponseSpec): ZodOpenApiResponseObject {
   };
 }
 
-/** Gives the parameters of a route their examples, and headers the spelling that people know. */
+/** Gives the parameters of a route their examples, and headers their usual spelling. */
 function finishParameters(document: OpenApiDocument, route: Route): void {
   const parts = new Map(
     Object.entries({ path: route.params, query: route.query, header: route.headers }).map(
@@ -216,7 +216,7 @@ function finishParameters(document: OpenApiDocument, route: Route): void {
     const example = exampleOf(part);
     if (example !== undefined) parameter.example = example;
     if (parameter.in === 'header') parameter.name = headerName(parameter.name);
-    // Readers of the document look for it at one place.
+    // Readers of the document expect it in one place.
     delete (parameter.schema as { examples?: unknown } | undefined)?.examples;
   }
 }

@@ -1,9 +1,9 @@
-/** The caller's network address, seen through as many proxies as the operator trusts: whom a rate limit counts. */
+/** The caller's network address, seen through as many proxies as the operator trusts: the key of rate limits. */
 import { isIP } from 'node:net';
 
 /**
- * The address that counts. Each trusted proxy appends the peer it saw to X-Forwarded-For, so with `trustedProxies`
- * of them the caller stands that many places from the right; what callers put before it is not believed.
+ * The address that counts. Each trusted proxy appends the peer it saw to X-Forwarded-For, so with `trustedProxies` of
+ * them the caller is that many places from the right; entries before it come from callers and are not trusted.
  */
 export function clientAddress(
   remoteAddress: string,
@@ -14,8 +14,8 @@ export function clientAddress(
 }
 
 /**
- * The network that an audit keeps: coarse enough to be nobody's address, fine enough to tell a site or a provider. /24 of
- * IPv4, /48 of IPv6; null for what is no address.
+ * The network that an audit stores: too coarse to identify a person, fine enough to identify a site or a provider. /24
+ * of IPv4, /48 of IPv6; null for an invalid address.
  */
 export function clientNetwork(
   remoteAddress: string,
@@ -38,7 +38,7 @@ function addressAt(remoteAddress: string, forwardedFor: string | undefined, trus
 
 const plain = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
 
-/** IPv4 as it is; of IPv6 the /64 that one customer holds. */
+/** IPv4 as it is; of IPv6 the /64, which belongs to one customer. */
 function networkOf(address: string): string {
   const text = plain(address);
   if (!text.includes(':')) return text;

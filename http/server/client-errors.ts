@@ -1,4 +1,4 @@
-/** Requests that Node itself refuses before there is a request: they get the common error body too. */
+/** Requests that Node itself refuses before the app sees them: they get the common error body too. */
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
@@ -17,7 +17,7 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex):
   else answerRaw(socket, keys[error.code ?? ''] ?? 'malformedRequest');
 }
 
-/** Writes one whole error response to a socket that has no response object, and closes it. */
+/** Writes a complete error response to a socket without a response object, and closes it. */
 export function answerRaw(
   socket: Duplex,
   key: ProblemKey,

@@ -1,13 +1,13 @@
 /**
- * The end of a listening server that costs nobody a request, whoever stands in front of it.
+ * Stops a listening server without losing a request, with any load balancer in front of it.
  *
  * serving -> leaving -> closing -> closed
  *
- * leaving: everything is answered as before, but by replies that close their connection, and readiness says no; so
- *   whoever balances between servers sends nothing more before the port is closed, when a connection that is on its way
- *   would be refused after it was taken.
- * closing: no new connections; what waits is answered, what is under way may end. A connection that is open and quiet
- *   may be met by a request at the very moment in which it is closed, so it stays for longer than a balancer keeps one.
+ * leaving: requests are answered as before, but replies close their connection and readiness fails; so a load balancer
+ *   stops sending before the port is closed. Closing the port would reset connections that the kernel had already
+ *   accepted.
+ * closing: no new connections; waiting calls are answered, open ones may finish. A request may arrive on an idle
+ *   connection just as it is closed, so it stays open longer than a balancer keeps one.
  */
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
@@ -15,13 +15,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { limits } from '../../domain/limits.ts';
 
 export interface StopPlan {
-  /** Made aborted when the server begins to leave. */
+  /** Aborted by the server when it begins to leave. */
   readonly leaving: AbortController;
-  /** How long it leaves; 0 where nobody balances. */
+  /** How long it leaves; 0 without a load balancer. */
   readonly leaveSeconds: number;
-  /** Made aborted when it begins to close. */
+  /** Aborted by the server when it begins to close. */
   readonly shutdown: AbortController;
-  /** How long requests under way may go on, from then on. */
+  /** How long open requests may continue from then on. */
   readonly graceSeconds: number;
 }
 
@@ -36,7 +36,7 @@ export async function stopGracefully(server: Server, plan: StopPlan): Promise<vo
     const linger = setTimeout(() => {
       sweep = setInterval(() => server.closeIdleConnections(), 100);
     }, lingerSeconds * 1000);
-    // Not the HTTP server's own way to close, which cuts quiet connections at once.
+    // Not the HTTP server's own `close`, which cuts idle connections at once.
     NetServer.prototype.close.call(server, () => {
       clearTimeout(cut);
       clearTimeout(linger);

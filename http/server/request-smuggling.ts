@@ -1,12 +1,12 @@
-/** Whether a request is one that everybody between the caller and us reads alike. */
+/** Checks that every proxy between the caller and us reads a request the same way. */
 import type { IncomingMessage } from 'node:http';
 import type { ProblemKey } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 
 /**
- * What stands in front of us and we must mean the same host, and the same end of the body: one Host (HTTP/1.0 may name
- * none), and as transfer coding `chunked` alone, which HTTP/1.0 does not know. Null when nothing is wrong; Node itself
- * has refused what is no HTTP at all.
+ * A proxy in front of us and we must agree on the host and the end of the body: one Host (HTTP/1.0 may have none), and
+ * `chunked` as the only transfer coding, which HTTP/1.0 does not know. Null when nothing is wrong; Node itself has
+ * refused invalid HTTP.
  */
 export function faultOf({ rawHeaders, httpVersion, headers }: IncomingMessage): ProblemKey | null {
   if (rawHeaders.length / 2 > limits.headerFields) return 'headersTooLarge';

@@ -19,8 +19,8 @@ export type RunningServer = {
   /** `http://127.0.0.1:<port>` for a server on every interface. */
   readonly url: string;
   /**
-   * Leaves, stops taking connections, tells `shutdown` listeners to answer what waits, lets requests in flight finish
-   * for `graceSeconds`, then cuts. Resolves when every connection is closed. Safe to call twice.
+   * Leaves, stops accepting connections, notifies `shutdown` listeners to answer waiting calls, lets open requests
+   * finish for `graceSeconds`, then cuts them. Resolves when every connection is closed. Safe to call twice.
    */
   stop(graceSeconds?: number): Promise<void>;
 };
@@ -30,9 +30,9 @@ export type ListenOptions = {
   readonly port: number;
   /** Absent: every interface. */
   readonly host?: string;
-  /** Made aborted when `stop` closes the port. */
+  /** Aborted when `stop` closes the port. */
   readonly shutdown: AbortController;
-  /** Made aborted when `stop` begins, `leaveSeconds` (default 0) earlier: see graceful-stop.ts. */
+  /** Aborted when `stop` begins, `leaveSeconds` (default 0) earlier: see graceful-stop.ts. */
   readonly leaving?: AbortController;
   readonly leaveSeconds?: number;
 };
@@ -46,7 +46,7 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     // A total time would cut slow uploads; upload.ts watches their speed instead.
     requestTimeout: 0,
     connectionsCheckingInterval: 5000,
-    // The app answers for a missing Host itself, with the common body.
+    // The app itself refuses a missing Host, with the common body.
     requireHostHeader: false,
   });
   server.maxConnections = limits.connections;
@@ -60,7 +60,7 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
   });
   server.on('checkExpectation', admitted);
   server.on('clientError', answerClientError);
-  // An accept may fail long after the server listens (no descriptor is left): the caller tries again.
+  // An accept may fail later (no descriptor is left): the caller tries again.
   server.on('error', () => undefined);
   server.on('connect', (_request, socket) => answerRaw(socket, 'methodNotAllowed', { allow: '' }));
   await new Promise<void>((resolve, reject) => {
@@ -89,12 +89,12 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
 }
 
 const underWay = new WeakMap<Socket, number>();
-/** Whatever still comes there may be the rest of a body as somebody else reads it. */
+/** Further bytes on these sockets may be the rest of a body as a proxy reads it. */
 const faulty = new WeakSet<Socket>();
 
 /**
- * Node begins every request that it has read, also those that were sent before the answer to the first: one connection
- * could have thousands worked on at once. Nobody who means well sends so many ahead; the connection is cut.
+ * Node starts every request that it has read, also pipelined ones: one connection could start thousands at once. No
+ * well-behaved client pipelines so many; the connection is cut.
  */
 function isAdmitted(request: IncomingMessage, response: ServerResponse): boolean {
   const { socket } = request;

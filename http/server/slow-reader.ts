@@ -1,4 +1,4 @@
-/** Callers who ask for bytes and do not take them: they are cut, so that what serves them is free for others. */
+/** Cuts callers that request bytes and do not read them, to free their resources for others. */
 import type { ServerResponse } from 'node:http';
 import { limits } from '../../domain/limits.ts';
 
@@ -10,9 +10,9 @@ const slowReader: ReaderLimits = {
 };
 
 /**
- * Watches how a reply is taken, until it is out. Time counts only while bytes lie ready for the caller: waiting claims
- * and event streams may be silent for as long as they like. What lies ready at the beginning of a window is to be
- * taken at `bytesPerSecond`, but never sooner than after `seconds`; else the connection is destroyed.
+ * Watches how fast a reply is read, until it was sent. Time counts only while bytes are ready for the caller: waiting
+ * claims and event streams may be silent for any time. The bytes that are ready when a window begins must be read at
+ * `bytesPerSecond`, but the limit is never below `seconds`; else the connection is destroyed.
  */
 export function watchReader(response: ServerResponse, slow: ReaderLimits = slowReader): void {
   let takenBefore = -1;
@@ -20,7 +20,7 @@ export function watchReader(response: ServerResponse, slow: ReaderLimits = slowR
   const timer = setInterval(
     () => {
       const { socket } = response;
-      // Behind another reply on the same connection, or nothing lies ready.
+      // Behind another reply on the same connection, or nothing is ready.
       if (socket === null || response.writableLength === 0) {
         takenBefore = -1;
         return;

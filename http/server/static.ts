@@ -1,4 +1,6 @@
-/** The built web console: its files for ever cacheable, its page for every address that only a browser asks for. */
+/**
+ * The built web console: its files are cacheable for ever, its page answers every address that only a browser requests.
+ */
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
@@ -25,7 +27,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.map': 'application/json; charset=utf-8',
 };
 
-/** What is text gets shorter by two thirds. */
+/** Compression shortens text by two thirds. */
 const compressible = new Set(['.html', '.js', '.css', '.json', '.svg', '.txt', '.map']);
 const largestCompressedBytes = 4 * 1024 * 1024;
 
@@ -33,8 +35,8 @@ const largestCompressedBytes = 4 * 1024 * 1024;
 const filePath = /^(?:\/[\w-][\w.-]*)+$/;
 
 /**
- * Files below `folder`, for GET and HEAD of paths that no route answers. What is no file is the console's page when
- * a browser navigates there (`Accept: text/html`), except below /api; else null.
+ * Files below `folder`, for GET and HEAD of paths without a route. A path without a file gets the console's page when a
+ * browser navigates there (`Accept: text/html`), except below /api; else null.
  */
 export function staticFiles(folder: URL): Fallback {
   const compressed = new CompressedFiles();
@@ -52,7 +54,7 @@ function wantsPage(request: IncomingMessage): boolean {
   return (request.headers.accept ?? '').toLowerCase().includes('text/html');
 }
 
-/** Files as gzip, each made once and kept: a built console has few of them. */
+/** Files as gzip, each compressed once and cached: a built console has few of them. */
 class CompressedFiles {
   readonly #files = new Map<string, { readonly etag: string; readonly bytes: Promise<Buffer> }>();
 
@@ -61,7 +63,7 @@ class CompressedFiles {
     if (kept?.etag === etag) return kept.bytes;
     const bytes = readFile(name).then((plain) => compress(plain, { level: constants.Z_BEST_COMPRESSION }));
     this.#files.set(name, { etag, bytes });
-    // A file that could not be read is read again the next time.
+    // A file that could not be read is tried again next time.
     bytes.catch(() => this.#files.delete(name));
     return bytes;
   }
@@ -100,7 +102,7 @@ async function fileReply(
   return {
     status: 200,
     headers: { ...headers, 'content-length': String(info.size) },
-    // No more than was said, should the file grow meanwhile.
+    // No more than the declared length, should the file grow meanwhile.
     stream: info.size === 0 ? new Uint8Array() : () => createReadStream(name, { end: info.size - 1 }),
   };
 }

@@ -4,7 +4,7 @@ import type { ArmedFault, FaultRule } from './server/faults.ts';
 import { type Call, endingRoutes, type Journal, outputRoutes, type RouteId } from './server/journal.ts';
 import type { Claim, Node, Output, Run } from './server/model.ts';
 
-/** What work needs of the stage that it is played on. */
+/** The parts of the stage that a job needs. */
 export interface JobStage {
   readonly under: { readonly patienceMs: number };
   readonly baseline:
@@ -19,7 +19,7 @@ export interface JobStage {
   until(check: () => boolean, limitMs?: number): Promise<boolean>;
 }
 
-/** Work that was offered, and what the runner makes of it. */
+/** Offered work, and the runner's results. */
 export class Job {
   readonly node: Node;
   readonly #stage: JobStage;
@@ -51,7 +51,7 @@ export class Job {
       .sort((a, b) => (a.publishedAs ?? 0) - (b.publishedAs ?? 0));
   }
 
-  /** SHA-256 of what it published, in an order that does not tell which write was first. */
+  /** SHA-256 of the published outputs, in an order independent of the order of writes. */
   get digests(): string[] {
     return this.published.map(({ sha256 }) => sha256).sort();
   }
@@ -72,7 +72,7 @@ export class Job {
   readonly onOutput = (call: Call): boolean => this.has(call) && outputRoutes.includes(call.route);
   readonly onEnd = (call: Call): boolean => this.has(call) && endingRoutes.includes(call.route);
 
-  /** Waits until the runner has claimed it and heard so; ends the scenario when it does not. */
+  /** Waits until the runner has claimed it and received the answer; ends the scenario when it does not. */
   async claimed(rule: 'never-claimed' | 'stopped-claiming' = 'never-claimed'): Promise<void> {
     const stage = this.#stage;
     const isClaimed = () => this.claims.some(({ taskId }) => wasNotified(stage, taskId));
@@ -102,7 +102,7 @@ export class Job {
     }
   }
 
-  /** Waits until an attempt has ended by the runner's word; ends the scenario when none does. */
+  /** Waits until the runner has ended an attempt; ends the scenario when it does not. */
   async ended(): Promise<void> {
     const stage = this.#stage;
     const isEnded = () => this.isDone || this.claims.some(({ end }) => end?.reply !== undefined);
@@ -124,8 +124,8 @@ export class Job {
   }
 
   /**
-   * Keeps back the answer to the last call before the runner writes. Resolves when that call is there; ends the
-   * scenario when none comes.
+   * Delays the answer to the last call before the runner writes. Resolves when that call has arrived; ends the scenario
+   * when none comes.
    */
   async held(): Promise<Held> {
     const stage = this.#stage;
@@ -148,7 +148,7 @@ export class Job {
   }
 }
 
-/** A call whose answer is kept back, and the task that it is for. */
+/** A call whose answer is delayed, and its task. */
 export interface Held {
   readonly call: Call;
   readonly claim: Claim;

@@ -1,4 +1,4 @@
-/** `npm run conformance -- --runner "<command>"`: plays the runner contract to a runner and tells what it does wrong. */
+/** `npm run conformance -- --runner "<command>"`: tests a runner against the runner contract and reports its faults. */
 import { readFileSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
@@ -10,7 +10,7 @@ import { scenarios } from './scenarios/all.ts';
 import type { InputOffer } from './server/world.ts';
 import type { RunnerUnderTest } from './stage.ts';
 
-/** Where the author stands: npm changes into the checkout. */
+/** The author's folder: npm changes into the checkout. */
 const here = process.env.INIT_CWD ?? process.cwd();
 const unusable = 2;
 
@@ -143,7 +143,7 @@ function chosen(names: readonly string[]): readonly Scenario[] {
   return names.length === 0 ? scenarios : scenarios.filter(({ name }) => names.includes(name));
 }
 
-/** A runner that never spoke to the server says nothing about the contract. */
+/** A runner that never called the server gives no result about the contract. */
 function hint(results: readonly Result[], template: string): string | undefined {
   const [only] = results;
   if (results.length !== 1 || only?.name !== 'plain' || only.verdict !== 'fail') return undefined;
@@ -153,7 +153,7 @@ function hint(results: readonly Result[], template: string): string | undefined 
   return 'The runner never called. Does it start, and does it read SDP_URL and SDP_RUNNER_TOKEN?';
 }
 
-/** Nothing can be said of a runner that does not get through its plain tasks. */
+/** A runner that fails its plain tasks cannot be judged further. */
 function leftOut(results: readonly Result[], list: readonly Scenario[]): string {
   const left = list.filter(({ name }) => !results.some((result) => result.name === name)).length;
   return left > 0 ? `; ${left} left out, which need plain tasks to go well` : '';
@@ -191,7 +191,7 @@ if (process.channel != null) process.on('disconnect', () => process.exit(unusabl
 
 main()
   .then((code) => {
-    // Only when all is written: pipes may be slow.
+    // Only after all output is written: pipes may be slow.
     process.stdout.write('', () => process.exit(code));
   })
   .catch((error: unknown) => {

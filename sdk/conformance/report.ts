@@ -1,4 +1,4 @@
-/** What the author reads: a line for each scenario, what was wrong and which rule it breaks, and a summary. */
+/** The report for the author: a line for each scenario, its faults and the broken rules, and a summary. */
 import { rules } from './rules.ts';
 import type { Result, Verdict } from './run.ts';
 

@@ -1,4 +1,4 @@
-/** What a runner can do wrong, by stable names, each with the rule of the contract that it breaks. */
+/** Possible faults of a runner by stable names, each with the rule of the contract that it breaks. */
 
 export type Level = 'fail' | 'warn';
 
@@ -6,7 +6,7 @@ interface Rule {
   readonly level: Level;
   /** The rule, in words that need no other document. */
   readonly says: string;
-  /** Where it stands: the part of the interface document. */
+  /** Its source: the part of the interface document. */
   readonly from: string;
 }
 

@@ -1,4 +1,4 @@
-/** Plays scenarios, each with a server and a runner of its own, some at the same time. */
+/** Runs scenarios, each with its own server and runner, some at the same time. */
 import type { Finding } from './rules.ts';
 import type { Scenario } from './scenario.ts';
 import { baselineOf, plain } from './scenarios/plain.ts';
@@ -13,10 +13,10 @@ export interface Result {
   readonly title: string;
   readonly verdict: Verdict;
   readonly findings: readonly Finding[];
-  /** Why there was no occasion for it. */
+  /** Why it could not be tested. */
   readonly skipped: string | undefined;
   readonly seconds: number;
-  /** What was called and answered, a line each. */
+  /** Calls and answers, a line each. */
   readonly calls: readonly string[];
   /** The end of what the runner wrote to its standard output and error. */
   readonly output: string;
@@ -66,7 +66,7 @@ function resultOf(scenario: Scenario, stage: Stage, skipped: string | undefined)
 }
 
 /**
- * Plays them, `plain` always and first: the others compare with it, and go without saying when it fails.
+ * Runs them, `plain` always and first: the others compare with it, and are skipped when it fails.
  * @param jobs how many at a time
  * @param report called with each result, in the order of the list
  */

@@ -48,7 +48,7 @@ export class RunnerProcess {
         resolve(this.#exit);
         onEnd();
       };
-      // Not `exit`: a shell may be gone before what it started, which still has the pipes then.
+      // Not `exit`: a shell may end before its children, which then still have the pipes open.
       this.#child.once('close', end);
       this.#child.once('error', (error) => {
         this.#output += String(error);
@@ -66,7 +66,7 @@ export class RunnerProcess {
     return this.#output;
   }
 
-  /** To the command and all that it started; nothing once it has ended. */
+  /** Signals the command and all that it started; does nothing once it has ended. */
   signal(signal: NodeJS.Signals): void {
     const { pid } = this.#child;
     if (pid === undefined || this.#exit !== undefined) return;
@@ -74,11 +74,11 @@ export class RunnerProcess {
       if (isWindows) this.#child.kill(signal);
       else process.kill(-pid, signal);
     } catch {
-      // It ended in this very moment.
+      // It ended at this moment.
     }
   }
 
-  /** Whatever left the group keeps its pipes; nobody waits for it. */
+  /** A process that left the group may still have the pipes open; this does not wait for it. */
   async kill(): Promise<void> {
     this.signal('SIGKILL');
     const tooLong = setTimeout(() => {

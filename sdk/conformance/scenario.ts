@@ -1,4 +1,4 @@
-/** One thing that happens to runners, played to the runner under test. */
+/** One situation that runners meet, simulated for the runner under test. */
 import type { Baseline, RunnerUnderTest, Stage, StageOptions } from './stage.ts';
 
 export interface Scenario {
@@ -9,6 +9,6 @@ export interface Scenario {
   readonly incremental?: boolean;
   /** How the server of this scenario differs. */
   readonly stage?: (under: RunnerUnderTest, baseline: Baseline | undefined) => StageOptions;
-  /** Plays it and notes what it finds. */
+  /** Runs it and records its findings. */
   readonly play: (stage: Stage) => Promise<void>;
 }

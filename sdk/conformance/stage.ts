@@ -1,4 +1,4 @@
-/** What a scenario plays on: a server with faults, one runner, and a list of findings. */
+/** The environment of a scenario: a server with faults, one runner, and a list of findings. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Job } from './job.ts';
 import { type Finding, type RuleName, rules } from './rules.ts';
@@ -11,7 +11,7 @@ import { ContractServer } from './server/server.ts';
 import type { InputOffer } from './server/world.ts';
 import { Stalls } from './stalls.ts';
 
-/** What the author said of the runner and its node template. */
+/** The author's options for the runner and its node template. */
 export interface RunnerUnderTest extends RunnerCommand {
   readonly template: string;
   readonly incremental: boolean;
@@ -31,11 +31,11 @@ export interface RunnerUnderTest extends RunnerCommand {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** What the runner made of its plain input, for comparison. */
+/** The runner's result for its plain input, for comparison. */
 export interface Baseline {
   /** SHA-256 of the outputs in order; undefined when two runs over the same input differ. */
   readonly digests: readonly string[] | undefined;
-  /** How many outputs that were; undefined when the two runs differ even in that. */
+  /** The number of outputs; undefined when the two runs differ in that too. */
   readonly outputCount: number | undefined;
   readonly largestOutputBytes: number;
   /** What it read last before it wrote, and how many such calls that took; undefined for a runner that reads nothing. */
@@ -61,7 +61,7 @@ export class Stage {
   readonly findings: Finding[] = [];
   readonly startedAtMs = performance.now();
   readonly stalls = new Stalls();
-  /** From then on nobody has to keep a task. */
+  /** From then on a missing heartbeat is no fault. */
   heartbeatsJudgedUntilMs = Number.POSITIVE_INFINITY;
   /** The longest time without a call for a held task. */
   longestSilenceMs: number;
@@ -115,7 +115,7 @@ export class Stage {
     return heartbeatIntervalSeconds(this.under.leaseSeconds) * 1_000;
   }
 
-  /** Notes a finding, once for each rule. */
+  /** Records a finding, once for each rule. */
   found(rule: RuleName, saw: string): void {
     if (!this.findings.some((finding) => finding.rule === rule))
       this.findings.push({ rule, level: rules[rule].level, saw });
@@ -125,12 +125,12 @@ export class Stage {
     return this.findings.some((finding) => finding.rule === rule);
   }
 
-  /** Ends the scenario with what was found so far. */
+  /** Ends the scenario with the findings so far. */
   over(): never {
     throw new ScenarioOver();
   }
 
-  /** Ends the scenario as one that this runner gives no occasion for. */
+  /** Ends the scenario as not applicable to this runner. */
   skip(why: string): never {
     throw new ScenarioOver(why);
   }
@@ -139,7 +139,7 @@ export class Stage {
     return this.server.faults.add(rule);
   }
 
-  /** Work for the runner: a node with these inputs, else with those that the author gave. */
+  /** Offers work to the runner: a node with these inputs, else with the author's. */
   offer(inputs: readonly InputOffer[] = this.under.inputs, configuration = this.under.configuration): Job {
     return new Job(this, this.world.offer({ inputs, configuration }));
   }
@@ -158,7 +158,7 @@ export class Stage {
   }
 
   /**
-   * Waits until `check` holds; false when it does not within `limitMs`. A runner that ends meanwhile, unless it may,
+   * Waits until `check` holds; false when it does not within `limitMs`. A runner that ends meanwhile without permission
    * ends the scenario with a finding.
    */
   async until(check: () => boolean, limitMs: number = this.under.patienceMs): Promise<boolean> {

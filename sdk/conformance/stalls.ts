@@ -1,6 +1,6 @@
 /** Times at which this process itself did not get to run, which must not count against a runner. */
 const tickMs = 50;
-/** What a timer may be late without anybody being stalled. */
+/** How late a timer may be without a stall. */
 const jitterMs = 50;
 
 export class Stalls {

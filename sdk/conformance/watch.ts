@@ -1,11 +1,11 @@
-/** What is judged in every scenario, whatever it plays: holding tasks, heartbeats, polling, refused calls. */
+/** The checks of every scenario: holding tasks, heartbeats, polling, refused calls. */
 import { wasNotified } from './job.ts';
 import type { RuleName } from './rules.ts';
 import { type Call, writingRoutes } from './server/journal.ts';
 import type { Claim } from './server/model.ts';
 import type { Stage } from './stage.ts';
 
-/** The other threads of a runner learn of a loss a moment after one was told. */
+/** The other threads of a runner learn of a loss a moment after the first. */
 const noticeMs = 800;
 
 /** Judges the journal of a scenario that is over. */
@@ -49,7 +49,7 @@ const byCode: Readonly<Record<string, RuleName>> = {
   range_not_satisfiable: 'invalid-request',
 };
 
-/** A refusal that the runner brought on itself. */
+/** A refusal that the runner caused. */
 function judgeRefusal(stage: Stage, call: Call): void {
   if (call.fault !== undefined || call.status === undefined || call.status < 400) return;
   const path = call.path.replace(/^\/api\/v2(\.0)?\/runner/, '');
@@ -131,7 +131,7 @@ function endOf(call: Call): number {
   return call.answeredAtMs ?? call.goneAtMs ?? Number.POSITIVE_INFINITY;
 }
 
-/** Calls for a task after the runner was told 404 for it. */
+/** Calls for a task after the runner got 404 for it. */
 function judgeAfterLoss(stage: Stage, claim: Claim): void {
   const calls = stage.journal.forTask(claim.taskId);
   const told = calls.find(
@@ -141,7 +141,7 @@ function judgeAfterLoss(stage: Stage, claim: Claim): void {
   const notifiedAtMs = told.answeredAtMs;
   const isOpen = (call: Call) =>
     call.route !== 'heartbeat' && call.atMs < notifiedAtMs && endOf(call) > notifiedAtMs;
-  // A runner with one call at a time, besides its heartbeats, was told by its own call and knows at once.
+  // A runner with one call at a time, besides its heartbeats, learns of it from its own call at once.
   const graceMs =
     told.route === 'heartbeat' || calls.some((call) => call !== told && isOpen(call)) ? noticeMs : 0;
   for (const call of calls) {

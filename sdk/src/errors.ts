@@ -1,4 +1,4 @@
-/** What can go wrong, as classes that a runner can tell apart. */
+/** Error classes that a runner can distinguish. */
 
 import type { ApiError } from '../../client/errors.ts';
 
@@ -30,11 +30,11 @@ export class TaskFailure extends Error {
 
 /**
  * - `cancelled`: an operator cancelled the run.
- * - `lease-lost`: the task is held no more (given to another runner, timed out, or its session deleted).
+ * - `lease-lost`: the task is no longer held (given to another runner, timed out, or its session deleted).
  * - `unauthorized`: the token was revoked, or its rights were taken away.
- * - `shutdown`: this process is asked to end; the task is given back and no attempt is counted.
- * - `ended`: the task's code has returned or thrown. `task.signal` never has this reason; calls and streams that the code
- *   left behind have it.
+ * - `shutdown`: this process is asked to end; the task is released and no attempt is counted.
+ * - `ended`: the task's code has returned or thrown. `task.signal` never has this reason; calls and streams that the
+ *   code left behind have it.
  */
 export type CancelReason = 'cancelled' | 'lease-lost' | 'unauthorized' | 'shutdown' | 'ended';
 
@@ -65,7 +65,7 @@ export function messageOf(error: unknown): string {
   return cause === '' || message.includes(cause) ? message : `${message} (${cause})`;
 }
 
-/** Also for one made by another copy of this package, as a runner with its own brings it. */
+/** Also for one made by another copy of this package, which a runner may include. */
 export function isTaskFailure(error: unknown): error is TaskFailure {
   const { name, category } = (error ?? {}) as Partial<TaskFailure>;
   return error instanceof Error && name === 'TaskFailure' && categories.includes(category);
@@ -79,7 +79,7 @@ export function isTaskCancelled(error: unknown): error is TaskCancelled {
   );
 }
 
-/** True for the answers after which a task is not ours any more. */
+/** True for answers after which a task is no longer held. */
 export function isEnd(error: ApiError): boolean {
   return error.status === 401 || error.status === 403 || error.code === 'task_not_found';
 }

@@ -1,6 +1,6 @@
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** Takes one line and the ids that belong to it. Must not throw. */
+/** Writes one line with its ids. Must not throw. */
 export type Log = (level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void;
 
 const order: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];

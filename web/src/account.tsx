@@ -7,7 +7,7 @@ import { Form, TextField } from './ui/form.tsx';
 import { Icon } from './ui/icon.tsx';
 import { Notice } from './ui/notice.tsx';
 
-/** Who is signed in; leads to the account. */
+/** The signed-in user; opens the account. */
 export function AccountButton({ user }: { user: User }) {
   const [open, setOpen] = useState(false);
   const name = displayName(user);
@@ -30,7 +30,7 @@ export function AccountButton({ user }: { user: User }) {
   );
 }
 
-/** One's own account: what it says, and a new password. */
+/** The user's own account: its details, and a new password. */
 function Account(props: { user: User; onClose: () => void }) {
   const { user } = props;
   const action = useAction();

@@ -35,7 +35,7 @@ export function listRunners(page: number, signal?: Signal): Promise<RunnerInstan
   return platform.call('GET /api/v2/admin/runners', { query: { page }, signal });
 }
 
-/** A drained runner finishes what it holds and gets nothing more. */
+/** A drained runner finishes its tasks and gets no more. */
 export async function setDrained(runnerId: string, drained: boolean): Promise<void> {
   const method = drained ? 'POST' : 'DELETE';
   await platform.call(`${method} /api/v2/admin/runners/{id}/drain`, { params: { id: runnerId } });
@@ -56,7 +56,7 @@ export async function readManifest(
 
 /**
  * Checks a manifest, and publishes it when `publish` is true. Faults and warnings come with the answer.
- * @throws {ApiError} for every answer but that the manifest is good or faulty
+ * @throws {ApiError} for every answer other than a valid or faulty manifest
  */
 export async function sendManifest(manifest: unknown, publish: boolean): Promise<RunnerManifestReply> {
   const route = publish ? 'POST /api/v2/admin/runner-manifests' : 'POST /api/v2/runner/manifests/validate';
@@ -120,7 +120,7 @@ export function listIngests(signal?: Signal): Promise<readonly Ingest[]> {
   return platform.call('GET /api/v2/admin/ingests', { signal });
 }
 
-/** The secret is shown this once. */
+/** The secret is shown only here. */
 export function createIngest(body: IngestRequest): Promise<IngestWithSecret> {
   return platform.call('POST /api/v2/admin/ingests', { body });
 }
@@ -133,7 +133,7 @@ export async function deleteIngest(id: number): Promise<void> {
   await platform.call('DELETE /api/v2/admin/ingests/{id}', { params: { id } });
 }
 
-/** The one before is refused from now on. */
+/** The previous secret is refused from now on. */
 export function rotateIngestSecret(id: number): Promise<IngestWithSecret> {
   return platform.call('POST /api/v2/admin/ingests/{id}/rotate-secret', { params: { id } });
 }

@@ -18,7 +18,7 @@ export function isAdminArea(area: string | undefined): area is AdminArea {
   return (adminAreas as readonly (string | undefined)[]).includes(area);
 }
 
-/** Whether a person with these abilities could do anything on a page for operators. */
+/** Whether a page for operators is useful to a person with these abilities. */
 export function mayOpen(area: AdminArea, { operate, administrate, changeProjects }: Abilities): boolean {
   if (area === 'project-list') return changeProjects;
   return area === 'users' || area === 'tokens' ? administrate : operate;

@@ -63,7 +63,7 @@ export function listSessions(asked: SessionListQuery, signal?: Signal): Promise<
   return platform.call('GET /api/v2/session', { query, signal });
 }
 
-/** @throws {ApiError} 400 with the place of what is wrong with the query. */
+/** @throws {ApiError} 400 with the place of the query's fault. */
 export async function querySessions(
   query: { filter: unknown; orderBy: { path: string; direction: string }[]; limit: number; offset: number },
   signal?: Signal,
@@ -94,7 +94,7 @@ export function readSession(sessionId: string, signal?: Signal): Promise<Session
   return platform.call('GET /api/v2/sessions/{id}', { params: { id: sessionId }, signal });
 }
 
-/** Where operators look at workflows; `url` is null where the platform does not know. */
+/** The address of the workflow UI for operators; `url` is null when the platform does not know it. */
 export function readWorkflowUi(signal?: Signal): Promise<WorkflowUi> {
   return platform.call('GET /api/v2/admin/workflow-ui', { signal });
 }
@@ -116,7 +116,7 @@ export async function deleteSession(sessionId: string): Promise<void> {
   await platform.call('DELETE /api/v2/sessions/{id}', { params: { id: sessionId } });
 }
 
-/** How many runs are tried again. */
+/** Returns the number of retried runs. */
 export async function retryFailed(sessionId: string): Promise<number> {
   const params = { id: sessionId };
   return (await platform.call('POST /api/v2/admin/sessions/{id}/retry-failed', { params })).retried;
@@ -129,7 +129,7 @@ export function explainNode(nodeInstanceId: number, signal?: Signal): Promise<No
   });
 }
 
-/** The node's run that was queued last; null when it never had one. */
+/** The node's most recently queued run; null when it has none. */
 export async function readLastRun(nodeInstanceId: number, signal?: Signal): Promise<NodeRun | null> {
   const query = { nodeInstanceId, pageSize: 1 };
   return (await platform.call('GET /api/v2/admin/node-runs', { query, signal })).nodeRuns[0] ?? null;
@@ -167,7 +167,7 @@ export function uploadPath(nodeInstanceId: number): string {
   return filled('/api/v2/node-instance/{nodeInstanceId}/outputs/data', { params: { nodeInstanceId } });
 }
 
-/** One's own by the present one; anybody's as an Administrator. What the user is signed in with elsewhere ends. */
+/** Your own with the present one; any user's as an Administrator. Ends the user's other sign-ins. */
 export async function setPassword(userId: string, body: PasswordChange): Promise<void> {
   await platform.call('POST /api/authorization/users/{userId}/password', { params: { userId }, body });
 }
@@ -194,7 +194,7 @@ export function readReport(key: string, signal?: Signal): Promise<Report> {
   return platform.call('GET /api/v2/dashboard/reports/{key}', { params: { key }, signal });
 }
 
-/** @throws {ApiError} 400 with column key, position and reason for an expression that is none */
+/** @throws {ApiError} 400 with column key, position and reason for an invalid expression */
 export async function saveReport(key: string | null, body: NewReport): Promise<void> {
   const { key: _key, ...change } = body;
   if (key === null) await platform.call('POST /api/v2/dashboard/reports', { body });

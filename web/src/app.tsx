@@ -13,7 +13,7 @@ import { Shell } from './shell.tsx';
 import { ReloadNotice, useModule } from './ui/lazy.tsx';
 import { Empty, Placeholder } from './ui/notice.tsx';
 
-/** The console: the sign-in form for strangers, else the page that stands at the present address. */
+/** The console: the sign-in form without a sign-in, else the page of the present address. */
 export function App() {
   const auth = useAuth();
   if (auth.phase === 'restoring') return <Placeholder rows={0} label="Signing in" />;
@@ -59,7 +59,7 @@ function Page() {
   );
 }
 
-/** Asking would be refused, for some pages with the answer that ends a sign-in. */
+/** The requests would be refused, for some pages with the answer that ends a sign-in. */
 function NotForRole() {
   return (
     <Empty title="This page is not for your role">
@@ -81,7 +81,7 @@ function DashboardLoader(props: { dimensionId: string }) {
   return <View dimensionId={props.dimensionId} />;
 }
 
-/** The timeline comes when it is opened. */
+/** The timeline's code is fetched when it is opened. */
 function SharedSessionsLoader() {
   const View = useModule(
     () => import('./pages/shared-sessions.tsx'),
@@ -92,7 +92,7 @@ function SharedSessionsLoader() {
   return <View />;
 }
 
-/** The pages for operators, which most people never open, come together. */
+/** The pages for operators, which most people never open, are one bundle. */
 function AdminLoader(props: { area: AdminArea }) {
   const View = useModule(
     () => import('./pages/admin.ts'),
@@ -103,7 +103,7 @@ function AdminLoader(props: { area: AdminArea }) {
   return <View />;
 }
 
-/** Keeps the frame of the console standing when a page fails in a way that nobody foresaw. */
+/** Keeps the frame of the console when a page fails unexpectedly. */
 class ErrorBoundary extends Component<object, { failure: Error | null }> {
   override state: { failure: Error | null } = { failure: null };
 

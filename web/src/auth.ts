@@ -1,9 +1,9 @@
 /**
- * Who is signed in.
+ * The sign-in of this tab.
  *
- * The access token stands in sessionStorage (this tab, until it is closed), the refresh token of "keep me signed
- * in" in localStorage. A refresh token is replaced at each use and using a replaced one ends its whole family, so
- * only one tab at a time may use it: renewals run under a lock that all tabs of the console share.
+ * The access token is in sessionStorage (this tab, until it is closed), the refresh token of "keep me signed in" in
+ * localStorage. A refresh token is replaced at each use and using a replaced one ends its whole family, so only one tab
+ * at a time may use it: renewals run under a lock that all tabs of the console share.
  */
 
 import { ApiClient } from '../../client/api-client.ts';
@@ -17,10 +17,10 @@ interface SignIn {
 }
 
 export interface AuthState {
-  /** `restoring` while a kept refresh token is being tried. */
+  /** `restoring` while a stored refresh token is being tried. */
   phase: 'restoring' | 'signed-out' | 'signed-in';
   signIn: SignIn | null;
-  /** Why the sign-in form is shown, when there is something to say. */
+  /** The reason for showing the sign-in form, if any. */
   notice: string | null;
 }
 
@@ -30,7 +30,7 @@ const renewBeforeExpiryMs = 60_000;
 
 let state: AuthState = initialState();
 const listeners = new Set<(state: AuthState) => void>();
-/** As nobody, to become somebody. */
+/** A client without a token, for signing in. */
 const service = new ApiClient({
   address: '',
   bearer: { token: () => null },
@@ -48,13 +48,13 @@ export function onAuthChange(listener: (state: AuthState) => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Tries a kept refresh token at the start of the console; does nothing when this tab is signed in. */
+/** Tries a stored refresh token at the start of the console; does nothing when this tab is signed in. */
 export async function restoreSignIn(): Promise<void> {
   if (state.phase !== 'restoring') return;
   if ((await renewAccess()) === null) setState({ phase: 'signed-out', signIn: null, notice: state.notice });
 }
 
-/** The outcome of a try to sign in: null when it worked, else what to tell the person. */
+/** Tries to sign in: null on success, else the message for the person. */
 export async function signInWith(
   username: string,
   password: string,
@@ -73,7 +73,7 @@ export async function signInWith(
   }
 }
 
-/** The access token to send, renewed first when it is about to end; null when nobody is signed in. */
+/** The access token to send, renewed first when it is about to expire; null without a sign-in. */
 export async function accessToken(): Promise<string | null> {
   const signIn = state.signIn;
   if (signIn === null) return null;
@@ -82,7 +82,7 @@ export async function accessToken(): Promise<string | null> {
   return (await renewAccess()) ?? signIn.accessToken;
 }
 
-/** Renews the access token by the kept refresh token. Null when there is none or it is no longer good. */
+/** Renews the access token with the stored refresh token. Null when there is none or it is no longer valid. */
 export function renewAccess(): Promise<string | null> {
   renewal ??= withRenewalLock(renewOnce).finally(() => {
     renewal = null;
@@ -96,7 +96,7 @@ export function endSignIn(notice: string | null): void {
   setState({ phase: 'signed-out', signIn: null, notice });
 }
 
-/** Ends the token on the platform as well, which takes the kept refresh token with it. */
+/** Ends the token on the platform as well, and the stored refresh token with it. */
 export async function signOut(): Promise<void> {
   const token = state.signIn?.accessToken;
   removeStored(localStorage, refreshKey);
@@ -106,7 +106,7 @@ export async function signOut(): Promise<void> {
     const headers = { authorization: `Bearer ${token}` };
     await service.call('POST /api/authorization/logout', { headers });
   } catch {
-    // The token is forgotten here in any case and ends by itself after its eight hours.
+    // The token is removed here in any case and expires after eight hours.
   }
 }
 
@@ -156,7 +156,7 @@ function tooManyTries(retryAfterMs: number | null): string {
   return `Too many failed tries. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`;
 }
 
-/** Web locks exist only on https and on the machine itself; elsewhere one tab at a time is the usual case. */
+/** Web locks exist only on https and on the machine itself; elsewhere usually only one tab is open. */
 function withRenewalLock<T>(work: () => Promise<T>): Promise<T> {
   const locks = (navigator as { locks?: LockManager }).locks;
   if (locks === undefined) return work();

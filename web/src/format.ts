@@ -16,7 +16,7 @@ export function formatDateTime(iso: string): string {
   return Number.isNaN(date.getTime()) ? iso : dateTime.format(date);
 }
 
-/** `3 minutes ago`; a date that lies more than a week back stands as the date itself. */
+/** `3 minutes ago`; a time more than a week ago is shown as its date. */
 export function formatAgo(iso: string, nowMs: number): string {
   const seconds = (Date.parse(iso) - nowMs) / 1000;
   if (Number.isNaN(seconds)) return iso;

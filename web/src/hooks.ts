@@ -4,7 +4,7 @@ import { authState, onAuthChange } from './auth.ts';
 import { isAbort, textOf } from './http.ts';
 
 export interface Resource<T> {
-  /** The last answer that came; it stays while a newer one is on its way, and when that one fails. */
+  /** The last answer; it stays while a newer one is loading, and when that one fails. */
   data: T | null;
   error: Error | null;
   loading: boolean;
@@ -12,8 +12,8 @@ export interface Resource<T> {
 }
 
 /**
- * Loads once for each `key`, and again by `reload`. An answer that is no longer wanted is given up. With
- * `keepWhileLoading` the answer for the key before stays until the new one has come, as a list's page does.
+ * Loads once for each `key`, and again by `reload`. A request that is no longer needed is aborted. With
+ * `keepWhileLoading` the answer of the previous key stays until the new one has arrived, as for a list's page.
  */
 export function useResource<T>(
   key: string,
@@ -50,7 +50,7 @@ export function useResource<T>(
         setHeld((before) => ({ key, data: before.data, error: failure, loading: false }));
       });
     return () => controller.abort();
-    // `round` stands for the wish to load the same key again.
+    // `round` changes to load the same key again.
   }, [key, round]);
 
   const reload = useCallback(() => setRound((before) => before + 1), []);
@@ -66,7 +66,7 @@ export function useResource<T>(
 export function useAuth(): AuthState {
   const [state, setState] = useState(authState);
   useEffect(() => {
-    // A change may have come between the first drawing and this effect.
+    // A change may have come between the first render and this effect.
     setState(authState());
     return onAuthChange(setState);
   }, []);
@@ -75,15 +75,15 @@ export function useAuth(): AuthState {
 
 export interface Action {
   busy: boolean;
-  /** What went wrong the last time, for people. */
+  /** The last error, for people. */
   problem: string | null;
-  /** Does `work` unless something is being done already; true when it went well. */
+  /** Does `work` unless another is running; true on success. */
   run: (work: () => Promise<unknown>) => Promise<boolean>;
 }
 
 /**
- * Something that a person has done by a button or a form: one at a time, with what went wrong. What begins it is
- * `aria-disabled` while it is being done, not `disabled`, which would take the focus away.
+ * An action of a button or a form: one at a time, with its error. Its button is `aria-disabled` while it runs, not
+ * `disabled`, which would lose the focus.
  */
 export function useAction(): Action {
   const [state, setState] = useState<{ busy: boolean; problem: string | null }>({

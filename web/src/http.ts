@@ -1,11 +1,11 @@
-/** Calls of the platform as the person who is signed in, and what to tell of those that failed. */
+/** Calls of the platform as the signed-in person, and messages for failed ones. */
 
 import { ApiClient } from '../../client/api-client.ts';
 import { ApiError, NetworkError } from '../../client/errors.ts';
 import { accessToken, endSignIn, renewAccess } from './auth.ts';
 
 /**
- * A 401 is tried once more with a renewed token. When that does not help either, the sign-in ends, and the console shows
+ * A call with a 401 is repeated once with a renewed token. If that fails too, the sign-in ends, and the console shows
  * its sign-in form in place of the page.
  */
 export const platform = new ApiClient({
@@ -15,13 +15,13 @@ export const platform = new ApiClient({
   init: { cache: 'no-store', credentials: 'omit', headers: { accept: 'application/json' } },
 });
 
-/** The platform's own message, with the first faults that it does not name itself. */
+/** The platform's own message, with the first faults that it does not mention. */
 export function messageOf({ message, issues }: ApiError): string {
   const others = issues.filter((issue) => !message.includes(issue.message));
   return [message, ...others.slice(0, 5).map((issue) => `${issue.path}: ${issue.message}`)].join(' ');
 }
 
-/** What to tell a person about something that went wrong. */
+/** The message of an error for people. */
 export function textOf(error: unknown): string {
   if (error instanceof ApiError) {
     return error.status === 403 ? 'Your role does not allow this.' : messageOf(error);
@@ -30,7 +30,7 @@ export function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** True for the rejection of a request that the page itself gave up. */
+/** True for the rejection of a request that the page itself aborted. */
 export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }

@@ -26,7 +26,7 @@ export function useNavigation(role: string): Resource<readonly NavigationSection
   );
 }
 
-/** Pages of the console that the platform's navigation does not name, each after the one that it belongs to. */
+/** Adds the console's pages that the platform's navigation does not list, each after its related page. */
 function withOwnPages(sections: readonly NavigationSection[], may: Abilities): NavigationSection[] {
   const own = [
     {
@@ -48,7 +48,7 @@ function withOwnPages(sections: readonly NavigationSection[], may: Abilities): N
   ]);
 }
 
-/** System dashboards name icons of their own; those that the console lacks are drawn as a chart. */
+/** System dashboards name their own icons; unknown ones are drawn as a chart. */
 export function iconOf(name: string): IconName {
   return isIcon(name) ? name : 'chart';
 }

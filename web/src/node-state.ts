@@ -1,8 +1,10 @@
 import type { IconName } from './ui/icon.tsx';
 
-/** How a node's state looks and reads. Colour never stands alone: each has its own word and sign as well. */
+/**
+ * The look and the words of a node's states. Colour is never the only sign: each state has its own word and icon too.
+ */
 export interface StateStyle {
-  /** Ends the class name `state-…` and the colour variables of `tokens.css`. */
+  /** The suffix of the class name `state-…` and of the colour variables of `tokens.css`. */
   tone: 'idle' | 'waiting' | 'working' | 'done' | 'failed' | 'paused';
   label: string;
   icon: IconName;
@@ -31,7 +33,7 @@ export function stateStyle(state: string): StateStyle {
   return styles[state] ?? { tone: 'idle', label: 'Unknown', icon: 'circle' };
 }
 
-/** True while the node will go on by itself, so that it is worth looking again. */
+/** True while the node continues without help, so that reading it again is useful. */
 export function isUnderWay(state: string): boolean {
   return state === 'Pending' || state === 'Processing';
 }

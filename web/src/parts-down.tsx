@@ -6,21 +6,21 @@ import { Notice } from './ui/notice.tsx';
 
 const checkEveryMs = 60_000;
 
-/** What people notice while a part of the platform does not answer. */
+/** The effects for people while a part of the platform does not answer. */
 const meanings: Record<string, string> = {
   database: 'The database does not answer: nothing can be read or changed.',
   storage: 'The object store does not answer: uploads and downloads fail.',
   temporal: 'Temporal does not answer: uploads are taken, and runs wait until it is back.',
 };
 
-/** Prometheus text, which is no part of the interface document. */
+/** Prometheus text, which is not in the interface document. */
 async function readMetrics(signal: AbortSignal): Promise<string> {
   const response = await fetch('/metrics', { headers: await platform.authorization(), signal });
   if (!response.ok) throw new Error(`The metrics were refused with ${response.status}.`);
   return response.text();
 }
 
-/** Tells operators which parts of the platform are down, as its metrics say. */
+/** Shows operators which parts of the platform are down, from its metrics. */
 export function PartsDown() {
   const { operate } = useAbilities();
   const [down, setDown] = useState<string[]>([]);
@@ -31,7 +31,7 @@ export function PartsDown() {
       if (document.hidden) return;
       readMetrics(controller.signal)
         .then((text) => setDown(partsDown(text)))
-        // A look that fails says nothing of the parts; the page's own requests tell what is wrong.
+        // A failed read says nothing about the parts; the page's own requests show the error.
         .catch(() => undefined);
     };
     check();

@@ -6,7 +6,7 @@ export interface Abilities {
   listSessions: boolean;
   /** Makes and changes projects. */
   changeProjects: boolean;
-  /** Sees the runs of nodes, has them tried again or cancelled, reprocesses. */
+  /** Sees, retries and cancels the runs of nodes, and reprocesses. */
   operate: boolean;
   freeze: boolean;
   readReports: boolean;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** The page's address, and moves within the console without loading it anew. */
+/** The page's address, and navigation within the console without a reload. */
 
 export interface Address {
   path: string;
@@ -16,7 +16,7 @@ function currentAddress(): Address {
   return { path: window.location.pathname, query: new URLSearchParams(window.location.search) };
 }
 
-/** Goes to `address`. `replace` keeps the history as long as it is. */
+/** Goes to `address`. `replace` adds no entry to the history. */
 export function navigate(address: string, options: { replace?: boolean } = {}): void {
   const present = window.location.pathname + window.location.search;
   if (address !== present) {
@@ -26,7 +26,7 @@ export function navigate(address: string, options: { replace?: boolean } = {}): 
   for (const listener of listeners) listener();
 }
 
-/** The present address; the component is drawn again whenever it changes. */
+/** The present address; the component renders again whenever it changes. */
 export function useAddress(): Address {
   const [address, setAddress] = useState(currentAddress);
   const drawnAt = window.location.href;
@@ -34,7 +34,7 @@ export function useAddress(): Address {
     const update = () => setAddress(currentAddress());
     listeners.add(update);
     window.addEventListener('popstate', update);
-    // A click may come after the drawing and before the listener.
+    // A click may come after the render and before the listener.
     if (window.location.href !== drawnAt) update();
     return () => {
       listeners.delete(update);

@@ -1,4 +1,4 @@
-/** Bytes need the bearer token, which a plain link cannot carry: they are fetched, then handed to the browser. */
+/** Bytes need the bearer token, which a plain link cannot carry: they are fetched, then passed to the browser. */
 export async function saveAnswer(response: Response, nameOf: (response: Response) => string): Promise<void> {
   const address = URL.createObjectURL(await response.blob());
   const link = document.createElement('a');
@@ -16,7 +16,7 @@ export function attachmentName(response: Response): string {
     try {
       return decodeURIComponent(encoded);
     } catch {
-      // The plain name is there as well.
+      // The plain name is used instead.
     }
   }
   return /filename="([^"]+)"/i.exec(header)?.[1] ?? 'download';

@@ -19,14 +19,14 @@ export function Mark() {
   );
 }
 
-/** The frame around every page: product, parts of the console, who is signed in. */
+/** The frame around every page: product, parts of the console, signed-in user. */
 export function Shell(props: { user: User; children: ComponentChildren }) {
   const { path } = useAddress();
   const main = useRef<HTMLElement>(null);
   const firstPath = useRef(path);
   const [open, setOpen] = useState(false);
   useEffect(() => {
-    // After a move within the console the reading position goes to the new page, as with a page load.
+    // After navigation within the console the focus moves to the new page, as with a page load.
     if (firstPath.current !== path) main.current?.focus({ preventScroll: true });
     firstPath.current = path;
     setOpen(false);
@@ -78,7 +78,7 @@ export function Shell(props: { user: User; children: ComponentChildren }) {
   );
 }
 
-/** The parts of the console. On a small screen it stands in the place of the page while the menu is open. */
+/** The parts of the console. On a small screen they replace the page while the menu is open. */
 function Sidebar(props: { role: string; path: string; open: boolean; onGo: () => void }) {
   const navigation = useNavigation(props.role);
   return (

@@ -1,4 +1,4 @@
-/** A task that takes long: keeping it, losing it, being cancelled or refused in the middle of it. */
+/** A long task: holding it, losing it, being cancelled or refused in the middle. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Held, Job } from '../job.ts';
 import type { Scenario } from '../scenario.ts';
@@ -7,9 +7,9 @@ import type { Claim } from '../server/model.ts';
 import type { Stage } from '../stage.ts';
 import { judgeBaseline } from './lost-answers.ts';
 
-/** A runner that was told of something by a heartbeat gets so long before its own work goes on. */
+/** The time for a runner to react to a heartbeat's answer before its own work continues. */
 const noticeMs = 1_000;
-/** How much longer than a lease work is kept waiting. */
+/** How much longer than a lease the work is delayed. */
 const beyondLease = 1.3;
 
 async function hold(stage: Stage): Promise<{ readonly job: Job; readonly held: Held }> {
@@ -61,7 +61,7 @@ const heartbeatLate: Scenario = {
   name: 'heartbeat-late',
   title: 'heartbeats are answered later than the next one is due',
   async play(stage) {
-    // A runner that waits for each answer beats more slowly here, and still keeps its task.
+    // A runner that waits for each answer sends fewer heartbeats here, and still holds its task.
     stage.longestSilenceMs = stage.leaseMs;
     const lateMs = stage.heartbeatIntervalMs * 1.3;
     stage.fault({ on: ['heartbeat'], fault: { kind: 'delay', ms: lateMs }, times: 1_000 });
@@ -85,7 +85,7 @@ const heartbeatErrors: Scenario = {
   },
 };
 
-/** Waits until a heartbeat brought the runner what it has to know; ends the scenario when none comes. */
+/** Waits until a heartbeat's answer has notified the runner; ends the scenario when none comes. */
 async function told(
   stage: Stage,
   { claim, release }: Held,
@@ -103,13 +103,13 @@ async function told(
   }
   const call = find();
   if (call === undefined) return stage.over();
-  // The runner may break its waiting call off; else it gets the answer now, as calls under way do.
+  // The runner may abort its waiting call; else it gets the answer now, like other open calls.
   await stage.until(() => performance.now() - (call.answeredAtMs ?? 0) > noticeMs, noticeMs * 2);
   release();
   return call;
 }
 
-/** Calls for the task that came later than the runner needs to hear what it was told. */
+/** Calls for the task after the time that the runner has to react. */
 function callsAfter(stage: Stage, { claim }: Held, call: Call): Call[] {
   return stage.journal
     .forTask(claim.taskId)
@@ -124,7 +124,7 @@ const leaseLost: Scenario = {
     stage.world.revokeLease(held.claim);
     await told(stage, held, ({ code }) => code === 'task_not_found');
     await stage.offer().completed('stopped-claiming');
-    // What goes on in another thread shows a moment later.
+    // Activity of another thread shows a moment later.
     if (job.calls.some(({ goneAtMs, answeredAtMs }) => goneAtMs === undefined && answeredAtMs === undefined))
       await delay(noticeMs);
   },
@@ -175,7 +175,7 @@ function judgeCancel(stage: Stage, held: Held, call: Call): void {
   const write = later.find(
     ({ route }) => outputRoutes.includes(route) || route === 'uploadPart' || route === 'watermark',
   );
-  // Its work was kept waiting until now, so it cannot have been done.
+  // Its work was delayed until now, so it cannot have been done.
   const completed = stage.journal
     .after(call)
     .find(

@@ -1,4 +1,4 @@
-/** Incremental node templates: the cap, follow-ups, a watermark that is further than the runner thinks, and failures. */
+/** Incremental node templates: the cap, follow-ups, a watermark ahead of the runner's, and failures. */
 
 import type { Job } from '../job.ts';
 import type { Scenario } from '../scenario.ts';
@@ -31,7 +31,7 @@ const incrementalCap: Scenario = {
   },
 };
 
-/** What the holder of one of these tasks said at its end, against where the watermark stood then. */
+/** Compares what the holder reported at the task's end with the watermark at that time. */
 function judgeCap(stage: Stage, job: Job, taskId: string): void {
   const end = job.calls.find((call) => call.taskId === taskId && call.route === 'complete');
   if (end === undefined) return;
@@ -137,7 +137,7 @@ function judgeResults(stage: Stage, whole: Job, job: Job): void {
     stage.skip('the runner writes other outputs each time');
   const left = [...job.digests];
   const missing = whole.published.filter(({ sha256 }) => {
-    // Where bytes differ each time, the number of outputs tells.
+    // When bytes differ each time, the number of outputs decides.
     const at = digests === undefined ? left.length - 1 : left.indexOf(sha256);
     return at < 0 || left.splice(at, 1).length === 0;
   });

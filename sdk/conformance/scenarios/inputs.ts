@@ -26,7 +26,7 @@ const pages: Scenario = {
     });
     if (missed === undefined) return;
     const limit = Number(new URL(missed.path, 'http://local').searchParams.get('limit') ?? Number.NaN);
-    // Who asks for so few may want no more.
+    // A runner with such a small limit may want no more.
     if (limit <= pageSize) return;
     stage.found(
       'cursor-not-followed',
@@ -35,7 +35,7 @@ const pages: Scenario = {
   },
 };
 
-/** The author's inputs, again and again, with names of their own. */
+/** The author's inputs repeated, with distinct names. */
 export function manyOf(stage: Stage, count: number, group?: string) {
   const { inputs } = stage.under;
   return Array.from({ length: count }, (_none, at) => {

@@ -58,7 +58,7 @@ const failLost: Scenario = {
   },
 };
 
-/** Whether the end that lost its answer came again, the same. */
+/** Whether the end whose answer was lost was repeated unchanged. */
 async function judgeRepeat(stage: Stage, lost: ArmedFault): Promise<void> {
   const [first] = lost.hits;
   if (first === undefined) return;
@@ -92,7 +92,7 @@ function digest(call: Call): string {
   return endDigest({ kind: call.route, body: call.json ?? {} } as TaskEnd);
 }
 
-/** The instance of a call went on to claim. */
+/** Whether the instance of a call has claimed again. */
 function claimedAgain(stage: Stage, call: Call): boolean {
   return stage.journal
     .after(call)
@@ -133,7 +133,7 @@ async function playResend(stage: Stage, job: Job, lost: ArmedFault): Promise<voi
   await stage.offer().completed('stopped-claiming');
 }
 
-/** Whether the write that got no answer came again as it was, and left one output. */
+/** Whether the write without an answer was repeated unchanged, and made one output. */
 function judgeResend(stage: Stage, job: Job, first: Call): void {
   const identifier = identifierOf(first);
   const later = stage.journal.after(first).filter((call) => call.taskId === first.taskId);
@@ -167,7 +167,7 @@ function judgeResend(stage: Stage, job: Job, first: Call): void {
     );
 }
 
-/** The same bytes, or a write whose first try was cut before its bytes could be told. */
+/** The same bytes, or a write whose first try was cut before its bytes were known. */
 function isAlike(first: Call, other: Call): boolean {
   if (first.bodySha256 !== undefined) return first.bodySha256 === other.bodySha256;
   return first.headers['content-length'] === other.headers['content-length'];
@@ -177,7 +177,7 @@ function identifierOf(call: Call): string | undefined {
   return call.headers['x-platform-output-identifier'];
 }
 
-/** The same input gives the same output, where it did so twice without faults. */
+/** The same input must give the same output, if it did so twice without faults. */
 export function judgeBaseline(
   stage: Stage,
   job: Job,

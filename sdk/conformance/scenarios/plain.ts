@@ -3,7 +3,7 @@ import type { Scenario } from '../scenario.ts';
 import { readingRoutes } from '../server/journal.ts';
 import type { Baseline, Stage } from '../stage.ts';
 
-/** Two tasks over the same input; what comes out is what the other scenarios compare with. */
+/** Two tasks over the same input; the other scenarios compare with their outputs. */
 export const plain: Scenario = {
   name: 'plain',
   title: 'two tasks, one after the other',
@@ -16,7 +16,7 @@ export const plain: Scenario = {
   },
 };
 
-/** What the runner made of its plain input twice. */
+/** The runner's two results for its plain input. */
 export function baselineOf(stage: Stage): Baseline {
   const made = stage.world.nodes.map((node) => {
     const outputs = [...node.outputs.values()].filter(({ publishedAs }) => publishedAs !== null);
@@ -53,7 +53,7 @@ const noWork: Scenario = {
       stage.found('never-claimed', 'No claim came.');
       stage.over();
     }
-    // Waiting claims are answered early, as when a server stops; who does not wait shows how often it asks.
+    // Waiting claims are answered early, as when a server stops; a runner that does not wait shows how often it claims.
     for (let turn = 0; turn < 3; turn += 1) {
       await stage.pause(500);
       stage.world.desk.dismiss();

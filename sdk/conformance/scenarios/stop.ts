@@ -1,4 +1,4 @@
-/** The runner is told to stop. */
+/** The runner gets a signal to stop. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Scenario } from '../scenario.ts';
 import type { Stage } from '../stage.ts';

@@ -1,4 +1,4 @@
-/** Faults that pass: the call has no effect and goes well the next time, or its answer takes long. */
+/** Temporary faults: the call has no effect and succeeds the next time, or its answer is slow. */
 
 import type { Job } from '../job.ts';
 import type { Scenario } from '../scenario.ts';
@@ -10,7 +10,7 @@ import { judgeBaseline } from './lost-answers.ts';
 /** Each of them meets the fault once. */
 const troubled: readonly RouteId[] = ['inputs', 'inputData', 'state', 'outputs', 'uploadStart', 'watermark'];
 const retryAfterSeconds = 1;
-/** What a clock of the runner may be off. */
+/** Tolerance for the runner's clock. */
 const earlyMs = 100;
 
 function passing(name: string, title: string, fault: Fault): Scenario {

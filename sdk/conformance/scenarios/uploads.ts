@@ -6,8 +6,8 @@ import { judgeBaseline } from './lost-answers.ts';
 const partNumber = (call: Call) => Number(/\/parts\/(\d+)/.exec(call.path)?.[1]);
 
 /**
- * The announced limits are so small that the output of the plain task needs parts. A single request is taken all the
- * same, up to the 16 MB of the contract.
+ * The announced limits are so small that the output of the plain task needs parts. A single request is still accepted,
+ * up to the 16 MB of the contract.
  */
 export const uploadParts: Scenario = {
   name: 'upload-parts',

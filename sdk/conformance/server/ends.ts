@@ -1,4 +1,4 @@
-/** How a task ends by its holder's word, and what a repeat of that word gets (contract: Runner routes). */
+/** The end of a task by its holder, and the answer to a repeat (contract: Runner routes). */
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import type { completeForm, failForm } from './forms.ts';
@@ -23,7 +23,7 @@ function canonical(value: unknown): string {
   });
 }
 
-/** What tells one end from another: the known fields, with their defaults. */
+/** The digest that identifies an end: the known fields, with their defaults. */
 export function endDigest(end: TaskEnd): string {
   const { kind, body } = end;
   const fields =
@@ -44,7 +44,7 @@ export function endDigest(end: TaskEnd): string {
 
 /**
  * Ends a held task. The holder that ended it gets the same reply to the same end for ten minutes, and 409 to a
- * different one; everybody else 404.
+ * different one; other callers get 404.
  */
 export function endTask(
   world: World,
@@ -72,7 +72,7 @@ function repeated(claim: Claim, digest: string): Record<string, unknown> {
   return end.reply;
 }
 
-/** Checks what may refuse the end; what it returns takes effect and gives the reply. */
+/** Runs the checks that may refuse the end; the returned function applies it and makes the reply. */
 function prepare(world: World, claim: Claim, end: TaskEnd): () => Record<string, unknown> {
   switch (end.kind) {
     case 'complete':

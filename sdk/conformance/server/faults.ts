@@ -1,4 +1,4 @@
-/** What the test double does to calls on purpose. */
+/** The faults that the test double injects into calls. */
 import type { Call, RouteId } from './journal.ts';
 
 export type Fault =
@@ -6,7 +6,7 @@ export type Fault =
   | { readonly kind: 'reset' }
   /** The connection is reset in the middle of the call's body: no effect. */
   | { readonly kind: 'cut-request' }
-  /** Answered so instead: no effect. */
+  /** Gets this answer instead: no effect. */
   | {
       readonly kind: 'answer';
       readonly status: 500 | 503 | 404;
@@ -19,7 +19,10 @@ export type Fault =
   | { readonly kind: 'hold'; readonly until: Promise<void> }
   /** Takes effect at once and is answered later. */
   | { readonly kind: 'delay'; readonly ms: number }
-  /** Takes effect; the connection closes instead of an answer. `unseen`: a claim's task stays held, as if nobody noticed. */
+  /**
+   * Takes effect; the connection closes instead of an answer. `unseen`: a claim's task stays held, as if the loss went
+   * unnoticed.
+   */
   | { readonly kind: 'lose-answer'; readonly unseen?: boolean }
   /** The answer's head and half of its bytes arrive. */
   | { readonly kind: 'cut-answer' };
@@ -35,7 +38,7 @@ const told: Readonly<Record<Fault['kind'], string>> = {
   'cut-answer': 'answer cut in the middle',
 };
 
-/** At which moment of a call a fault acts. */
+/** The moment of a call at which a fault acts. */
 export type Phase = 'arrival' | 'effect' | 'answer';
 const phases: Readonly<Record<Fault['kind'], Phase>> = {
   reset: 'arrival',
@@ -78,7 +81,7 @@ export class Faults {
     return armed;
   }
 
-  /** The faults that a call meets in this phase; an answer can only be lost when there is something to lose. */
+  /** The faults that a call meets in this phase; only a call with an answer can lose it. */
   take(phase: Phase, call: Call): Fault[] {
     const isSuccess = call.status === 200 || call.status === 201 || call.status === 206;
     if (phase === 'answer' && !isSuccess) return [];

@@ -1,4 +1,4 @@
-/** What callers may send: bodies, query, headers (contract: Runner routes; the bounds of its Limits). */
+/** Forms of requests: bodies, query, headers (contract: Runner routes; the bounds of its Limits). */
 import { z } from 'zod';
 import { limits } from './limits.ts';
 import { Refusal } from './refusal.ts';
@@ -111,7 +111,7 @@ export function parseJson(bytes: Buffer): unknown {
     const value: unknown = JSON.parse(text, onlyStorable);
     if (isUnambiguous(text) && depthLevels(value) <= limits.jsonDepthLevels) return value;
   } catch {
-    // Told below.
+    // Thrown below.
   }
   throw new Refusal('malformedJson');
 }
@@ -157,7 +157,7 @@ export function instanceOf(headers: Headers): string {
   });
 }
 
-/** What a caller says of an output in headers (contract: Runner rules 3). */
+/** The headers of an output (contract: Runner rules 3). */
 export interface OutputHeaders {
   readonly identifier: string | null;
   readonly metadata: Record<string, unknown> | null;

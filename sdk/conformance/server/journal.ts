@@ -1,4 +1,4 @@
-/** Every call of the runner, as it came and as it was answered: what scenarios judge. */
+/** Every call of the runner with its answer, for the scenarios to judge. */
 import type { Headers } from './forms.ts';
 
 export type RouteId =
@@ -30,7 +30,7 @@ export interface Call {
   readonly atMs: number;
   readonly taskId: string | undefined;
   readonly instanceId: string | undefined;
-  /** When all of its body was here. */
+  /** When its whole body had arrived. */
   bodyAtMs: number | undefined;
   bodyBytes: number;
   bodySha256: string | undefined;
@@ -39,13 +39,13 @@ export interface Call {
   code: string | undefined;
   message: string | undefined;
   reply: unknown;
-  /** When the answer was handed over whole. */
+  /** When the whole answer was sent. */
   answeredAtMs: number | undefined;
   /** When the caller hung up instead. */
   goneAtMs: number | undefined;
-  /** What was done to the call on purpose. */
+  /** The fault that was injected. */
   fault: string | undefined;
-  /** The task that the instance gave up by this claim, though it had been told of it. */
+  /** The task that the instance released by this claim, although it had received it. */
   released: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Who holds what: the queue of runs, claims and their leases, and claims that wait (contract: Runner rules 1, 2). */
+/** The queue of runs, claims and their leases, and waiting claims (contract: Runner rules 1, 2). */
 import { randomUUID } from 'node:crypto';
 import type { Claim, ClaimEnd, Run } from './model.ts';
 import { Refusal } from './refusal.ts';
@@ -47,7 +47,7 @@ export class Desk {
     this.#events = events;
   }
 
-  /** Makes a run claimable; the waiting claim that came first and covers it gets it. */
+  /** Makes a run claimable; the first waiting claim that covers it gets it. */
   enqueue(run: Run): void {
     run.state = 'queued';
     this.#queue.push(run);
@@ -105,7 +105,7 @@ export class Desk {
 
   /**
    * Claims the oldest queued run, or waits for one. Answers an older waiting claim of the instance with nothing and
-   * gives up what it holds.
+   * releases its task.
    */
   async claim(request: ClaimRequest): Promise<Claim | undefined> {
     const { instanceId, covers, waitMs, signal } = request;
@@ -135,7 +135,7 @@ export class Desk {
     });
   }
 
-  /** Answers every waiting claim with nothing, as a server does that stops. */
+  /** Answers every waiting claim with nothing, like a stopping server. */
   dismiss(): void {
     for (const waiter of [...this.#waiters.keys()]) waiter.answer(undefined);
   }
@@ -151,14 +151,14 @@ export class Desk {
     else this.enqueue(claim.run);
   }
 
-  /** Takes a claim back whose reply never reached its caller. */
+  /** Undoes a claim whose reply never reached its caller. */
   undo(claim: Claim): void {
     if (claim.end !== undefined) return;
     this.end(claim, { how: 'undone', atMs: performance.now() });
     this.enqueue(claim.run);
   }
 
-  /** The held task of this caller, its lease renewed; throws the 404 of everybody else. */
+  /** The held task of this caller, its lease renewed; throws the 404 for other callers. */
   touch(taskId: string, instanceId: string): Claim {
     const claim = this.claims.get(taskId);
     if (claim === undefined || !this.isHeld(claim) || claim.instanceId !== instanceId)
@@ -197,7 +197,7 @@ export class Desk {
     this.#events.changed();
   }
 
-  /** Stops all timers and answers what waits. */
+  /** Stops all timers and answers waiting claims. */
   close(): void {
     this.dismiss();
     for (const claim of this.claims.values()) clearTimeout(claim.timer);

@@ -4,7 +4,7 @@ import type { Headers } from './forms.ts';
 import type { Call } from './journal.ts';
 import type { Reply, Route } from './routes.ts';
 
-/** What a method and path lead to. */
+/** The route of a method and path. */
 export interface Found {
   readonly route: Route | undefined;
   readonly params: Readonly<Record<string, string>>;
@@ -37,7 +37,7 @@ export function newCall(request: IncomingMessage, { route, params }: Found): Cal
   };
 }
 
-/** The whole body; undefined when it is longer, whose rest is read and dropped. Rejects when it breaks off. */
+/** The whole body; undefined when it is longer; the rest is then read and dropped. Rejects when it breaks off. */
 export async function collect(request: IncomingMessage, mostBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -50,7 +50,7 @@ export async function collect(request: IncomingMessage, mostBytes: number): Prom
   return bytes <= mostBytes ? Buffer.concat(chunks) : undefined;
 }
 
-/** Resets the connection once some of the body is here, or at once when there is none. */
+/** Resets the connection once a part of the body has arrived, or at once when there is none. */
 export async function cutBody(request: IncomingMessage): Promise<void> {
   const hasBody = Number(request.headers['content-length'] ?? '1') > 0;
   if (hasBody) await new Promise<void>((resolve) => request.once('readable', resolve));

@@ -1,4 +1,4 @@
-/** What the test double remembers of nodes, runs and claims. Positions count the outputs of a parent, 0 means none. */
+/** The test double's state: nodes, runs and claims. Positions count the outputs of a parent, 0 means none. */
 
 export interface Template {
   readonly name: string;
@@ -16,7 +16,7 @@ export interface Input {
   readonly outputIdentifier: string;
   readonly contentType: string | null;
   readonly contentEncoding: 'gzip' | null;
-  /** As stored, so compressed where `contentEncoding` says so. */
+  /** As stored: compressed if `contentEncoding` says so. */
   readonly bytes: Buffer;
   readonly sha256: string;
   readonly metadata: Record<string, unknown> | null;
@@ -32,7 +32,7 @@ export interface Output {
   readonly contentEncoding: 'gzip' | null;
   readonly sizeBytes: number;
   readonly sha256: string;
-  /** Then the platform tells no SHA-256 of it. */
+  /** If true, the platform reports no SHA-256. */
   readonly isFromParts: boolean;
   readonly metadata: Record<string, unknown> | null;
   readonly createdAt: string;
@@ -44,7 +44,7 @@ export interface Watermark {
   readonly outputId: number | null;
 }
 
-/** A node of a session of its own, below one parent that has these inputs. */
+/** A node in its own session, below one parent with these inputs. */
 export interface Node {
   readonly template: Template;
   readonly sessionId: string;
@@ -77,7 +77,7 @@ export interface Run {
   releaseCount: number;
   cancelRequested: boolean;
   wroteOutput: boolean;
-  /** Unnamed outputs that stand for what is consumed: later attempts count from there. */
+  /** Unnamed outputs of the consumed inputs: later attempts count from there. */
   unnamedFrom: number;
   outcome: RunOutcome | undefined;
 }
@@ -119,11 +119,11 @@ export interface Upload {
   output: Output | undefined;
 }
 
-/** What the double announces and holds to; everything else is as on the platform. */
+/** The limits that the double announces and enforces; all others are the platform's. */
 export interface WorldLimits {
   readonly leaseSeconds: number;
   readonly inputsPerTask: number;
-  /** Announced in whoami and with uploads. Single outputs are taken up to 16 MB whatever is announced. */
+  /** Announced in whoami and with uploads. Single outputs are accepted up to 16 MB whatever is announced. */
   readonly outputBytes: number;
   readonly partMinBytes: number;
   readonly partMaxBytes: number;

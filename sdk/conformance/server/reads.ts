@@ -1,4 +1,4 @@
-/** What the holder of a task reads: its claim, inputs, bytes, state (contract: Runner routes). */
+/** Reads of a task's holder: its claim, inputs, bytes, state (contract: Runner routes). */
 import { gunzipSync } from 'node:zlib';
 import type { z } from 'zod';
 import { cursorAt, type Headers, type inputsForm } from './forms.ts';
@@ -166,7 +166,7 @@ export interface Bytes {
   readonly bytes: Buffer;
 }
 
-/** The bytes of an input: stored gzip as it is to who accepts it, else decoded; one range of stored bytes. */
+/** The bytes of an input: stored gzip unchanged to callers that accept it, else decoded; one range of stored bytes. */
 export function serveInput(input: Input, headers: Headers): Bytes {
   const isPacked = input.contentEncoding === 'gzip';
   const isDecoded = isPacked && !acceptsGzip(headers['accept-encoding']);

@@ -59,7 +59,7 @@ export interface Reply {
   readonly json?: unknown;
   readonly bytes?: Buffer;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The claim that goes out with this reply. */
+  /** The claim that this reply delivers. */
   readonly claim?: Claim;
 }
 
@@ -144,7 +144,7 @@ function outputs(asked: Asked): Reply {
   const said = outputHeaders(asked.headers);
   const task = held(asked);
   const { body } = asked;
-  // The bytes of a resend are not looked at again.
+  // The bytes of a resend are not checked again.
   const isResend = said.identifier !== null && task.run.node.outputs.has(said.identifier);
   const contentEncoding = isResend ? null : contentEncodingOf(asked.headers);
   if (!isResend) checkDigests(asked);

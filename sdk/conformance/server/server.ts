@@ -1,6 +1,6 @@
 /**
- * A server that speaks the runner contract over a world in memory, and does to calls what its faults say. It is the
- * test double for runners: `ContractServer.start(...)`, then point the runner at `url` with `token`.
+ * A server that implements the runner contract over a world in memory, and injects faults into calls. It is the test
+ * double for runners: `ContractServer.start(...)`, then point the runner at `url` with `token`.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -82,7 +82,7 @@ export class ContractServer {
     try {
       await this.#answer(request, response, call, found, target, hangUp.signal);
     } catch {
-      // The caller is gone, or breaks its own request off: there is nobody to answer.
+      // The caller is gone, or aborted its own request: no answer is possible.
       request.socket.destroy();
     }
   }
@@ -116,7 +116,7 @@ export class ContractServer {
     await this.#send(request, response, call, reply, losses);
   }
 
-  /** The task that a claim makes its instance give up, when the instance was told that it has it. */
+  /** The task that a claim makes its instance release, if the instance had received it. */
   #heldByInstanceOf(call: Call): string | undefined {
     const instanceId = (call.json as { readonly instanceId?: unknown } | undefined)?.instanceId;
     const held = typeof instanceId === 'string' ? this.world.desk.heldBy(instanceId) : undefined;
@@ -139,7 +139,7 @@ export class ContractServer {
     signal: AbortSignal,
   ): Promise<Reply> {
     const holds = effects.filter((fault) => fault.kind === 'hold').map(({ until }) => until);
-    // Reads are answered as things stood when they came.
+    // Reads are answered from the state at their arrival.
     const isRead = readingRoutes.has(call.route);
     if (!isRead) await Promise.all(holds);
     for (const fault of effects) if (fault.kind === 'meanwhile') fault.act(call);

@@ -7,7 +7,7 @@ import { Refusal } from './refusal.ts';
 import type { World } from './world.ts';
 import { digestOf, identifierFor, type OutputBytes, type Written, writeOutput } from './writes.ts';
 
-/** What one task may send in parts: they are kept in memory. */
+/** The limit for one task's parts, which are held in memory. */
 const keptBytes = 512 * 1024 * 1024;
 const uploadDays = 7;
 
@@ -15,7 +15,9 @@ export type Started =
   | { readonly kind: 'started'; readonly body: Record<string, unknown> }
   | { readonly kind: 'existing'; readonly output: Output };
 
-/** Starts an upload; an identifier that the node has already finds its output instead, and the watermark acts at once. */
+/**
+ * Starts an upload; an identifier that the node already has finds its output instead, and the watermark moves at once.
+ */
 export function startUpload(
   world: World,
   claim: Claim,
@@ -50,14 +52,14 @@ export function startUpload(
   };
 }
 
-/** An upload that takes parts. */
+/** An upload that accepts parts. */
 function openUpload(claim: Claim, handle: string): Upload {
   const upload = claim.uploads.get(handle);
   if (upload === undefined || upload.output !== undefined) throw new Refusal('uploadNotFound');
   return upload;
 }
 
-/** The number of a part: of another range a wrong request, no integer at all no part. */
+/** The number of a part: out of range it is an invalid request, no integer means an unknown part. */
 export function partNumber(text: string): number {
   if (!/^(0|-?[1-9]\d*)$/.test(text)) throw new Refusal('uploadNotFound');
   const part = Number(text);
@@ -65,7 +67,7 @@ export function partNumber(text: string): number {
   throw new Refusal('invalidRequest', { message: `Part numbers go from 1 to ${limits.parts}.` });
 }
 
-/** Keeps a part; sent again it replaces itself. */
+/** Stores a part; sent again it replaces itself. */
 export function putPart(claim: Claim, handle: string, part: number, bytes: Buffer): Record<string, unknown> {
   const upload = openUpload(claim, handle);
   const others = [...upload.parts].filter(([number]) => number !== part);
@@ -78,7 +80,7 @@ export function putPart(claim: Claim, handle: string, part: number, bytes: Buffe
 
 /**
  * Joins the parts to an output; completed again it is the same output, 200.
- * @param said takes the place of the watermark that was said at the start
+ * @param said replaces the watermark given at the start
  */
 export function completeUpload(
   world: World,

@@ -1,6 +1,6 @@
 /**
- * The runner contract over a state in memory: nodes with inputs, runs, claims, leases. One world serves one token.
- * It tells its listeners of every change, so that nobody has to poll it.
+ * The runner contract over a state in memory: nodes with inputs, runs, claims, leases. One world serves one token. It
+ * notifies its listeners of every change, so that no code has to poll it.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { Desk } from './lease-table.ts';
@@ -60,7 +60,7 @@ export class World {
     };
   }
 
-  /** Calls `listener` after every change. Returns what takes it off again. */
+  /** Calls `listener` after every change. Returns the function that removes it. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -75,7 +75,7 @@ export class World {
     return this.#lastId;
   }
 
-  /** A node whose parent has these outputs, in a session of its own; with inputs it is queued at once. */
+  /** A node in its own session whose parent has these outputs; with inputs it is queued at once. */
   offer(offer: NodeOffer): Node {
     const name = offer.template ?? [...this.templates.keys()][0] ?? '';
     const template = this.templates.get(name);
@@ -194,7 +194,7 @@ export class World {
     this.desk.loseLease(claim);
   }
 
-  /** Has a run that failed tried again, as an operator does. */
+  /** Retries a failed run, as an operator does. */
   retry(run: Run): void {
     run.outcome = undefined;
     run.lostCount = 0;
@@ -227,7 +227,7 @@ export class World {
     this.#enqueueLater(run, delayMs);
   }
 
-  /** Ends a run for good and plans what follows. Returns true when the node has its next run already. */
+  /** Ends a run for good and plans the next one. Returns true when the node already has its next run. */
   finish(run: Run, outcome: RunOutcome): boolean {
     const { node } = run;
     run.state = 'done';
@@ -246,7 +246,7 @@ export class World {
     return next !== undefined;
   }
 
-  /** Stops all timers and answers what waits. */
+  /** Stops all timers and answers waiting claims. */
   close(): void {
     for (const timer of this.#timers) clearTimeout(timer);
     this.desk.close();

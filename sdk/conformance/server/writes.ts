@@ -1,4 +1,4 @@
-/** What the holder of a task writes: outputs and the watermark (contract: Runner rules 3, 4). */
+/** Writes of a task's holder: outputs and the watermark (contract: Runner rules 3, 4). */
 import { createHash } from 'node:crypto';
 import type { OutputHeaders } from './forms.ts';
 import type { Claim, Node, Output, Watermark } from './model.ts';
@@ -67,7 +67,10 @@ function publish(node: Node, output: Output): void {
   output.publishedAs ??= 1 + Math.max(0, ...[...node.outputs.values()].map((each) => each.publishedAs ?? 0));
 }
 
-/** What is consumed and what is published move together. The present watermark again publishes what is staged since. */
+/**
+ * Consumed inputs and published outputs move together. Repeating the present watermark publishes the outputs staged
+ * since.
+ */
 function advance(claim: Claim, step: Watermark): void {
   publishStaged(claim);
   claim.run.node.watermark = step;
@@ -83,7 +86,7 @@ export function publishStaged(claim: Claim): void {
   for (const output of staged) publish(node, output);
 }
 
-/** Where the watermark goes by this id; it only moves forward, and only to an input of the task. */
+/** The new watermark for this id; it only moves forward, and only to an input of the task. */
 function judged(claim: Claim, inputId: number): Watermark {
   const input = findInput(claim, inputId);
   if (input === undefined) throw new Refusal('watermarkUnknownInput');

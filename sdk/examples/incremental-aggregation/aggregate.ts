@@ -1,9 +1,9 @@
 /** A running aggregate of one column. */
 
 export interface Aggregate {
-  /** Tables that went in. */
+  /** Tables that were added. */
   readonly tables: number;
-  /** Files that are no table or lack the column. */
+  /** Files that are not tables or lack the column. */
   readonly skipped: number;
   readonly count: number;
   readonly sum: number;

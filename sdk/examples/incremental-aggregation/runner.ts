@@ -1,6 +1,6 @@
 /**
- * Keeps an aggregate over everything that was ever uploaded, and reads only what is new. Aggregate and watermark are stored
- * by one call, so each table goes in exactly once, wherever the process is killed.
+ * Maintains an aggregate over all uploads, and reads only new ones. Aggregate and watermark are stored by one call, so
+ * each table is added exactly once, wherever the process is killed.
  */
 import { defineRunner, type Input, type Task, TaskFailure } from '@simulation-data-platform/runner';
 import { type Aggregate, nothing, present, withTable } from './aggregate.ts';
@@ -10,7 +10,7 @@ interface Configuration {
 }
 
 interface State {
-  /** The input up to which the aggregate reaches. */
+  /** The last input in the aggregate. */
   readonly upTo: number;
   readonly aggregate: Aggregate;
 }
@@ -31,14 +31,14 @@ export default defineRunner<Configuration, State>({
     });
     const { current } = task.watermark;
     if (current === null) return 'no-output';
-    // Named by what it reaches to: an attempt after a crash finds it, or writes it from the state.
+    // Named after its last input: an attempt after a crash finds it, or writes it from the state.
     await task.writeJson(present(aggregate), { identifier: `aggregate-${current}-${task.runId}` });
     // With `hasMore`, when the loop stopped at the cap.
     return 'completed';
   },
 });
 
-/** The stored aggregate when it reaches just to the watermark; else, as in a reprocess, made anew up to there. */
+/** The stored aggregate when it ends exactly at the watermark; else, as in a reprocess, computed again up to there. */
 async function aggregateAtWatermark(task: AggregationTask): Promise<Aggregate> {
   const { current } = task.watermark;
   if (current === null) return nothing;
@@ -56,7 +56,7 @@ async function withInput(task: AggregationTask, before: Aggregate, input: Input)
   try {
     return await withTable(before, input.rows({ header: false }), task.configuration.column);
   } catch (error) {
-    // One broken file must not stop all that come after it.
+    // One broken file must not block the files after it.
     if (error instanceof TaskFailure) return { ...before, skipped: before.skipped + 1 };
     throw error;
   }

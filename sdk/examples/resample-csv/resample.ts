@@ -8,7 +8,7 @@ export interface ResampleOptions {
   readonly method?: 'linear' | 'previous';
 }
 
-/** A wrong time unit makes billions of rows of a few. */
+/** A wrong time unit would turn a few rows into billions. */
 const mostSteps = 50_000_000;
 const chunkCharacters = 64 * 1024;
 
@@ -44,7 +44,7 @@ export async function* resample(
       throw new TaskFailure('validation', `row ${row}: the time goes back`);
     }
     for (;;) {
-      // From the step's number, so that no error adds up.
+      // Computed from the step's number, so that errors do not add up.
       const timeSeconds = beginSeconds + step / options.rateHz;
       if (timeSeconds > sample.timeSeconds) break;
       const cells = between(before ?? sample, sample, timeSeconds, options.method ?? 'linear');

@@ -1,4 +1,4 @@
-/** Brings csv recordings of any size to a fixed rate, row by row: memory stays flat. */
+/** Resamples csv recordings of any size to a fixed rate, row by row, in constant memory. */
 import { defineRunner, type Input } from '@simulation-data-platform/runner';
 import { type ResampleOptions, resample } from './resample.ts';
 
@@ -11,7 +11,7 @@ export default defineRunner<ResampleOptions>({
       task.progress({ phase: 'resampling', message: input.outputIdentifier });
       // Output and watermark move together, so no recording is written twice and none is left out.
       await task.write(resample(input.rows({ header: false }), task.configuration), {
-        // Of the run, so that a reprocess writes anew, and of the input, so that a repeat does not.
+        // Includes the run, so that a reprocess writes again, and the input, so that a repeat does not.
         identifier: `resampled-${input.outputId}-${task.runId}`,
         contentType: 'text/csv',
         metadata: { source: input.outputIdentifier, rateHz: task.configuration.rateHz },

@@ -7,7 +7,7 @@ export { pause } from '../../../client/back-off.ts';
 /** About half a minute of the same 500. */
 const serverErrorsInARow = 10;
 
-/** Waits from 0.2 seconds on. A server that asks for more gets it up to a minute: leases do not wait. */
+/** Waits from 0.2 seconds on. A longer `Retry-After` is obeyed up to a minute: leases do not wait. */
 export class BackOff extends Waits {
   #serverErrors = 0;
 
@@ -27,14 +27,14 @@ export class BackOff extends Waits {
   }
 }
 
-/** True for what may go well the next time: no answer, too many calls, a server in trouble. */
+/** True for errors that a later try may not meet: no answer, too many calls, a server in trouble. */
 export function isTransient(error: unknown): boolean {
   return isOutage(error) || mayPass(error);
 }
 
-/** True for signs of an outage, which ends some day; a plain 500 may be the same each time. */
+/** True for signs of an outage, which is temporary; a plain 500 may be permanent. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof ApiError)) return error instanceof NetworkError;
-  // A 404 without a code is a gateway's that has no platform behind it just now.
+  // A 404 without a code comes from a gateway that currently has no platform behind it.
   return [408, 429, 502, 503, 504].includes(error.status) || (error.status === 404 && error.code === '');
 }

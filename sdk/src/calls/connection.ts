@@ -7,7 +7,7 @@ import { HttpClient, readJson, readRefusal } from './http-request.ts';
 
 const silenceMs = 60_000;
 const longestBackOffMs = 5_000;
-/** From here on an operator should hear of it. */
+/** From this number on a warning is logged for operators. */
 const failuresToWarn = 4;
 
 export interface Call {
@@ -21,7 +21,7 @@ export interface Call {
   /** Longest silence of the connection; default a minute. */
   readonly silenceMs?: number;
   /**
-   * How long to repeat. `outage`: while there is no answer, or one that tells of an outage, and some times for other
+   * How long to repeat. `outage`: while there is no answer, or one that shows an outage, and some times for other
    * server errors. `always`: until the answer is definite. `never`: one try.
    */
   readonly patience?: 'outage' | 'always' | 'never';
@@ -78,7 +78,7 @@ export class Connection {
     }
   }
 
-  /** One try, up to the head of a good answer. */
+  /** One try, up to the head of a successful answer. */
   async open(call: Call): Promise<IncomingMessage> {
     const { json } = call;
     const body = json === undefined ? (call.bytes ?? []) : [Buffer.from(JSON.stringify(json))];

@@ -1,9 +1,9 @@
-/** One HTTP request, without repeats. Runs in the main thread and in the heartbeat thread alike. */
+/** One HTTP request, without repeats. Used by the main thread and the heartbeat thread. */
 import { Agent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest, Agent as SecureAgent } from 'node:https';
 import { type ApiError, NetworkError, refusalOf } from '../../../client/errors.ts';
 
-/** A refusal says what it has to say in less. */
+/** The body of a refusal is shorter. */
 const errorBodyBytes = 64 * 1024;
 const jsonBodyBytes = 16 * 1024 * 1024;
 
@@ -18,7 +18,7 @@ export interface HttpRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Keeps connections for the next request. */
+/** Reuses connections for later requests. */
 export class HttpClient {
   readonly #agents = {
     'http:': new Agent({ keepAlive: true }),
@@ -49,7 +49,7 @@ export class HttpClient {
       signal?.addEventListener('abort', onAbort, { once: true });
       call.once('close', () => signal?.removeEventListener('abort', onAbort));
       call.once('timeout', () => call.destroy(new NetworkError(`silent for ${request.silenceMs} ms`)));
-      // After the answer's head, faults belong to its body; an answer may come before the request is out.
+      // After the answer's head, errors belong to its body; an answer may come before the whole request was sent.
       call.on('error', (error) => reject(signal?.aborted ? signal.reason : asNetworkError(error)));
       call.once('response', (message) => {
         call.setTimeout(0);
@@ -70,7 +70,7 @@ export class HttpClient {
 }
 
 /**
- * The chunks of an answer's body. The silence counts only while a chunk is waited for, so slow readers are welcome.
+ * The chunks of an answer's body. Silence counts only while waiting for a chunk, so readers may be slow.
  * @throws NetworkError when the body breaks off
  */
 export async function* bodyOf(

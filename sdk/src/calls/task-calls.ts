@@ -22,7 +22,7 @@ export interface TaskCallsOptions {
   readonly instanceId: string;
   /** Aborted when the task is cancelled. */
   readonly cancel: AbortSignal;
-  /** Called when a call learns that the task is not ours any more. */
+  /** Called when a call learns that the task is lost. */
   readonly onEnd: (error: ApiError) => void;
   /** Called when an input fails and the task's code does not listen for it. */
   readonly onUnheard: (error: unknown) => void;
@@ -55,12 +55,12 @@ export class TaskCalls {
     return this.#ending.signal.aborted;
   }
 
-  /** The task's code has ended: what it left under way ends too, and further calls are refused. */
+  /** The task's code has ended: its open calls and streams end too, and further calls are refused. */
   finish(): void {
     this.#ending.abort(new TaskCancelled('ended'));
   }
 
-  /** An input has failed, and no code of the task heard it. */
+  /** An input has failed, and no code of the task listened for it. */
   unheard(error: unknown): void {
     if (!this.signal.aborted) this.#options.onUnheard(error);
   }
@@ -101,7 +101,7 @@ export class TaskCalls {
     return this.#call({ method: 'POST', path: '/outputs', headers, bytes });
   }
 
-  /** 201 with the upload, or 200 with the output that stands already. */
+  /** 201 with the upload, or 200 with the output that already exists. */
   startUpload(headers: Record<string, string>): Promise<Reply<UploadWire | OutputWire>> {
     return this.#call({ method: 'POST', path: '/outputs/uploads', headers });
   }
@@ -122,7 +122,7 @@ export class TaskCalls {
   }
 
   /**
-   * The last call: repeated until the platform's answer is definite, whatever became of the task's signal.
+   * The last call: repeated until the platform's answer is definite, even after the task's signal was aborted.
    * @throws ApiError when it is refused; the signal's reason when it is aborted
    */
   async end(how: 'complete' | 'fail' | 'release', json: unknown, signal?: AbortSignal): Promise<unknown> {
@@ -144,7 +144,7 @@ export class TaskCalls {
     };
   }
 
-  /** Throws the error, or the signal's reason when the error tells that the task is over. */
+  /** Throws the error, or the signal's reason when the error means that the task is over. */
   #ended(error: Error): never {
     if (error instanceof ApiError && isEnd(error)) this.#options.onEnd(error);
     this.signal.throwIfAborted();

@@ -1,4 +1,4 @@
-/** What the main thread and the heartbeat thread say to each other. */
+/** Messages between the main thread and the heartbeat thread. */
 
 export interface ThreadSettings {
   /** Address of the runner routes, without a slash at the end. */
@@ -33,9 +33,9 @@ export type ToThread =
 export type FromThread =
   | { readonly kind: 'ready' }
   | { readonly kind: 'cancel-requested'; readonly taskId: string }
-  /** The thread told the end of a cancelled task, because nobody else did. */
+  /** The thread reported the end of a cancelled task, because the main thread did not. */
   | { readonly kind: 'cancel-told'; readonly taskId: string }
-  /** The platform refuses the beats for good. */
+  /** The platform refuses the heartbeats for good. */
   | { readonly kind: 'refused'; readonly taskId: string; readonly status: number; readonly message: string }
   | {
       readonly kind: 'failing';

@@ -1,4 +1,4 @@
-/** The thread that keeps leases: it beats whatever the main thread is busy with. */
+/** The thread that renews leases: it sends heartbeats even while the main thread is busy. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { BackOff, isTransient } from '../calls/back-off.ts';
 import { HttpClient, readJson, readRefusal } from '../calls/http-request.ts';
@@ -16,7 +16,7 @@ function post(message: FromThread): void {
   parentPort?.postMessage(message);
 }
 
-/** Beats for one task: every interval, soon after news, and sooner again after a failure. */
+/** Sends heartbeats for one task: every interval, soon after new progress, and sooner again after a failure. */
 class Keeper {
   readonly #task: Extract<ToThread, { kind: 'keep' }>;
   readonly #backOff: BackOff;
@@ -32,7 +32,7 @@ class Keeper {
   constructor(task: Extract<ToThread, { kind: 'keep' }>) {
     this.#task = task;
     this.#backOff = new BackOff(task.intervalMs / 3);
-    // The claim was the first beat.
+    // The claim was the first heartbeat.
     this.#schedule(task.intervalMs);
   }
 
@@ -54,7 +54,7 @@ class Keeper {
     this.#timer = setTimeout(() => void this.#heartbeat(), waitMs);
   }
 
-  /** News go out at once, but not more often than three times an interval. */
+  /** New progress is sent at once, but not more often than three times an interval. */
   #scheduleNews(): void {
     const earliestMs = this.#beganAtMs + this.#task.intervalMs / 3;
     this.#schedule(Math.max(0, earliestMs - performance.now()));
@@ -84,7 +84,7 @@ class Keeper {
       post({ kind: 'refused', taskId, status: error.status, message: messageOf(error) });
       return;
     }
-    // News that the platform does not take must not cost the lease.
+    // Progress that the platform refuses must not cost the lease.
     if (!isTransient(error)) this.#progress = {};
     this.#schedule(this.#backOff.nextMs(error));
     const { failures } = this.#backOff;
@@ -98,8 +98,9 @@ class Keeper {
   }
 
   /**
-   * The main thread had its time and has not stopped us: it computes without a pause, and beats would keep the task for
-   * as long as it does. So its end is told from here. Without an answer the lease ends, for nothing renews it any more.
+   * The main thread had its time and has not stopped this thread: it computes without a pause, and heartbeats would
+   * hold the task for as long as it does. So this thread reports the end. Without an answer the lease expires, since
+   * nothing renews it any more.
    */
   async #endCancelled(): Promise<void> {
     this.#isEnding = true;
@@ -126,7 +127,7 @@ class Keeper {
 
   async #put(what: 'heartbeat' | 'fail', json: unknown): Promise<unknown> {
     const { taskId, headers, intervalMs } = this.#task;
-    // A lease is three intervals: two silent beats may pass before the third must succeed.
+    // A lease is three intervals: two heartbeats may fail before the third must succeed.
     const silenceMs = Math.max(1_000, intervalMs * 0.8);
     const message = await http.open({
       method: 'PUT',

@@ -1,4 +1,4 @@
-/** The main thread's side of the thread that keeps leases. */
+/** The main thread's side of the thread that renews leases. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { type CancelReason, messageOf } from '../errors.ts';
@@ -6,7 +6,7 @@ import type { Log } from '../log.ts';
 import { clip } from '../text.ts';
 import type { FromThread, Progress, ThreadSettings, ToThread } from './heartbeat-messages.ts';
 
-/** A thread that fails at once must not be made without end. */
+/** A thread that fails at once must not be restarted without a pause. */
 const restartMs = 1_000;
 const phaseCharacters = 255;
 const messageCharacters = 4_000;
@@ -16,9 +16,9 @@ export interface KeptTask {
   /** Of every call for the task. */
   readonly headers: Readonly<Record<string, string>>;
   readonly intervalMs: number;
-  /** How long after a cancel the task may be kept; then the thread tells its end. */
+  /** How long the task may be held after a cancel; then the thread reports its end. */
   readonly cancelGraceMs: number;
-  /** The platform says that the task must end. */
+  /** Called when the platform says that the task must end. */
   readonly onCancel: (why: CancelReason) => void;
 }
 
@@ -34,7 +34,7 @@ export class Heartbeats {
     this.#log = log;
   }
 
-  /** Resolves when the thread runs, so that no task is claimed that nobody keeps. */
+  /** Resolves when the thread runs, so that no task is claimed without heartbeats. */
   async start(): Promise<void> {
     // Compiled, both files end in .js.
     const file = import.meta.url.endsWith('.ts') ? './heartbeat-thread.ts' : './heartbeat-thread.js';
@@ -54,13 +54,13 @@ export class Heartbeats {
     await ready;
   }
 
-  /** Keeps a task from now on, until {@link Heartbeats.stop}. */
+  /** Sends heartbeats for a task from now on, until {@link Heartbeats.stop}. */
   keep(task: KeptTask): void {
     this.#tasks.set(task.taskId, { task, progress: {} });
     this.#post(keepMessage(task));
   }
 
-  /** What operators read of a task; goes out with the next beat, within a third of the interval. */
+  /** The progress that operators see; sent with the next heartbeat, within a third of the interval. */
   report(taskId: string, progress: Progress): void {
     const kept = this.#tasks.get(taskId);
     if (kept === undefined) return;
@@ -105,7 +105,7 @@ export class Heartbeats {
     }
   }
 
-  /** Nobody else keeps the leases: a thread that ended is made again. */
+  /** Nothing else renews the leases: a thread that ended is started again. */
   async #onExit(thread: Worker): Promise<void> {
     if (this.#isClosing || thread !== this.#thread) return;
     this.#thread = undefined;
@@ -127,7 +127,7 @@ function keepMessage({ taskId, headers, intervalMs, cancelGraceMs }: KeptTask): 
   return { kind: 'keep', taskId, headers, intervalMs, cancelGraceMs };
 }
 
-/** What the platform would refuse must not cost the lease. */
+/** Progress that the platform would refuse must not cost the lease. */
 function clean(progress: Progress): Progress {
   const { phase, message, unit, done, total } = progress;
   return {

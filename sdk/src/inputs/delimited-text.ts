@@ -2,7 +2,7 @@
 import { TextDecoder } from 'node:util';
 import { TaskFailure } from '../errors.ts';
 
-/** A longer line is no line of a text. */
+/** A longer line means that the file is not text. */
 const longestCharacters = 1024 * 1024;
 const delimiters = [',', ';', '\t'];
 
@@ -12,7 +12,10 @@ export interface LineOptions {
 }
 
 export interface RowOptions {
-  /** What parts the fields, one character. Default: the one of comma, semicolon and tab that the first row has most of. */
+  /**
+   * The separator of fields, one character. Default: comma, semicolon or tab, whichever is most frequent in the first
+   * row.
+   */
   readonly delimiter?: string;
   /** True (default): the first row names the fields of all others. False: every row is a list of its fields. */
   readonly header?: boolean;
@@ -20,12 +23,12 @@ export interface RowOptions {
   readonly maxCharacters?: number;
 }
 
-/** A row by the names of the header; all values are text, as they stand in the file. */
+/** A row by the names of the header; all values are text, as in the file. */
 export type Row = Readonly<Record<string, string>>;
 
 /**
  * The lines of a UTF-8 text, without their line feeds, returns before these, and a byte order mark.
- * @throws TaskFailure `validation`, naming the line that is too long or no text
+ * @throws TaskFailure `validation`, naming the line that is too long or not text
  */
 export async function* readLines(
   bytes: AsyncIterable<Uint8Array>,
@@ -37,9 +40,9 @@ export async function* readLines(
 }
 
 /**
- * The rows of a delimited text (RFC 4180). Quoted fields may hold delimiters, line breaks and doubled quotes; blank lines
- * between rows are left out.
- * @throws TypeError for options that cannot be; TaskFailure `validation`, naming the line, for what is no table
+ * The rows of a delimited text (RFC 4180). Quoted fields may hold delimiters, line breaks and doubled quotes; blank
+ * lines between rows are left out.
+ * @throws TypeError for invalid options; TaskFailure `validation`, naming the line, when the text is not a table
  */
 export async function* readRows(
   bytes: AsyncIterable<Uint8Array>,
@@ -66,7 +69,7 @@ export async function* readRows(
   parser.end();
 }
 
-/** The same rows by the names of the first. @throws as {@link readRows}; also where two columns have one name */
+/** The same rows by the names of the first. @throws as {@link readRows}; also when two columns have the same name */
 export async function* readNamedRows(
   bytes: AsyncIterable<Uint8Array>,
   options: RowOptions = {},
@@ -89,7 +92,7 @@ function invalid(line: number, what: string): TaskFailure {
   return new TaskFailure('validation', `line ${line}: ${what}`);
 }
 
-/** Lines as they stand, without their line feeds, as many at a time as a chunk of the bytes ends. */
+/** Unchanged lines without their line feeds, in batches: all lines that end in one chunk of bytes. */
 async function* linesOf(
   bytes: AsyncIterable<Uint8Array>,
   maxCharacters: number,
@@ -132,14 +135,14 @@ function withoutReturn(line: string): string {
   return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 
-/** The one that the line has most of outside of quotes. */
+/** The most frequent delimiter of the line outside of quotes. */
 function delimiterOf(line: string): string {
   const bare = line.replaceAll(/"[^"]*("|$)/g, '');
   const counts = delimiters.map((delimiter) => ({ delimiter, count: bare.split(delimiter).length }));
   return counts.reduce((best, one) => (one.count > best.count ? one : best)).delimiter;
 }
 
-/** Makes rows of lines. Each character is looked at once, however many lines a quoted field has. */
+/** Makes rows from lines. Each character is read once, however many lines a quoted field has. */
 class RowParser {
   #delimiter: string | undefined;
   readonly #maxCharacters: number;
@@ -160,7 +163,7 @@ class RowParser {
     return this.#rowLine;
   }
 
-  /** Takes the next line; returns the row that ends with it. */
+  /** Adds the next line; returns the row that ends with it. */
   push(raw: string): readonly string[] | undefined {
     this.#line += 1;
     if (this.#open === undefined) {
@@ -214,7 +217,7 @@ class RowParser {
     }
   }
 
-  /** Ends the open field at its closing quote and returns the place behind; undefined when the field goes on. */
+  /** Ends the open field at its closing quote and returns the place after it; undefined when the field continues. */
   #closingQuote(raw: string, from: number): number | undefined {
     const open = this.#open!;
     for (let at = from; ; ) {

@@ -72,9 +72,9 @@ export class Input implements InputInfo {
   }
 
   /**
-   * The bytes, decoded. A connection that breaks is opened again where it broke, so the reader sees one whole stream;
-   * it fails only for a definite refusal (ApiError), broken gzip, or when the task is cancelled. It ends with its task.
-   * @param options `raw` gives the bytes as stored, compressed or not
+   * The bytes, decoded. A broken connection is opened again where it broke, so the reader sees one complete stream; it
+   * fails only for a definite refusal (ApiError), broken gzip, or when the task is cancelled. It ends with its task.
+   * @param options `raw` returns the bytes as stored, compressed or not
    */
   stream(options: { readonly raw?: boolean } = {}): Readable {
     const stored = readResumed(this.#calls, this);
@@ -87,19 +87,19 @@ export class Input implements InputInfo {
   }
 
   /**
-   * The lines of a UTF-8 text of any size, without their line breaks (`\n` or `\r\n`) and a byte order mark. Leaving the
-   * loop ends the read.
-   * @throws TaskFailure `validation` with the line, for one that is too long or no text; and as {@link Input.stream}
+   * The lines of a UTF-8 text of any size, without their line breaks (`\n` or `\r\n`) and a byte order mark. Leaving
+   * the loop ends the read.
+   * @throws TaskFailure `validation` with the line, for one that is too long or not text; and as {@link Input.stream}
    */
   lines(options: LineOptions = {}): AsyncGenerator<string, void, void> {
     return readLines(this.#bytes, options);
   }
 
   /**
-   * The rows of a comma-, semicolon- or tab-separated table of any size, by the names of its header; with `header: false`
-   * each as the list of its fields. All values are text. Quoted fields may hold delimiters, line breaks and doubled quotes.
-   * Leaving the loop ends the read.
-   * @throws TaskFailure `validation` with the line, for what is no table; and as {@link Input.stream}
+   * The rows of a comma-, semicolon- or tab-separated table of any size, by the names of its header; with `header:
+   * false` each as the list of its fields. All values are text. Quoted fields may hold delimiters, line breaks and
+   * doubled quotes. Leaving the loop ends the read.
+   * @throws TaskFailure `validation` with the line, when it is not a table; and as {@link Input.stream}
    */
   rows(options: RowOptions & { readonly header: false }): AsyncGenerator<readonly string[], void, void>;
   rows(options?: RowOptions): AsyncGenerator<Row, void, void>;

@@ -14,13 +14,15 @@ export interface StoredBytes {
   readonly contentEncoding: string | null;
 }
 
-/** The bytes of an input as stored; after a break it asks for the rest by Range, or skips what it has already. */
+/**
+ * The bytes of an input as stored; after a break it asks for the rest by Range, or skips the bytes that it already has.
+ */
 export function readResumed(calls: TaskCalls, stored: StoredBytes): Readable {
   const over = new AbortController();
   const signal = AbortSignal.any([calls.signal, over.signal]);
   const stream = Readable.from(chunks(calls, stored, signal), { objectMode: false });
   const destroy = stream._destroy;
-  // At once, and not when it has closed: it closes when the answer that it waits for has come.
+  // At once, and not on close: it closes only when the pending answer has arrived.
   stream._destroy = function (this: Readable, error, callback) {
     over.abort();
     destroy.call(this, error, callback);
@@ -67,7 +69,7 @@ interface Place {
   etag: string | undefined;
 }
 
-/** Asks for exactly what is stored: what is plain there is to stay plain on the way, and what is gzip to stay gzip. */
+/** Requests exactly the stored bytes: plain bytes stay plain on the way, and gzip stays gzip. */
 async function open(
   calls: TaskCalls,
   stored: StoredBytes,
@@ -87,12 +89,12 @@ function rangeHeaders({ receivedBytes, etag }: Place): Record<string, string> {
   if (receivedBytes === 0) return {};
   return {
     range: `bytes=${receivedBytes}-`,
-    // Only a strong tag may stand there.
+    // Only a strong tag is allowed there.
     ...(etag === undefined || etag.startsWith('W/') ? {} : { 'if-range': etag }),
   };
 }
 
-/** How many bytes of this answer were read before. Throws when it is about other bytes. */
+/** How many bytes of this answer were already read. Throws when the stored bytes are different ones. */
 function skippedBytes(message: IncomingMessage, place: Place): number {
   const { etag } = message.headers;
   if (place.receivedBytes > 0 && etag !== place.etag) {

@@ -3,8 +3,8 @@ import type { Readable } from 'node:stream';
 import type { TaskCalls } from '../calls/task-calls.ts';
 
 /**
- * Binds a stream to a task. A cancel breaks it with the signal's reason. When the task has ended the stream ends without an
- * `error` event: nothing that its code left behind may end the process, in which other tasks run.
+ * Binds a stream to a task. A cancel breaks it with the signal's reason. When the task has ended the stream ends
+ * without an `error` event: no leftover of its code may end the process, in which other tasks run.
  */
 export function boundTo(calls: TaskCalls, stream: Readable): Readable {
   const { signal } = calls;
@@ -12,7 +12,7 @@ export function boundTo(calls: TaskCalls, stream: Readable): Readable {
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort, { once: true });
   stream.once('close', () => signal.removeEventListener('abort', onAbort));
-  // A decoder is listened to by what feeds it.
+  // A decoder already has listeners of the stream that feeds it.
   const ownListeners = stream.listenerCount('error');
   const emit = stream.emit;
   stream.emit = function (this: Readable, event: string | symbol, ...values: unknown[]): boolean {
@@ -24,7 +24,7 @@ export function boundTo(calls: TaskCalls, stream: Readable): Readable {
     try {
       pass();
     } catch (error) {
-      // Without a listener Node throws the error itself; so does a reader of lines that its loop has left.
+      // Without a listener Node throws the error itself; so does a line reader whose loop was left.
       if (error !== values[0]) throw error;
       isHeard = false;
     }

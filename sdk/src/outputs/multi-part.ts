@@ -11,7 +11,7 @@ export interface OutputLimits {
   readonly singleBytes: number;
   /** Size of a part of larger ones, to begin with. */
   readonly partBytes: number;
-  /** Memory for parts on their way, for one output. */
+  /** Memory for the parts of one output that are being sent. */
   readonly bufferBytes: number;
 }
 
@@ -34,7 +34,7 @@ export class PartMemory {
   readonly make = (sizeBytes: number): Uint8Array =>
     (sizeBytes === this.#reusedBytes ? this.#free.pop() : undefined) ?? Buffer.allocUnsafeSlow(sizeBytes);
 
-  /** Takes a part's memory back, when nothing reads it any more. */
+  /** Reuses a part's memory when nothing reads it any more. */
   readonly free = ({ buffer }: Uint8Array): void => {
     if (buffer.byteLength === this.#reusedBytes) this.#free.push(new Uint8Array(buffer));
   };
@@ -52,7 +52,7 @@ export interface PartedOutput {
 
 /**
  * Sends an output by parts. A part without an answer is sent again, under the same number.
- * @returns status 201 for a new output, 200 for one that stood already (the source is then not read to its end)
+ * @returns status 201 for a new output, 200 for one that already existed (the source is then not read to its end)
  */
 export async function uploadInParts(
   calls: TaskCalls,
@@ -104,7 +104,7 @@ function partSize(number: number, firstBytes: number, upload: UploadWire): numbe
   return Math.max(upload.minPartBytes, Math.min(upload.maxPartBytes, doubled));
 }
 
-/** Sends a part until what arrived is what was sent. */
+/** Sends a part until the received bytes match the sent ones. */
 async function sendPart(calls: TaskCalls, handle: string, number: number, bytes: Uint8Array): Promise<void> {
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   for (let tries = 1; ; tries += 1) {
@@ -114,7 +114,7 @@ async function sendPart(calls: TaskCalls, handle: string, number: number, bytes:
   }
 }
 
-/** Work under way, counted in bytes. The first failure is thrown by whoever waits. */
+/** Running work, counted in bytes. The next wait throws the first failure. */
 class Flight {
   readonly #works = new Set<Promise<void>>();
   #bytes = 0;

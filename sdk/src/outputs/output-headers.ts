@@ -1,4 +1,4 @@
-/** What an output says of itself, as headers (contract: Runner rules 3). */
+/** The options of an output, as headers (contract: Runner rules 3). */
 import { Input } from '../inputs/inputs.ts';
 
 const identifierForm = /^[A-Za-z0-9._-]{1,100}$/;
@@ -6,10 +6,10 @@ const metadataBytes = 4 * 1024;
 
 export interface OutputOptions {
   /**
-   * Unique in the node: 1 to 100 letters, digits, `.`, `_`, `-`. A write with an identifier that the node has already
-   * leaves that output as it is. So make it of what is to be written once: the run (`task.runId`), else a reprocess writes
-   * nothing new, and the input or part it stands for. Default: `<runId>.<watermark>.<n>`, for the n-th such output since the
-   * watermark stood there; right as long as each attempt writes in the same order.
+   * Unique in the node: 1 to 100 letters, digits, `.`, `_`, `-`. A write with an identifier that the node already has
+   * leaves that output unchanged. So include the run (`task.runId`), else a reprocess writes nothing new, and the input
+   * or part of the output. Default: `<runId>.<watermark>.<n>`, for the n-th such output since the watermark moved
+   * there; correct as long as each attempt writes in the same order.
    */
   readonly identifier?: string;
   /** Default: `text/plain; charset=utf-8` for strings, else `application/octet-stream`. */
@@ -18,11 +18,11 @@ export interface OutputOptions {
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Compresses on the way; readers get plain bytes again unless they ask for gzip. */
   readonly gzip?: boolean;
-  /** Says that the bytes are gzip already. */
+  /** Declares that the bytes are already gzip. */
   readonly contentEncoding?: 'gzip';
   /**
-   * The last input that is consumed with this output: moves the watermark there and publishes this output and all that
-   * was written before it, all or none. Give it to the last output of an input.
+   * The last input that is consumed with this output: moves the watermark there and publishes this output and all
+   * earlier ones, all or none. Give it to the last output of an input.
    */
   readonly watermark?: Input | number;
 }

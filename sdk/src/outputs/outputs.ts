@@ -19,12 +19,12 @@ export interface WrittenOutput {
   readonly created: boolean;
 }
 
-/** An output before it goes out. */
+/** An output before it is sent. */
 export interface NewOutput {
   readonly source: Source;
   readonly options: OutputOptions;
   readonly identifier: string;
-  /** Resolves when the call may be made by which the output counts; its bytes are read before. */
+  /** Resolves when the call that makes the output count may be sent; its bytes are read before. */
   readonly mayCount: () => Promise<unknown>;
 }
 
@@ -40,7 +40,7 @@ export async function writeOutput(
     identifier,
     isText ? 'text/plain; charset=utf-8' : 'application/octet-stream',
   );
-  // Whole bytes that fit are sent as they are, without a copy.
+  // A byte array that fits is sent without a copy.
   if (isBytes(source) && options.gzip !== true) {
     const bytes = toBytes(source);
     if (bytes.length <= limits.singleBytes) return await single(calls, headers, [bytes], mayCount);
@@ -63,7 +63,7 @@ async function writeRead(
   const first: Part[] = [];
   let sizeBytes = 0;
   let isLast = false;
-  // Whole parts even where the last one goes beyond a single request: only an upload's last part may be small.
+  // Full parts even when the last one exceeds a single request: only an upload's last part may be small.
   while (!isLast && sizeBytes < limits.singleBytes) {
     calls.signal.throwIfAborted();
     const part = await reader.read(limits.partBytes);

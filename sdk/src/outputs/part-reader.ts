@@ -17,7 +17,7 @@ export class PartReader {
   #buffered: Uint8Array = new Uint8Array(0);
   #isOver = false;
 
-  /** @param makeBuffer memory for a part; it belongs to whoever gets the part */
+  /** @param makeBuffer memory for a part; it belongs to the receiver of the part */
   constructor(source: Source, makeBuffer: (sizeBytes: number) => Uint8Array) {
     this.#chunks = iteratorOf(source);
     this.#makeBuffer = makeBuffer;
@@ -36,14 +36,14 @@ export class PartReader {
     return { bytes: buffer.subarray(0, filled), isLast: !(await this.#fill()) };
   }
 
-  /** Tells the source that nobody wants more of it. */
+  /** Closes the source: no more is read. */
   async close(): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
     await this.#chunks.return?.();
   }
 
-  /** True when bytes are at hand. */
+  /** True when bytes are available. */
   async #fill(): Promise<boolean> {
     while (this.#buffered.length === 0 && !this.#isOver) {
       const next = await this.#chunks.next();

@@ -1,4 +1,4 @@
-/** The runner of a module that lies anywhere. */
+/** Loads the runner of a module in any folder. */
 import { existsSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { basename, extname, resolve } from 'node:path';
@@ -8,7 +8,7 @@ import { defineRunner, isRunner, type Runner, type RunnerDefinition } from './ru
 /** Compiled, all files end in .js. */
 const kitEnding = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 
-/** A runner in a folder of its own needs no packages: the kit that runs it is the kit that it imports. */
+/** A runner in its own folder needs no packages: it imports the kit that runs it. */
 function lendKit(): void {
   registerHooks({
     resolve(specifier, context, nextResolve) {
@@ -26,9 +26,9 @@ function lendKit(): void {
 export class NoRunnerError extends Error {}
 
 /**
- * Imports a module and gives what it exports by default: what `defineRunner` made, what it takes, or just the function
- * that works on a task, which then gets all tasks that the token may claim.
- * @throws NoRunnerError; TypeError for a definition that cannot work; whatever the module throws
+ * Imports a module and returns its default export as a runner: a result of `defineRunner`, its argument, or just the
+ * function that works on a task, which then gets all tasks that the token may claim.
+ * @throws NoRunnerError; TypeError for an invalid definition; errors of the module
  */
 export async function loadRunner(file: string): Promise<Runner> {
   if (!existsSync(file)) throw new NoRunnerError(`There is no file ${file}.`);

@@ -12,23 +12,23 @@ export interface StartOptions {
   /** Tasks at the same time; default `SDP_RUNNER_CONCURRENCY`, else 1. */
   readonly concurrency?: number;
   /**
-   * 1 to 128 characters of `A-Za-z0-9._:-`, used by no other process: a claim takes away what the same id holds. Default:
-   * `SDP_RUNNER_INSTANCE`, else made of the runner's name, host, process and chance. With several tasks at once each
-   * gets `.1`, `.2` and so on behind it.
+   * 1 to 128 characters of `A-Za-z0-9._:-`, used by no other process: a claim releases the task that the same id holds.
+   * Default: `SDP_RUNNER_INSTANCE`, else made of the runner's name, host, process and a random part. With several tasks
+   * at once each gets a suffix `.1`, `.2` and so on.
    */
   readonly instanceId?: string;
   /** How long a claim waits for a task, in seconds, 0 to 60; default 30. */
   readonly waitSeconds?: number;
   /**
-   * At the end: how long running tasks may go on before they are aborted and given back, in seconds; default
+   * At the end: how long running tasks may continue before they are aborted and released, in seconds; default
    * `SDP_RUNNER_GRACE_SECONDS`, else 15. After that they get five seconds more to end.
    */
   readonly graceSeconds?: number;
   /** Size of a part of outputs above 16 MB, in bytes, 5 to 100 MB; default 8 MiB. */
   readonly partBytes?: number;
-  /** Memory for the parts of one output on their way, in bytes; default 32 MiB. */
+  /** Memory for the parts of one output that are being sent, in bytes; default 32 MiB. */
   readonly bufferBytes?: number;
-  /** Where lines go; default: JSON lines on standard error from `SDP_RUNNER_LOG` (default `info`) on. */
+  /** The destination of log lines; default: JSON lines on standard error from `SDP_RUNNER_LOG` (default `info`) on. */
   readonly log?: Log;
 }
 
@@ -43,7 +43,7 @@ export interface Settings {
   readonly log: Log;
 }
 
-/** Told to whoever starts a runner: what is missing or wrong, one sentence each. */
+/** Missing or wrong settings, one sentence each, for the person who starts a runner. */
 export class SettingsError extends Error {
   readonly problems: readonly string[];
 
@@ -102,7 +102,7 @@ function readUrl(text: string | undefined, problems: string[]): URL | undefined 
     const url = new URL(text ?? '');
     if (/^https?:$/.test(url.protocol)) return url;
   } catch {
-    // Told below.
+    // Reported below.
   }
   problems.push("Set SDP_URL to the platform's base address, for example http://127.0.0.1:8080.");
   return undefined;

@@ -1,14 +1,14 @@
-/** A runner as a process of its own. */
+/** A runner as a separate process. */
 import { ApiError, isTaskCancelled, messageOf } from '../errors.ts';
 import { SettingsError, type StartOptions } from './options.ts';
 import type { Runner } from './runner.ts';
 import { startRunner } from './start.ts';
 
 /**
- * Runs a runner until it is told to stop, and ends the process: with code 0 after SIGTERM or SIGINT, when what was
- * unfinished is given back; with code 1 when settings are missing or the platform refuses the runner. A second signal ends
- * the process at once. Promises of a task that has ended may reject without a handler; any other such rejection ends the
- * process, as Node does it.
+ * Runs a runner until it gets a signal, and ends the process: with code 0 after SIGTERM or SIGINT, when unfinished
+ * tasks are released; with code 1 when settings are missing or the platform refuses the runner. A second signal ends
+ * the process at once. Promises of a task that has ended may reject without a handler; any other such rejection ends
+ * the process, as Node does by default.
  */
 export async function runMain(runner: Runner, options: StartOptions = {}): Promise<never> {
   const stop = new AbortController();
@@ -22,7 +22,7 @@ export async function runMain(runner: Runner, options: StartOptions = {}): Promi
     const running = await startRunner(runner, { ...options, signal: stop.signal });
     await running.ended;
   } catch (error) {
-    // Told to stop before it had begun.
+    // The stop came before the start was over.
     if (error !== stop.signal.reason) {
       for (const line of linesOf(error)) console.error(line);
       process.exit(1);
@@ -31,7 +31,7 @@ export async function runMain(runner: Runner, options: StartOptions = {}): Promi
   process.exit(0);
 }
 
-/** What the code of an ended task did not wait for must not end the process, in which other tasks run. */
+/** A promise that the code of an ended task did not await must not end the process, in which other tasks run. */
 function onLeftBehind(reason: unknown): void {
   if (!isTaskCancelled(reason)) throw reason;
 }

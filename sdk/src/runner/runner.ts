@@ -8,21 +8,21 @@ export interface RunnerDefinition<C = JsonObject, S = JsonObject> {
   readonly name?: string;
   /** Of the program; default `0.0.0`. */
   readonly version?: string;
-  /** Names of the node templates whose tasks it takes; empty: all that its token may claim. */
+  /** Names of the node templates whose tasks it claims; empty: all that its token may claim. */
   readonly templates: readonly string[];
   /**
-   * How long the code of a cancelled task may go on to tidy up, in seconds, 0 to 60; default 5. Then the platform is told
-   * that the task has ended, also while the code computes without a pause.
+   * How long the code of a cancelled task may clean up, in seconds, 0 to 60; default 5. Then the kit reports the end of
+   * the task, even while the code computes without a pause.
    */
   readonly cancelGraceSeconds?: number;
   /**
-   * Works on one task. What it returns completes the task; what it throws fails it: `TaskFailure` by its category, anything
-   * else as `error`. When `task.signal` is aborted it should end soon, by throwing.
+   * Works on one task. Its return value completes the task; an exception fails it: `TaskFailure` by its category,
+   * anything else as `error`. When `task.signal` is aborted it should end soon, by throwing.
    */
   run(task: Task<C, S>): Promise<RunResult<S>> | RunResult<S>;
 }
 
-/** A checked definition. A module's default export of one is what the platform's runner host starts. */
+/** A checked definition. The platform's runner host starts the one that a module exports by default. */
 export interface Runner {
   readonly name: string;
   readonly version: string;
@@ -39,8 +39,8 @@ const longestCancelGraceSeconds = 60;
 const templateForm = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
 /**
- * Checks a definition and makes a runner of it.
- * @throws TypeError for a definition that cannot work
+ * Checks a definition and makes a runner.
+ * @throws TypeError for an invalid definition
  */
 export function defineRunner<C = JsonObject, S = JsonObject>(definition: RunnerDefinition<C, S>): Runner {
   const { templates, run } = definition;
@@ -61,7 +61,7 @@ export function defineRunner<C = JsonObject, S = JsonObject>(definition: RunnerD
     version: productToken(definition.version ?? '0.0.0'),
     templates: [...templates],
     cancelGraceSeconds,
-    // A runner's code alone knows that its configuration and state have the types that it names.
+    // Only the runner's code knows that its configuration and state have the declared types.
     run: async (task) => await run(task as unknown as Task<C, S>),
   };
 }
@@ -74,7 +74,7 @@ export function isRunner(value: unknown): value is Runner {
   );
 }
 
-/** What a `User-Agent` and an instance id may hold alike. */
+/** Text that is valid in both a `User-Agent` and an instance id. */
 function productToken(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(0, 60) || 'runner';
 }

@@ -13,11 +13,11 @@ import { Task } from '../task/task.ts';
 import type { Settings } from './options.ts';
 import { defaultCancelGraceSeconds, type Runner } from './runner.ts';
 
-/** How long the code of an aborted task may take to end before the platform is told without it. */
+/** How long the code of an aborted task may take to end before the kit reports the end without it. */
 const settleMs = 5_000;
-/** The heartbeat thread tells the end of a cancelled task when that is so late: then nothing else in here runs. */
+/** After this delay the heartbeat thread reports the end of a cancelled task: the main thread is then blocked. */
 const blockedMs = 2_000;
-/** A claim that comes back sooner without a task was not meant to wait. */
+/** A claim that returns sooner without a task did not wait. */
 const shortWaitMs = 1_000;
 const withdrawMs = 3_000;
 
@@ -29,7 +29,7 @@ export interface SlotParts {
   readonly limits: OutputLimits;
   /** No more claims. */
   readonly stopping: AbortSignal;
-  /** Running tasks are to end. */
+  /** Running tasks must end. */
   readonly aborting: AbortSignal;
   /** No more waiting for the platform's answers. */
   readonly leaving: AbortSignal;
@@ -57,7 +57,7 @@ export class Slot {
     }
   }
 
-  /** Waits for a task. A task that comes when the runner is about to stop is given back. */
+  /** Waits for a task. A task that arrives when the runner is about to stop is released. */
   async #claim(): Promise<ClaimWire | undefined> {
     const { stopping, settings } = this.#parts;
     const over = new AbortController();
@@ -82,8 +82,8 @@ export class Slot {
   }
 
   /**
-   * Ends a waiting claim by a newer one that does not wait. Just hanging up might lose a task that is on its way to us:
-   * it would be held by nobody until its lease ends, and count as lost.
+   * Ends a waiting claim by a newer one that does not wait. Just hanging up might lose a task that is on its way: it
+   * would stay held until its lease ends, and count as lost.
    */
   async #withdraw(waiting: Promise<unknown>): Promise<void> {
     try {
@@ -92,7 +92,7 @@ export class Slot {
       if (claim !== undefined) await this.#releaseTask(claim);
       await Promise.race([waiting, delay(withdrawMs, undefined, { signal })]);
     } catch {
-      // The platform does not answer: nothing can be given back either.
+      // The platform does not answer: nothing can be released either.
     }
   }
 
@@ -187,7 +187,7 @@ export class Slot {
     }
   }
 
-  /** Code that goes on after its end was told must not share the process with the next task. */
+  /** Code that continues after its end was reported must not share the process with the next task. */
   async #untilEnded(running: Promise<Report>, ids: object): Promise<void> {
     const { aborting, leaving, settings } = this.#parts;
     // The process is about to end.
@@ -220,7 +220,7 @@ export class Slot {
   }
 }
 
-/** Resolves some time after the task was aborted, with what is then to be told. */
+/** Resolves some time after the task was aborted, with the report to send then. */
 async function endOfPatience(signal: AbortSignal, cancelGraceMs: number): Promise<Report> {
   if (!signal.aborted) {
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));

@@ -9,7 +9,7 @@ import type { Runner } from './runner.ts';
 import { Slot } from './slot.ts';
 
 const kitVersion = '0.1.0';
-/** After the grace: time for aborted tasks to end, and for the platform to be told. */
+/** After the grace: time for aborted tasks to end and to be reported. */
 const abortMs = 8_000;
 const signOffMs = 2_000;
 
@@ -19,7 +19,7 @@ export interface RunningRunner {
   /** Resolves when the runner has stopped; rejects with an ApiError when the platform refuses it for good. */
   readonly ended: Promise<void>;
   /**
-   * Stops claiming, lets running tasks go on for the grace time, then aborts them and gives back what is unfinished.
+   * Stops claiming, lets running tasks continue for the grace time, then aborts and releases the unfinished ones.
    * Resolves as `ended` does. Safe to call again.
    */
   stop(): Promise<void>;
@@ -81,7 +81,7 @@ function work(parts: Parts, signal: AbortSignal | undefined): RunningRunner {
   const allEnded = Promise.allSettled(
     slots.map((slot) =>
       slot.work().catch((error) => {
-        // What is refused to one is refused to all.
+        // A refusal of one slot applies to all.
         log('error', `claims are refused: ${messageOf(error)}`);
         stopping.abort();
         throw error;
@@ -116,14 +116,14 @@ function work(parts: Parts, signal: AbortSignal | undefined): RunningRunner {
   return { instanceIds, ended, stop };
 }
 
-/** Says that an instance ends, so that operators see it gone at once. A platform that does not know the call ignores it. */
+/** Reports the end of an instance, so that operators see it at once. An older platform without this call ignores it. */
 async function signOff(connection: Connection, instanceId: string): Promise<void> {
   const path = `/instances/${encodeURIComponent(instanceId)}`;
   const signal = AbortSignal.timeout(signOffMs);
   await connection.call({ method: 'DELETE', path, patience: 'never', signal }).catch(() => undefined);
 }
 
-/** The platform's limits and the wishes of whoever started the runner. */
+/** The platform's limits combined with the runner's settings. */
 function outputLimits({ limits }: WhoamiWire, settings: Settings): OutputLimits {
   const { minPartBytes, maxPartBytes } = limits.upload;
   return {

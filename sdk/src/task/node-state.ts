@@ -1,4 +1,4 @@
-/** What a node keeps between its runs: a JSON object that only its runner understands. */
+/** The state of a node between its runs: a JSON object that only its runner understands. */
 import type { TaskCalls } from '../calls/task-calls.ts';
 import type { StateWire } from '../calls/wire.ts';
 
@@ -18,20 +18,20 @@ export class NodeState<S> {
   }
 
   /**
-   * Sets the state: an object of up to 64 KB as JSON. It is stored with the next `task.watermark.advance`, or when the task
-   * completes; a task that fails or is given back stores nothing more.
+   * Sets the state: an object of up to 64 KB as JSON. It is stored with the next `task.watermark.advance`, or when the
+   * task completes; a task that fails or is released stores nothing more.
    */
   set(state: S): void {
     this.#set = structuredClone(state);
     this.#unstored = this.#set;
   }
 
-  /** What the next call that can is to store; undefined for nothing new. */
+  /** The state for the next call that can store it; undefined when it has not changed. */
   get unstored(): S | undefined {
     return this.#unstored;
   }
 
-  /** To be called with what was stored. */
+  /** Call it with the stored state. */
   noteStored(state: S | undefined): void {
     if (this.#unstored === state) this.#unstored = undefined;
   }

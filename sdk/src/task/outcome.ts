@@ -1,4 +1,4 @@
-/** From what the runner's code returned or threw to what the platform is told. */
+/** Turns the result or error of the runner's code into a report to the platform. */
 import { type FailureCategory, isTaskFailure, messageOf, type TaskCancelled } from '../errors.ts';
 import { clip } from '../text.ts';
 
@@ -14,7 +14,7 @@ export type Outcome = 'completed' | 'no-output' | 'suspended';
 export interface Completion<S = unknown> {
   /** Default: `completed` when the run has written an output, else `no-output`. */
   readonly outcome?: Outcome;
-  /** Inputs are left: a follow-up task is made. For incremental nodes that moved their watermark in this task. */
+  /** Inputs are left: a follow-up task is made. Only for incremental nodes that moved their watermark in this task. */
   readonly hasMore?: boolean;
   /** A sentence for operators. */
   readonly statusDetails?: string;
@@ -29,7 +29,7 @@ export type RunResult<S = unknown> = Outcome | Completion<S> | void;
 export type Report =
   | {
       readonly kind: 'complete';
-      /** Undefined: whatever fits what the run has written. */
+      /** Undefined: chosen by whether the run has written outputs. */
       readonly outcome: Outcome | undefined;
       readonly hasMore: boolean;
       readonly statusDetails: string | undefined;
@@ -37,10 +37,10 @@ export type Report =
     }
   | { readonly kind: 'fail'; readonly reason: string; readonly category: FailureCategory }
   | { readonly kind: 'release'; readonly reason: string }
-  /** The task is not ours any more. */
+  /** The task is no longer held. */
   | { readonly kind: 'none' };
 
-/** @param left what the task knows beside: whether a loop left inputs, and state that is not stored yet */
+/** @param left further facts of the task: whether a loop left inputs, and state that is not stored yet */
 export function reportOfResult(
   result: RunResult,
   left: { readonly hasMore: boolean; readonly state: unknown },
@@ -56,14 +56,14 @@ export function reportOfResult(
   };
 }
 
-/** What a cancelled task is ended with: the platform has it as cancelled whatever is said. */
+/** The report of a cancelled task: the platform records it as cancelled whatever the report says. */
 export const cancelReport = { category: 'error', reason: 'cancelled' } as const;
 
 /** @param cancelled the reason of the task's signal, if it is aborted */
 export function reportOfError(error: unknown, cancelled: TaskCancelled | undefined): Report {
   if (isTaskFailure(error)) return failure(error.category, error);
   switch (cancelled?.why) {
-    // Whatever failed after the signal failed because of it.
+    // An error after the signal is a consequence of it.
     case 'shutdown':
       return { kind: 'release', reason: cancelled.message };
     case 'cancelled':

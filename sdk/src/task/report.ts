@@ -1,4 +1,4 @@
-/** Telling the platform how a task ended, whatever it takes. */
+/** Reports the end of a task to the platform, with repeats. */
 
 import type { TaskCalls } from '../calls/task-calls.ts';
 import { ApiError, isEnd, messageOf } from '../errors.ts';
@@ -11,9 +11,8 @@ export type Told =
 
 /**
  * Sends a report and repeats it until there is a definite answer. The platform gives the same answer to the same report
- * for ten minutes, so repeats do no harm.
- * A result that is refused becomes a failure that says why.
- * @param signal gives up; its reason is thrown
+ * for ten minutes, so repeats do no harm. A refused result becomes a failure with the reason.
+ * @param signal stops the repeats; its reason is thrown
  */
 export async function sendReport(calls: TaskCalls, report: Report, signal: AbortSignal): Promise<Told> {
   let next: Report | undefined = report;
@@ -35,7 +34,7 @@ async function send(calls: TaskCalls, report: Report, signal: AbortSignal): Prom
       return { kind: 'too-late', message: 'Task not found.' };
     case 'complete': {
       const { kind: how, outcome = 'completed', hasMore, statusDetails, state } = report;
-      // The platform takes the field for incremental nodes alone.
+      // The platform accepts the field only for incremental nodes.
       const json = { outcome, statusDetails, state, ...(hasMore ? { hasMore } : {}) };
       return { kind: 'told', how, reply: await calls.end(how, json, signal) };
     }

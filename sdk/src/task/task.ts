@@ -49,17 +49,17 @@ export class Task<C = JsonObject, S = JsonObject> {
   readonly nodeName: string;
   readonly nodeTemplate: string;
   readonly runnerType: string;
-  /** Valid by the node template's schema. */
+  /** Validated by the node template's schema. */
   readonly configuration: C;
   readonly parents: ClaimWire['parents'];
   readonly claimedAt: Date;
-  /** Inputs that `since-watermark` gives at most to one task. */
+  /** The most inputs that `since-watermark` returns to one task. */
   readonly maxInputsPerTask: number;
   readonly watermark: Watermark;
   readonly state: NodeState<S>;
-  /** Aborted, with a TaskCancelled as reason, when the work is to end now: nothing of it counts any more. */
+  /** Aborted, with a TaskCancelled as reason, when the work must end now: its results no longer count. */
   readonly signal: AbortSignal;
-  /** Aborted some time before `signal` when the process shuts down: a good moment to stop at a sound place. */
+  /** Aborted some time before `signal` when the process shuts down: time to stop at a consistent point. */
   readonly stopping: AbortSignal;
   readonly #parts: TaskParts;
   readonly #writing = new Map<Promise<unknown>, Promise<unknown>>();
@@ -91,7 +91,7 @@ export class Task<C = JsonObject, S = JsonObject> {
     this.stopping = parts.stopping;
   }
 
-  /** Shows operators what is being done; costs nothing and may be called as often as one likes. */
+  /** Shows progress to operators; it is cheap and may be called as often as you like. */
   progress(progress: Progress): void {
     this.#parts.report(progress);
   }
@@ -108,14 +108,15 @@ export class Task<C = JsonObject, S = JsonObject> {
 
   /**
    * Writes an output. It is published with the next move of the watermark, or when the task completes. With `watermark`
-   * it moves that itself, once all writes that were begun before are done. Up to 16 MB go out in one request; more in
-   * parts of 8 MiB, several at once, within 32 MiB of memory. Calls without an answer are repeated.
-   * @param source bytes, text, or any stream or generator of them; not read to its end when the output stands already
+   * it moves that itself, once all earlier writes are done. Up to 16 MB are sent in one request; more in parts of 8
+   * MiB, several at once, within 32 MiB of memory. Calls without an answer are repeated.
+   * @param source bytes, text, or any stream or generator of them; not read to its end when the output already exists
    * @throws ApiError, for example `watermark_regression`; RangeError for options out of bounds; what the source throws
    */
   write(source: Source, options: OutputOptions = {}): Promise<WrittenOutput> {
     const writing = this.#write(source, options);
-    // Another promise for the caller: one that nobody waits for and that fails is to be as loud as Node makes it.
+    // A separate promise for the caller: if the caller does not await it and it fails, Node must report an unhandled
+    // rejection.
     const returned = writing.then((output) => output);
     this.#writing.set(writing, returned);
     const done = () => this.#writing.delete(writing);
@@ -138,8 +139,8 @@ export class Task<C = JsonObject, S = JsonObject> {
   }
 
   /**
-   * Counts from the watermark on: an attempt that begins where the one before broke off meets the outputs that stand from
-   * there on, and none of those that stand for inputs before.
+   * Counts from the watermark on: an attempt that resumes where the previous one broke off finds the outputs from there
+   * on, and none of earlier inputs.
    */
   #nextIdentifier(): string {
     const current = this.watermark.current ?? 0;
@@ -155,16 +156,16 @@ export class Task<C = JsonObject, S = JsonObject> {
     return this.write(Buffer.from(text, 'utf8'), { contentType: 'application/json', ...options });
   }
 
-  /** The node's own newest output, as it stood when this was asked first; null before the first. */
+  /** The node's own newest output, as of the first call; null when it has none. */
   async previousOutput(): Promise<InputInfo | null> {
     const { previousOutput } = await this.state.read();
     return previousOutput === null ? null : inputInfo(previousOutput);
   }
 
   /**
-   * The loop of an incremental node: handles each input above the watermark, oldest first, and moves the watermark (with
-   * `state`) past it, which publishes what was written for it. It ends at the cap, or early at a shutdown; what is left
-   * comes in a follow-up task, because the task is then completed with `hasMore`.
+   * The loop of an incremental node: handles each input above the watermark, oldest first, and moves the watermark
+   * (with `state`) past it, which publishes what was written for it. It ends at the cap, or early at a shutdown; the
+   * rest comes in a follow-up task, because the task is then completed with `hasMore`.
    * @param options `advance: 'by-hand'` leaves moving the watermark to the handler, for example with an output
    * @throws what the handler throws: that input and those after it stay new, those before it keep their outputs
    */

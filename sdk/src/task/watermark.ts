@@ -1,4 +1,4 @@
-/** The watermark of an incremental node: up to which input everything is consumed (contract: Runner rules 4). */
+/** The watermark of an incremental node: the input up to which all are consumed (contract: Runner rules 4). */
 
 import type { TaskCalls } from '../calls/task-calls.ts';
 import type { IncrementalWire } from '../calls/wire.ts';
@@ -11,7 +11,7 @@ export class Watermark {
   readonly #state: NodeState<unknown>;
   readonly #written: () => Promise<void>;
   #current: number | null;
-  /** Undefined when it must be asked for. */
+  /** Undefined when it must be read from the platform. */
   #pendingInputs: number | undefined;
   #hasMoved = false;
 
@@ -46,11 +46,11 @@ export class Watermark {
   }
 
   /**
-   * Says that all inputs up to this one are consumed, durable at once and together with what `task.state.set` was given
-   * before, and publishes all outputs that were written before: write what belongs to an input first. It waits for writes
-   * under way. Repeats of the present position are fine.
-   * @throws ApiError `watermark_regression` for an older input, `watermark_unknown_input` for one of another task; what a
-   *   write under way throws, and then the watermark stays
+   * Marks all inputs up to this one as consumed, durably and together with the state of `task.state.set`, and publishes
+   * all earlier outputs: write an input's outputs first. It waits for pending writes. Repeats of the present position
+   * are fine.
+   * @throws ApiError `watermark_regression` for an older input, `watermark_unknown_input` for one of another task; the
+   * error of a pending write, and then the watermark does not move
    */
   async advance(input: Input | number): Promise<void> {
     await this.#written();

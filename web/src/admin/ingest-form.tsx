@@ -11,14 +11,14 @@ const behaviours: readonly { value: Ingest['creationBehaviour']; label: string }
 ];
 const dataTypes = (['Any', 'Csv', 'Json', 'Binary'] as const).map((value) => ({ value, label: value }));
 
-/** What ingests refer to. */
+/** The objects that ingests refer to. */
 export interface IngestWorld {
   projects: readonly { id: number; title: string }[];
   templates: readonly { id: number; name: string }[];
   dataSources: readonly { name: string }[];
 }
 
-/** A new ingest, or a change of one. `saved` gets the ingest with its secret when it is new. */
+/** Makes or changes an ingest. `saved` gets the ingest with its secret when it is new. */
 export function IngestForm(props: {
   ingest: Ingest | null;
   world: IngestWorld;
@@ -112,7 +112,7 @@ export function IngestForm(props: {
   );
 }
 
-/** Names of the nodes of a template that take uploads. */
+/** Names of a template's nodes that accept uploads. */
 function useInputNodes(templateId: number): string[] {
   const template = useResource(String(templateId), (signal) => readTemplate(templateId, signal));
   return (template.data?.nodes ?? [])

@@ -3,7 +3,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { CopyText } from '../ui/form.tsx';
 import { Notice } from '../ui/notice.tsx';
 
-/** A secret that was just made. It stands nowhere else and is gone when the window is closed. */
+/** A secret that was just made. It is shown nowhere else and is gone when the window is closed. */
 export function MadeSecret(props: {
   title: string;
   value: string;

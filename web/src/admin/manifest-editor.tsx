@@ -59,7 +59,7 @@ function Editor(props: { text: string; published: () => void; onClose: () => voi
   const action = useAction();
   const [text, setText] = useState(props.text);
   const [reply, setReply] = useState<RunnerManifestReply | null>(null);
-  // What was said belongs to the text that it was said about.
+  // A reply is only valid for the text that it checked.
   useEffect(() => setReply(null), [text]);
   const submit = (publish: boolean) =>
     void action.run(async () => {

@@ -11,7 +11,7 @@ import { Failure, Placeholder } from '../ui/notice.tsx';
 import { Table } from '../ui/table.tsx';
 import { MadeSecret } from './made-secret.tsx';
 
-/** The tokens that runners call with: the person's own, for Administrators all. */
+/** The tokens of runners: the person's own, or all for Administrators. */
 export function RunnerTokens() {
   const list = useResource('runner-tokens', listRunnerTokens);
   const [making, setMaking] = useState(false);

@@ -2,7 +2,7 @@ import type { SessionTemplateNode } from '../admin-api.ts';
 import type { NodeInstanceProgress } from '../api.ts';
 import { SessionGraph } from '../session/graph.tsx';
 
-/** A template's graph, drawn as a session's: with kinds of nodes in the place of their states. */
+/** A template's graph, drawn like a session's, with kinds of nodes in place of their states. */
 export function TemplateGraph(props: {
   nodes: readonly SessionTemplateNode[];
   selectedId: number;

@@ -7,7 +7,7 @@ import { CheckField, Form, SelectField, TextField } from '../ui/form.tsx';
 
 const roles = ['Administrator', 'Instructor', 'Trainee', 'Developer'] as const;
 
-/** A new account, or a change of one. The platform judges what is filled in. */
+/** Makes or changes an account. The platform validates the fields. */
 export function UserForm(props: { user: User | null; saved: () => void; onClose: () => void }) {
   const { user } = props;
   const action = useAction();

@@ -1,4 +1,4 @@
-/** What a dashboard's address says: chosen channels, range, kind of time, clock. Pure: tested without a browser. */
+/** The view in a dashboard's address: chosen channels, range, kind of time, clock. Pure: tested without a browser. */
 
 import type { TimeKind, TimeSpan } from './model.ts';
 
@@ -6,7 +6,7 @@ import type { TimeKind, TimeSpan } from './model.ts';
 export type Clock = 'utc' | 'local' | 'elapsed';
 
 export interface View {
-  /** Null: nothing chosen yet, so what the dashboard suggests. An empty list: everything taken away. */
+  /** Null: no choice yet, so the dashboard's suggestion. An empty list: all were removed. */
   channels: string[] | null;
   /** Null: everything. */
   span: TimeSpan | null;
@@ -14,7 +14,7 @@ export interface View {
   clock: Clock;
   /** True: a column for each machine. */
   sideBySide: boolean;
-  /** Machines that stand side by side; null: the first few. */
+  /** Machines side by side; null: the first few. */
   machines: string[] | null;
   /** Ids of further dashboards beside this one. */
   beside: string[];
@@ -49,7 +49,7 @@ function readKeys(text: string): string[] {
     .map(decodeKey);
 }
 
-/** The query part for a view, with its question mark; empty for the view that a fresh dashboard shows. */
+/** The query part for a view, with its question mark; empty for the default view. */
 export function writeView(view: View): string {
   const parts: string[] = [];
   if (view.channels !== null) parts.push(`channels=${view.channels.map(encodeKey).join(',')}`);
@@ -67,8 +67,8 @@ export function writeView(view: View): string {
   return parts.length === 0 ? '' : `?${parts.join('&')}`;
 }
 
-// A key may hold a comma, which is also what separates keys, so that keys are escaped once more inside the list.
-// Colons stay as they are: addresses are read by people, too.
+// A key may contain a comma, which also separates keys, so keys are escaped again inside the list. Colons stay
+// unchanged: people read addresses too.
 function encodeKey(key: string): string {
   const inner = key.replace(/[%,]/g, encodeURIComponent);
   return encodeURIComponent(inner).replaceAll('%3A', ':');

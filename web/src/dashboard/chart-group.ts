@@ -2,7 +2,7 @@ import type uPlot from 'uplot';
 import type { TimeSpan } from './model.ts';
 
 export interface GroupActions {
-  /** Where the shared cursor is, or null when it is nowhere. */
+  /** The time at the shared cursor, or null without a cursor. */
   cursorMoved: (timeMs: number | null) => void;
   zoom: (factor: number, atMs: number) => void;
   pan: (part: number) => void;
@@ -22,19 +22,19 @@ export class ChartGroup {
   #cursorMs: number | null = null;
   #shown: number | null | undefined;
 
-  /** `actions` is asked at each use, so that it may change with every drawing of the page. */
+  /** `actions` is called at each use, so that it may change with every render of the page. */
   constructor(syncKey: string, actions: () => GroupActions) {
     this.syncKey = syncKey;
     this.#actions = actions;
   }
 
-  /** Adds a chart; the returned function takes it out again. */
+  /** Adds a chart; the returned function removes it. */
   join(member: Member): () => void {
     this.#members.add(member);
     return () => this.#members.delete(member);
   }
 
-  /** Called by each chart for itself; the page hears it once for all. */
+  /** Called by each chart; the page is notified once for all. */
   cursorMoved(timeMs: number | null): void {
     this.#cursorMs = timeMs;
     if (this.#shown === timeMs) return;
@@ -46,7 +46,7 @@ export class ChartGroup {
     return this.#cursorMs;
   }
 
-  /** Does what the key stands for; true when the key was one of the charts' own. */
+  /** Runs the key's action; true when the charts handle this key. */
   key(event: KeyboardEvent, span: TimeSpan): boolean {
     if (event.ctrlKey || event.metaKey || event.altKey) return false;
     const length = span.toMs - span.fromMs;

@@ -12,9 +12,9 @@ export interface ChartSettings {
   clock: Clock;
   syncKey: string;
   span: () => TimeSpan;
-  /** The values that the axis reaches at least; null: those of its own curves. */
+  /** The least range of the axis; null: that of its own curves. */
   scale: () => { min: number; max: number } | null;
-  /** What the value axis says in words instead of numbers. */
+  /** Words of the value axis in place of numbers. */
   words: () => readonly string[] | null;
   /** Subtracted from every time on the axis; 0 for clock times. */
   originMs: number;
@@ -24,7 +24,7 @@ export interface ChartSettings {
   onCursor: (timeMs: number | null) => void;
 }
 
-/** The same on every panel, so that one moment stands on one vertical line. */
+/** The same on every panel, so that one moment is on one vertical line. */
 const valueAxisWidth = 76;
 const shortestDrag = 6;
 
@@ -108,7 +108,7 @@ function wholeSpan(settings: ChartSettings): [number, number] {
   return [span.fromMs - settings.originMs, span.toMs - settings.originMs];
 }
 
-/** A little air above and below; a constant curve stands in the middle. */
+/** A margin above and below; a constant curve is in the middle. */
 function valueRange(
   words: readonly string[] | null,
   min: number | null,
@@ -136,7 +136,7 @@ function numberSplits(min: number, max: number, step: number): number[] {
   return splits;
 }
 
-/** The places of the words that are named beside the axis; of many words, every second or tenth. */
+/** The places of the words beside the axis; of many words, every second or tenth. */
 function wordSplits(words: readonly string[]): number[] {
   const step = Math.max(1, Math.ceil(words.length / mostWordsNamed));
   return words.map((_word, place) => place).filter((place) => place % step === 0);
@@ -199,7 +199,7 @@ function cursorHooks(settings: ChartSettings): uPlot.Hooks.Arrays {
   };
 }
 
-/** uPlot names a pattern for each size of step; day and month stand the European way round, hours to 24. */
+/** uPlot passes a pattern for each size of step; day before month, and 24 hours. */
 export function clockFormatter(pattern: string, withDays: () => boolean): (date: Date) => string {
   const pad = (value: number, length = 2) => String(value).padStart(length, '0');
   const day = (date: Date) => `${date.getDate()} ${months[date.getMonth()]}`;
@@ -207,7 +207,7 @@ export function clockFormatter(pattern: string, withDays: () => boolean): (date:
   const year = (date: Date) => `${day(date)} ${date.getFullYear()}`;
   const lines = pattern.split('\n').map((line, index): ((date: Date) => string) => {
     if (line.includes('{D}')) return line.includes('{YY') ? year : day;
-    // The line below is for what has changed above the step: a day, a month, a year; never the time once more.
+    // The second line shows the change of a larger unit: a day, a month, a year; it never repeats the time.
     if (index > 0 && line.includes('{mm}')) return () => '';
     if (line.includes('{fff}')) {
       return (date) => `${minutes(date)}:${pad(date.getSeconds())}.${pad(date.getMilliseconds(), 3)}`;

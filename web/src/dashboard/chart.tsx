@@ -13,14 +13,14 @@ import { formatMoment } from './time.ts';
 
 const chartHeight = 210;
 const colours = 8;
-/** Beyond the colours, curves differ by their dashes as well. */
+/** When the colours run out, curves differ by their dashes. */
 const dashes = [[], [8, 4], [2, 4], [12, 4, 2, 4]];
 
 export interface ChartProps {
   panel: Panel;
-  /** Whose curves these are, where several machines stand side by side. */
+  /** The machine of these curves, when several are side by side. */
   lead?: string;
-  /** Values that the axis reaches at least, for charts that are compared. */
+  /** The least range of the axis, for charts that are compared. */
   scale?: { min: number; max: number } | null;
   series: ReadonlyMap<string, ChannelSeries>;
   span: TimeSpan;
@@ -32,7 +32,7 @@ export interface ChartProps {
   onZoom: (span: TimeSpan) => void;
   onReset: () => void;
   onRemove: (channelKey: string) => void;
-  /** Says a sentence to a screen reader. */
+  /** Announces a sentence to screen readers. */
   onSpeak: (sentence: string) => void;
 }
 
@@ -191,7 +191,7 @@ function curveStyle(index: number): { stroke: string; dash: number[] } {
   };
 }
 
-/** The piece of line that stands for a curve in its legend. */
+/** The sample of a curve's line in its legend. */
 function Swatch(props: { index: number }) {
   const dash = dashes[Math.floor(props.index / colours) % dashes.length] ?? [];
   return (
@@ -201,7 +201,7 @@ function Swatch(props: { index: number }) {
   );
 }
 
-/** All curves over the union of their times; where a curve has no sample of its own, it just goes on. */
+/** All curves over the union of their times; a curve without a sample at a time just continues. */
 function alignCurves(
   curves: (ChannelSeries | undefined)[],
   words: Words,
@@ -224,7 +224,7 @@ function sameTimes(a: readonly number[], b: readonly number[]): boolean {
   return a === b || (a.length === b.length && a.every((time, index) => time === b[index]));
 }
 
-/** Written straight into the page: the cursor moves far more often than a page should be drawn anew. */
+/** Written directly into the DOM: the cursor moves far more often than the page should render. */
 function showValues(elements: Map<string, HTMLElement>, props: ChartProps, timeMs: number | null): void {
   for (const channel of props.panel.channels) {
     const element = elements.get(channel.key);
@@ -234,7 +234,7 @@ function showValues(elements: Map<string, HTMLElement>, props: ChartProps, timeM
   }
 }
 
-/** What a screen reader hears after the cursor was moved by a key. */
+/** The text for screen readers after a key moved the cursor. */
 function spokenValues(props: ChartProps, timeMs: number): string {
   const moment = formatMoment(timeMs, props.clock, props.originMs, props.span.toMs - props.span.fromMs);
   const values = props.panel.channels.map(

@@ -1,14 +1,16 @@
-/** Points as the platform sends them, made into numbers that can be drawn. Pure: tested without a browser. */
+/** Converts the platform's points to numbers that can be drawn. Pure: tested without a browser. */
 
 import type { ChannelSeries } from '../../../client/types.ts';
 import { formatValue } from '../format.ts';
 import type { Channel } from './model.ts';
 import { nearestIndex } from './time.ts';
 
-/** The words of a text channel, each at the height of its place; they grow and never move, so curves stay put. */
+/**
+ * The words of a text channel, each drawn at the height of its index; new words are appended, so curves do not move.
+ */
 export type Words = string[];
 
-/** The heights of a channel's points: numbers as they are, false and true as 0 and 1, words by their place. */
+/** The heights of a channel's points: numbers unchanged, false and true as 0 and 1, words by their index. */
 export function heights(series: ChannelSeries, words: Words): (number | null)[] {
   const places = new Map(words.map((word, place) => [word, place]));
   return series.values.map((value) => {
@@ -32,7 +34,7 @@ export function valueAt(series: ChannelSeries | undefined, channel: Channel, tim
   return channel.kind === 'state' ? String(value !== 0) : formatValue(value);
 }
 
-/** What the value axis says in words instead of numbers; null for numbers. */
+/** The words of the value axis; null for numbers. */
 export function axisWords(channels: readonly Channel[], words: Words): Words | null {
   if (channels.every((channel) => channel.kind === 'state')) return ['false', 'true'];
   return channels.every((channel) => channel.kind === 'text') ? words : null;

@@ -42,7 +42,7 @@ export function MachineGrid(props: { rows: MachineRow[]; machines: Machine[]; wo
   );
 }
 
-/** Which machines stand side by side, and the other dashboards of the session that can come beside this one. */
+/** The choice of machines to show side by side, and of the session's other dashboards to add. */
 export function MachineChoice(props: {
   machines: Machine[];
   chosen: ReadonlySet<string>;

@@ -1,17 +1,17 @@
 /**
- * Several machines side by side: which there are in a dashboard, and how the panels are dealt out among them. Pure:
- * tested without a browser.
+ * Several machines side by side: finds the machines of a dashboard and distributes the panels among them. Pure: tested
+ * without a browser.
  */
 import type { ChannelSeries, Dashboard } from '../../../client/types.ts';
 import type { Channel, Panel } from './model.ts';
 
 export interface Machine {
-  /** The dashboard and the realm, or the recording where all have one realm. */
+  /** The dashboard and the realm, or the recording if all have the same realm. */
   id: string;
   title: string;
 }
 
-/** A panel with one cell for each machine; null where a machine has nothing of it. */
+/** A panel with one cell for each machine; null when a machine has no channel of it. */
 export interface MachineRow {
   id: string;
   title: string;
@@ -19,15 +19,15 @@ export interface MachineRow {
   cells: (Panel | null)[];
 }
 
-/** More than these stand side by side only when people ask for them. */
+/** More than these are shown side by side only on request. */
 export const firstMachines = 4;
 
-/** Several dashboards as one: their sources one after the other, the first one's layout and names. */
+/** Merges dashboards: all sources in order, with the layout and names of the first. */
 export function mergeDashboards(first: Dashboard, others: readonly Dashboard[]): Dashboard {
   return { ...first, sources: [first, ...others].flatMap(({ sources }) => sources) };
 }
 
-/** The dashboard that answers for a source, by the output id that begins the keys of its channels. */
+/** The dashboard of each source, by the output id that begins the keys of its channels. */
 export function dashboardsByOutput(dashboards: readonly Dashboard[]): Map<string, Dashboard> {
   return new Map(
     dashboards.flatMap((dashboard) =>
@@ -40,7 +40,7 @@ export function outputOf(key: string): string {
   return key.slice(0, key.indexOf(':'));
 }
 
-/** Tells the machine of each channel: by dashboard and realm where there are several, else by recording. */
+/** Names the machine of each channel: by dashboard and realm if there are several, else by recording. */
 export function machineNamer(
   channels: readonly Channel[],
   byOutput: ReadonlyMap<string, Dashboard>,
@@ -69,7 +69,7 @@ export function machinesOf(
   return [...new Map(channels.map((channel) => [machineOf(channel).id, machineOf(channel)])).values()];
 }
 
-/** The chosen channels with their namesakes of the other machines: what is compared is one measure on each. */
+/** The chosen channels with those of the same name on the other machines: each measure is compared across machines. */
 export function withNamesakes(channels: readonly Channel[], keys: readonly string[]): string[] {
   const chosen = new Set(keys);
   const measures = new Set(channels.filter(({ key }) => chosen.has(key)).map(measureOf));
@@ -86,7 +86,7 @@ export function measuresOf(channels: readonly Channel[]): Channel[] {
   return [...firsts.values()];
 }
 
-/** As `withNamesakes`, of some channels alone. */
+/** As `withNamesakes`, for only some channels. */
 export function namesakesOn(
   channels: readonly Channel[],
   keys: readonly string[],
@@ -100,7 +100,7 @@ function measureOf({ groupName, name, unit }: Channel): string {
   return JSON.stringify([groupName, name, unit]);
 }
 
-/** The panels as rows with a cell for each machine. Panels that are alike on several machines share a row. */
+/** The panels as rows with a cell for each machine. Equal panels of several machines share a row. */
 export function machineRows(
   panels: readonly Panel[],
   machines: readonly Machine[],
@@ -131,7 +131,7 @@ export function machineRows(
   });
 }
 
-/** The lowest and highest value of a row within what is loaded, so that its cells share one scale; null without any. */
+/** The lowest and highest loaded value of a row, so that its cells share one scale; null without any. */
 export function sharedScale(
   row: MachineRow,
   series: ReadonlyMap<string, ChannelSeries>,

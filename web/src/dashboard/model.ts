@@ -1,6 +1,6 @@
 /**
- * What a dashboard shows, decided from its description alone: which channels there are, which are chosen, and how
- * they share panels. Pure: tested without a browser.
+ * The content of a dashboard, derived only from its description: its channels, the chosen ones, and how they share
+ * panels. Pure: tested without a browser.
  */
 
 import type { Dashboard, DashboardSource } from '../../../client/types.ts';
@@ -10,7 +10,7 @@ export type TimeKind = 'absolute' | 'relative';
 
 export interface Channel {
   key: string;
-  /** Within its recording. */
+  /** Unique within its recording. */
   id: string;
   name: string;
   unit: string;
@@ -36,7 +36,7 @@ export interface TimeSpan {
   toMs: number;
 }
 
-/** A fresh dashboard without a suggested layout shows this many channels, so that it opens fast and stays calm. */
+/** A fresh dashboard without a suggested layout shows this many channels, so that it opens fast and stays readable. */
 const firstChannels = 6;
 const firstLayoutChannels = 24;
 const firstPanels = 8;
@@ -61,7 +61,7 @@ export function channelsOf(dashboard: Dashboard): Channel[] {
   });
 }
 
-/** An identifier that the platform made says nothing to a person; of several recordings, each has a number then. */
+/** A generated identifier means nothing to a person; several recordings then get numbers. */
 export function sourceName(source: DashboardSource, index: number | null): string {
   if (source.name !== '' && !generatedName.test(source.name)) return source.name;
   return index === null ? '1 recording' : `recording ${index + 1}`;
@@ -88,7 +88,7 @@ export function fullSpan(dashboard: Dashboard, kind: TimeKind): TimeSpan | null 
   if (valid.length === 0) return null;
   const fromMs = Math.min(...valid.map((span) => span.fromMs));
   const toMs = Math.max(...valid.map((span) => span.toMs));
-  // A single row has no length; it gets up to a second around it, but nothing before 1970, which is no time here.
+  // A single row has no length; it gets up to a second around it, but nothing before 1970, which is not valid here.
   return toMs - fromMs < 1 ? { fromMs: Math.max(0, fromMs - 500), toMs: toMs + 500 } : { fromMs, toMs };
 }
 
@@ -96,7 +96,7 @@ function spanOf(source: DashboardSource): TimeSpan {
   return { fromMs: Date.parse(source.time.from ?? ''), toMs: Date.parse(source.time.to ?? '') };
 }
 
-/** What is shown before anybody has chosen: the suggested layout, else the first channels; texts only if all are. */
+/** The default choice: the suggested layout, else the first channels; texts only if all are. */
 export function firstChoice(dashboard: Dashboard, channels: Channel[], kind: TimeKind): string[] {
   const present = channels.filter((channel) => channel.timeKind === kind);
   const measured = present.filter((channel) => channel.kind !== 'text');
@@ -117,8 +117,8 @@ interface SuggestedPanel {
 }
 
 /**
- * The panels of the layout. A layout that people wrote can hold anything, and it cannot know the keys of recordings
- * to come: channels named there by id or name stand for those of every recording.
+ * The panels of the layout. A layout written by people can contain anything, and cannot know the keys of future
+ * recordings: a channel named by id or name means that channel of every recording.
  */
 function suggestedPanels(dashboard: Dashboard, channels: Channel[]): SuggestedPanel[] {
   const panels: unknown = dashboard.layout?.panels;
@@ -138,7 +138,7 @@ function suggestedPanels(dashboard: Dashboard, channels: Channel[]): SuggestedPa
   });
 }
 
-/** A panel that was made for a recording holds all that has no unit; on one scale most of it would be flat lines. */
+/** A generated panel contains all channels without a unit; on one scale most would be flat lines. */
 function splitByMeasure(panel: SuggestedPanel, members: Channel[]): SuggestedPanel[] {
   const measures = Map.groupBy(members, measureOf);
   if (panel.unit !== null || measures.size < 2) return [panel];
@@ -150,9 +150,9 @@ function splitByMeasure(panel: SuggestedPanel, members: Channel[]): SuggestedPan
 }
 
 /**
- * The panels for the chosen channels: those of the suggested layout first, then one for each group and unit.
- * Channels without a unit share a panel only with their namesakes of other sources, since nothing says that their
- * values can be compared; a text has a panel of its own, since its words are its scale.
+ * The panels for the chosen channels: those of the suggested layout first, then one for each group and unit. Channels
+ * without a unit share a panel only with channels of the same name in other sources, since other values may not be
+ * comparable; a text has its own panel, since its words are its scale.
  */
 export function panelsFor(dashboard: Dashboard, channels: Channel[], chosen: ReadonlySet<string>): Panel[] {
   const byKey = new Map(channels.map((channel) => [channel.key, channel]));
@@ -185,7 +185,7 @@ function measureOf(channel: Channel): string {
   return channel.unit === '' ? `name ${channel.name}` : `unit ${channel.unit}`;
 }
 
-/** Suggested titles end in the unit, which stands beside the title already. */
+/** Suggested titles end in the unit, which is already shown beside the title. */
 function withoutUnit(title: string, unit: string): string {
   const ending = `[${unit}]`;
   return unit !== '' && title.endsWith(ending) ? title.slice(0, -ending.length).trim() : title;
@@ -206,7 +206,7 @@ function titleOf(members: Channel[], groupName: string): string {
     : `${names.slice(0, 2).join(', ')} and ${names.length - 2} more`;
 }
 
-/** A channel's name in a legend: with its realm or source where the same name stands there more than once. */
+/** A channel's name in a legend: with its realm or source when several have the same name. */
 export function legendName(channel: Channel, members: Channel[]): string {
   const same = members.filter((member) => member.name === channel.name);
   if (same.length < 2) return channel.name;

@@ -6,15 +6,15 @@ import type { TimeSpan } from './model.ts';
 
 /** More than a wide screen has columns, so that a fresh range looks as sharp as it can. */
 const maxPoints = 2000;
-/** Channels of one request: bounds the length of its address and lets the first curves appear early. */
+/** Channels of one request: limits the length of its address and shows the first curves early. */
 const channelsPerRequest = 12;
 const requestsAtOnce = 2;
-/** Zooming by key or wheel passes many ranges; only where it stays is fetched. */
+/** Zooming by key or wheel passes many ranges; only the final one is fetched. */
 const settleMs = 90;
 const keptSeries = 400;
 
 export interface SeriesState {
-  /** By channel key. While a new range is on its way, the points of the one before stay. */
+  /** By channel key. While a new range is loading, the points of the previous one stay. */
   byKey: ReadonlyMap<string, ChannelSeries>;
   loading: boolean;
   error: Error | null;

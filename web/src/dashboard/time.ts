@@ -9,7 +9,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** Steps of an elapsed axis in milliseconds: those that people count in. */
+/** Steps of an elapsed axis in milliseconds: the usual units of time. */
 export const elapsedStepsMs = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
   ...[1, 2, 5, 10, 15, 30].map((count) => count * second),
@@ -18,7 +18,7 @@ export const elapsedStepsMs = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].map((count) => count * day),
 ];
 
-/** One moment, as exact as a span of `spanMs` makes sensible. `originMs` is where elapsed time begins. */
+/** One moment, with the precision that a span of `spanMs` needs. `originMs` is the start of elapsed time. */
 export function formatMoment(timeMs: number, clock: Clock, originMs: number, spanMs: number): string {
   if (clock === 'elapsed') return formatElapsed(timeMs - originMs, spanMs > 20 * minute ? 1000 : 1);
   const date = new Date(timeMs);
@@ -78,7 +78,7 @@ function clockParts(date: Date, clock: Clock): { date: string; time: string; mil
 /** The shortest span that can be zoomed to. */
 const shortestSpanMs = 4;
 
-/** `span` moved and cut so that it lies within `full`; whole milliseconds, and never shorter than can be drawn. */
+/** `span` moved and cut so that it lies within `full`; whole milliseconds, and never shorter than the shortest span. */
 export function clampSpan(span: TimeSpan, full: TimeSpan): TimeSpan {
   const fullLength = full.toMs - full.fromMs;
   const length = Math.min(fullLength, Math.max(shortestSpanMs, span.toMs - span.fromMs));

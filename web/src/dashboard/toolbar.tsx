@@ -21,12 +21,12 @@ export interface ToolbarProps {
   onReset: () => void;
   onClock: (clock: Clock) => void;
   onKind: (kind: TimeKind) => void;
-  /** Null where there is nothing to stand side by side. */
+  /** Null when there are no machines to compare. */
   sideBySide: boolean | null;
   onSideBySide: (sideBySide: boolean) => void;
 }
 
-/** The shared time axis: what is shown, where the cursor is, and the ways to move. Stays in sight while scrolling. */
+/** The shared time axis: the range, the cursor, and the controls to move. Stays in sight while scrolling. */
 export function Toolbar(props: ToolbarProps) {
   const length = props.full.toMs - props.full.fromMs;
   const atStart = props.span.fromMs <= props.full.fromMs;
@@ -125,7 +125,7 @@ function Tool(props: { icon: IconName; label: string; disabled?: boolean; onClic
   );
 }
 
-/** The address holds the whole view. Browsers give the clipboard only to https and to the machine itself. */
+/** The address holds the whole view. Browsers allow the clipboard only on https and on localhost. */
 function CopyLink() {
   const [copied, setCopied] = useState(false);
   const clipboard = (navigator as { clipboard?: Clipboard }).clipboard;

@@ -31,7 +31,7 @@ import { navigate, useAddress } from '../router.ts';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 import '../styles/dashboard.css';
 
-/** A dashboard: its channels as curves over one time axis. All that one chooses stands in the address. */
+/** A dashboard: its channels as curves over one time axis. The address holds all choices. */
 export function DashboardPage(props: { dimensionId: string }) {
   const { dimensionId } = props;
   const { query } = useAddress();

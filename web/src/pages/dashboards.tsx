@@ -10,7 +10,7 @@ import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
 import { Table } from '../ui/table.tsx';
 
-/** The dashboards of all sessions that the person may see; dates, order and page stand in the address. */
+/** The dashboards of all sessions that the person may see; dates, order and page are in the address. */
 export function DashboardsPage() {
   useTitle('Dashboards');
   const { query } = useAddress();
@@ -97,7 +97,7 @@ function DashboardTable(props: { rows: readonly CatalogDimension[]; query: Catal
   );
 }
 
-/** The start of the newest scenario, as the list is ordered; without one the making of the dashboard. */
+/** The start of the newest scenario, by which the list is ordered; without one the creation of the dashboard. */
 function When(props: { row: CatalogDimension }) {
   const at = props.row.from ?? props.row.createdAt;
   return <Ago at={at} />;

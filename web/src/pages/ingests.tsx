@@ -29,7 +29,7 @@ async function readWorld(signal: AbortSignal): Promise<IngestWorld> {
 
 type Open = { what: 'form' | 'delete' | 'rotate'; ingest: Ingest | null } | null;
 
-/** Addresses to which files are sent from outside, without an account. */
+/** Addresses for files from outside, without an account. */
 export function IngestsPage() {
   useTitle('Ingests');
   const list = useResource('ingests', listIngests);

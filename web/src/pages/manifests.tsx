@@ -8,7 +8,7 @@ import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 
-/** What features have published, and the way to check and publish a manifest. */
+/** The published manifests of features, and the editor to check and publish one. */
 export function ManifestsPage() {
   useTitle('Manifests');
   const list = useResource('features', listFeatures);

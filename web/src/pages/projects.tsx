@@ -10,7 +10,7 @@ import { Icon } from '../ui/icon.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
 import { Table } from '../ui/table.tsx';
 
-/** The projects, each with the way to its sessions. */
+/** The projects, each with a link to its sessions. */
 export function ProjectsPage() {
   useTitle('Projects');
   const list = useResource('projects', listProjects);

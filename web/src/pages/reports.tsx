@@ -11,7 +11,7 @@ import { DateRange } from '../ui/date-range.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
 
-/** All reports; each can be downloaded for some days or for all of them. */
+/** All reports; each can be downloaded for a range of days or for all. */
 export function ReportsPage() {
   useTitle('Reports');
   const catalog = useResource('reports', listReports);
@@ -73,7 +73,7 @@ function ReportCard(props: {
   report: { key: string; name: string };
   isDefault: boolean;
   range: { from: string; to: string };
-  /** Null for those who may not change it. */
+  /** Null for people who may not change it. */
   onEdit: (() => void) | null;
 }) {
   const { report, isDefault, range } = props;

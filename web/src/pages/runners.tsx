@@ -11,7 +11,7 @@ import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
 import { Paging } from '../ui/paging.tsx';
 import { Table } from '../ui/table.tsx';
 
-/** Runner instances, what they hold and whether they get more; below them the tokens that they call with. */
+/** Runner instances with their tasks and drain state; below them the tokens of runners. */
 export function RunnersPage() {
   useTitle('Runners');
   const { query } = useAddress();

@@ -28,7 +28,7 @@ export function SessionPageView(props: { sessionId: string }) {
   useTitle(session.data?.name ?? 'Session');
   useRemembered(session.data?.id ?? null);
 
-  // A dashboard appears when a node ends, so the session is read again then; and when somebody joins or closes.
+  // A dashboard appears when a node ends, so the session is read again then, and when a participant joins or closes it.
   const windowKey = JSON.stringify(followed.window);
   const ended = nodes?.map((node) => `${node.id}:${node.currentOutputId}:${isUnderWay(node.state)}`);
   const endedKey = ended === undefined ? '' : `${ended.join(' ')} ${windowKey}`;
@@ -80,7 +80,7 @@ export function SessionPageView(props: { sessionId: string }) {
   );
 }
 
-/** Lets a Trainee find the session again, whom no list shows it before it has a dashboard. */
+/** Lets a Trainee find the session again: no list shows it to them before it has a dashboard. */
 function useRemembered(sessionId: string | null): void {
   const userId = useAuth().signIn?.user.userId ?? '';
   const { listSessions } = useAbilities();
@@ -108,7 +108,7 @@ function SessionHead(props: { session: Session | null; sessionId: string; follow
   );
 }
 
-/** What the session belongs to, with the ways there that the person may go. */
+/** The session's project and related objects, with links that the person may follow. */
 function SessionFacts({ session }: { session: Session }) {
   const { listSessions, operate } = useAbilities();
   const { project, sessionTemplate, simulationName } = session;
@@ -142,7 +142,7 @@ function SessionFacts({ session }: { session: Session }) {
   );
 }
 
-/** How many nodes stand in which state, and whether that is what is now. */
+/** The number of nodes in each state, and whether that is current. */
 function Summary(props: { nodes: readonly NodeInstanceProgress[]; followed: Followed }) {
   const { window, connection } = props.followed;
   const counts = new Map<string, number>();
@@ -174,7 +174,7 @@ function closedWords({ closedAt, closeReason }: SessionWindowEvent): string {
   return [at, closeReason ?? ''].filter((text) => text !== '').join(': ');
 }
 
-/** A shared session's window and participants; the timeline comes when there is one. */
+/** A shared session's window and participants; the timeline's code is fetched when there is a window. */
 function WindowLoader(props: { session: Session }) {
   const View = useModule(
     () => import('../shared/session-window.tsx'),

@@ -19,7 +19,7 @@ async function readWorld(signal: AbortSignal): Promise<QueryWorld> {
   return { projects, templates };
 }
 
-/** Says on a fresh platform why no session can be made. */
+/** Explains on a new platform why no session can be made. */
 function NoProject() {
   const { changeProjects } = useAbilities();
   return (

@@ -22,7 +22,7 @@ interface Wanted {
   span: TimeSpan | null;
 }
 
-/** Shared sessions with their windows and participants on a timeline; what is shown stands in the address. */
+/** Shared sessions with their windows and participants on a timeline; the view is in the address. */
 export function SharedSessionsPage() {
   useTitle('Shared sessions');
   const { query } = useAddress();
@@ -99,7 +99,7 @@ export function SharedSessionsPage() {
   );
 }
 
-/** Newest window first. What a session needs to be a shared one stands in its metadata. */
+/** Newest window first. A shared session is recognised by its metadata. */
 async function findShared(wanted: Wanted, signal: AbortSignal) {
   const conditions: object[] = [
     { path: 'timeWindowSeconds', op: 'exists' },
@@ -110,7 +110,7 @@ async function findShared(wanted: Wanted, signal: AbortSignal) {
   ];
   if (wanted.projectId !== '')
     conditions.push({ path: 'projectId', op: 'eq', value: Number(wanted.projectId) });
-  // Times in the metadata are texts of one form, so that their order is that of the times.
+  // Times in the metadata are texts of one form, so text order is time order.
   if (wanted.from !== '') conditions.push({ path: 'startTimeUtc', op: 'gte', value: `${wanted.from}T` });
   if (wanted.to !== '') conditions.push({ path: 'startTimeUtc', op: 'lte', value: `${wanted.to}T99` });
   const found = await querySessions(

@@ -7,7 +7,7 @@ import { textOf } from '../http.ts';
 import { Mark } from '../shell.tsx';
 import { Notice } from '../ui/notice.tsx';
 
-/** The form for strangers. It stands in place of the page, so after signing in one is where one wanted to be. */
+/** The sign-in form. It replaces the page, so after signing in the person sees the wanted page. */
 export function SignInPage(props: { notice: string | null }) {
   useTitle('Sign in');
   const [username, setUsername] = useState('');
@@ -77,7 +77,7 @@ export function SignInPage(props: { notice: string | null }) {
   );
 }
 
-/** Asked of people whose password an administrator set: nothing else works for them before it is changed. */
+/** For people whose password was set by an administrator: nothing else works until they change it. */
 export function PasswordPage(props: { user: User }) {
   useTitle('Choose a password');
   const [currentPassword, setCurrentPassword] = useState('');

@@ -7,7 +7,7 @@ import { navigate, useAddress } from '../router.ts';
 import { JsonFileButton } from '../ui/json-file-button.tsx';
 import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
 
-/** The session templates; the chosen one, which stands in the address, with its graph. */
+/** The session templates; the chosen one, which is in the address, with its graph. */
 export function TemplatesPage() {
   useTitle('Templates');
   const { query } = useAddress();
@@ -52,7 +52,7 @@ export function TemplatesPage() {
   );
 }
 
-/** Takes a template definition file. */
+/** Imports a template definition file. */
 function ImportButton(props: { imported: (id: number) => void }) {
   const action = useAction();
   const take = async (file: File) => {
@@ -127,7 +127,7 @@ function GraphAndNode(props: { nodes: readonly SessionTemplateNode[] }) {
   );
 }
 
-/** JSON as people read it; what is none stays as it is. */
+/** JSON with indentation; other text stays unchanged. */
 function pretty(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

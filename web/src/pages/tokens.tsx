@@ -9,7 +9,7 @@ import { Icon } from '../ui/icon.tsx';
 import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
 import { Table } from '../ui/table.tsx';
 
-/** Offline tokens: what capture devices sign in with for twelve months. */
+/** Offline tokens: the credentials of capture devices, valid for twelve months. */
 export function TokensPage() {
   useTitle('Tokens');
   const list = useResource('offline-tokens', listOfflineTokens);

@@ -8,7 +8,7 @@ import type { Curves } from './read.ts';
 
 const height = 320;
 
-/** One column over the axis; which one is chosen beside it. */
+/** One column over the axis, with a selector for the column. */
 export function CurveChart({ curves }: { curves: Curves }) {
   const [chosen, setChosen] = useState(0);
   const frame = useRef<HTMLDivElement>(null);

@@ -1,6 +1,6 @@
 import { readOutputData } from '../api.ts';
 
-/** Enough for a look; an output can be far larger than a browser's memory. */
+/** Enough for a preview; an output can be far larger than a browser's memory. */
 export const previewBytes = 512 * 1024;
 
 export interface FirstBytes {
@@ -9,7 +9,7 @@ export interface FirstBytes {
   contentType: string;
 }
 
-/** The first bytes of an output. The rest is not fetched: the answer is given up as soon as there are enough. */
+/** The first bytes of an output. The rest is not fetched: the request is aborted once there are enough. */
 export async function firstBytes(outputId: number, signal: AbortSignal): Promise<FirstBytes> {
   const response = await readOutputData(outputId, signal);
   return readFirst(response, previewBytes);

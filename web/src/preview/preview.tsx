@@ -15,7 +15,7 @@ import '../styles/preview.css';
 
 interface Shown {
   table: Table | null;
-  /** What the rows of the table are. */
+  /** The word for the table's rows, one and many. */
   rowWord: [string, string];
   curves: Curves | null;
   json: unknown;
@@ -25,7 +25,7 @@ interface Shown {
 
 const shownCharacters = 200_000;
 
-/** A look into an output: as a table, a chart, JSON or text, as far as its bytes allow. */
+/** A preview of an output: a table, a chart, JSON or text, depending on its bytes. */
 export function OutputPreview(props: {
   output: NodeOutput;
   name: string;

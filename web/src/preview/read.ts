@@ -1,4 +1,4 @@
-/** What can be shown of the first bytes of an output: a table, JSON, text. Pure: tested without a browser. */
+/** Reads the first bytes of an output as a table, JSON or text. Pure: tested without a browser. */
 
 export interface Table {
   columns: string[];
@@ -7,13 +7,13 @@ export interface Table {
 
 export interface Readable {
   table: Table | null;
-  /** Undefined where the bytes are no JSON, or not all of them came. */
+  /** Undefined when the bytes are not JSON or are incomplete. */
   json: unknown;
-  /** Null for bytes that are no text. */
+  /** Null for bytes that are not text. */
   text: string | null;
 }
 
-/** More rows than these are drawn or listed by nobody. */
+/** The most rows that are drawn or listed. */
 export const mostRows = 5_000;
 const mostColumns = 200;
 
@@ -36,7 +36,7 @@ export function readBytes(bytes: Uint8Array, contentType: string, isWhole: boole
   return { table: isTable ? tableOfText(lines.join('\n'), type) : null, json, text };
 }
 
-/** A cut in the middle of a character is no fault of the text. */
+/** A character that is cut at the end is no fault of the text. */
 function decode(bytes: Uint8Array, isWhole: boolean): string | null {
   if (bytes.subarray(0, 4096).includes(0)) return null;
   try {
@@ -54,7 +54,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The list of objects that a document is, or the only list in it. */
+/** The document itself if it is a list of objects, or the only list in it. */
 function recordsIn(json: object): unknown[] {
   if (Array.isArray(json)) return json;
   const lists = Object.values(json).filter((value) => Array.isArray(value));
@@ -88,7 +88,7 @@ function tableOfText(text: string, type: string): Table | null {
   const columns = head
     .slice(0, mostColumns)
     .map((name, index) => (name === '' ? `column ${index + 1}` : name));
-  // A prose of several lines has commas too, but never the same number of them.
+  // Prose of several lines has commas too, but not the same number in each.
   const sample = rows.slice(0, 20);
   const fits = sample.filter((row) => row.length === head.length).length;
   if (!type.includes('csv') && fits < sample.length * 0.8) return null;
@@ -145,7 +145,7 @@ export interface Curves {
   curves: { name: string; values: (number | null)[] }[];
 }
 
-/** The columns that can be drawn, over the first column where it rises, else over the number of the row. */
+/** The columns that can be drawn, over the first column if it rises, else over the row number. */
 export function curvesOf(table: Table): Curves | null {
   if (table.rows.length < 2) return null;
   const numbers = table.columns.map((name, index) => ({

@@ -3,7 +3,7 @@ import { readDashboard, readSeries } from '../api.ts';
 import { formatValue } from '../format.ts';
 import type { Curves, Table } from './read.ts';
 
-/** What a columnar recording says of its channels, as a table; null for an output that is none. */
+/** The channels of a columnar recording as a table; null for other outputs. */
 export function channelTable(output: NodeOutput): Table | null {
   const description = output.metadata?.description;
   if (typeof description !== 'object' || description === null) return null;
@@ -29,7 +29,7 @@ export function channelTable(output: NodeOutput): Table | null {
 const mostCurves = 12;
 const pointsOfCurve = 1_000;
 
-/** Curves of a recording that stands in one of the session's dashboards; null when none has it. */
+/** Curves of a recording that is in one of the session's dashboards; null when none has it. */
 export async function recordingCurves(
   outputId: number,
   dimensions: readonly SessionDimension[],
@@ -51,7 +51,7 @@ export async function recordingCurves(
   return null;
 }
 
-/** One list of times for all: where a curve has no point of its own, it has none. */
+/** One list of times for all curves; a curve without a point at a time has a gap. */
 function joined(series: readonly ChannelSeries[], isClock: boolean): Curves {
   const xs = [...new Set(series.flatMap(({ times }) => times))].sort((a, b) => a - b);
   const places = new Map(xs.map((time, place) => [time, place]));

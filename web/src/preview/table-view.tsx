@@ -5,7 +5,7 @@ import { mostRows } from './read.ts';
 
 const shownRows = 200;
 
-/** The first rows of a table, in a frame of their own that scrolls. */
+/** The first rows of a table, in a scrolling frame. */
 export function TableView({ table, words }: { table: Table; words: [string, string] }) {
   const rows = table.rows.slice(0, shownRows);
   const numeric = useMemo(

@@ -4,12 +4,12 @@ import { queryLimits } from './fields.ts';
 import type { Ordering } from './model.ts';
 
 export interface AskedQuery {
-  /** As the platform takes it; null: every session. */
+  /** As the platform accepts it; null: every session. */
   filter: unknown;
   orderBy: Ordering[];
 }
 
-/** The query of an address; null when it has none, and when what stands there is no query. */
+/** The query of an address; null when it has none or an invalid one. */
 export function readAskedQuery(query: URLSearchParams): AskedQuery | null {
   const text = query.get('query');
   if (text === null) return null;

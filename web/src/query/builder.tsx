@@ -19,7 +19,7 @@ export interface BuilderProps {
   onClear: () => void;
 }
 
-/** Writes a whole session query: conditions in groups of groups, and the order of what is found. */
+/** Writes a whole session query: conditions in groups of groups, and the order of the results. */
 export function QueryBuilder(props: BuilderProps) {
   const count = countConditions(props.root);
   return (
@@ -143,7 +143,7 @@ function GroupBox(props: GroupProps) {
   );
 }
 
-/** How an inner group is joined with what stands before it. */
+/** The word that joins an inner group with the part before it. */
 function joinWord({ root, group }: GroupProps): string {
   const parent = parentOf(root, group.id);
   if (parent === null || parent.nodes[0]?.id === group.id) return 'Sessions';

@@ -6,7 +6,7 @@ import { fieldOf, fields, isBare, metadataField, operatorLabel, operatorsOf } fr
 import type { Condition, QueryWorld, ValueType } from './model.ts';
 import { withField } from './model.ts';
 
-/** One condition: what is asked, how it is compared, with what. */
+/** One condition: field, operator, value. */
 export function ConditionRow(props: {
   condition: Condition;
   number: number;
@@ -172,7 +172,7 @@ function ValueInput(props: {
   return (
     <input
       class="select query-value"
-      // The types tie each kind of input to roles of its own; none is given here.
+      // The types allow only certain roles for each kind of input; none is set here.
       type={(type === 'time' ? 'datetime-local' : 'text') as 'text'}
       {...(type === 'time' ? { step: 1 } : {})}
       aria-label={label}

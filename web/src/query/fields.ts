@@ -1,4 +1,6 @@
-/** What a session query can ask (contract: Session query model), as people choose it. Pure: tested without a browser. */
+/**
+ * The fields of a session query (contract: Session query model), as people choose them. Pure: tested without a browser.
+ */
 
 export type Operator =
   | 'eq'
@@ -16,7 +18,7 @@ export type Operator =
   | 'empty'
   | 'filled';
 
-/** What a property holds, which decides its input. */
+/** The type of a property, which decides its input. */
 export type FieldType = 'uuid' | 'text' | 'project' | 'template' | 'time' | 'metadata';
 
 export interface Field {
@@ -40,7 +42,7 @@ export const fields: readonly Field[] = [
 ];
 export const metadataField: Field = { path: '', label: 'Metadata …', type: 'metadata', nullable: true };
 
-/** The field of a path; any path that is no property leads into the metadata. */
+/** The field of a path; a path without a property leads into the metadata. */
 export function fieldOf(path: string): Field {
   return fields.find((field) => field.path === path) ?? metadataField;
 }

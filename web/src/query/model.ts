@@ -1,31 +1,31 @@
 /**
- * A session query as it is being written: a tree of groups and conditions with texts in their fields, and its way to
- * and from the filter that the platform takes. Pure: tested without a browser.
+ * A session query being edited: a tree of groups and conditions with texts in their fields, and its conversion to and
+ * from the platform's filter. Pure: tested without a browser.
  */
 import type { Project, SessionTemplate } from '../../../client/types.ts';
 import type { Field, Operator } from './fields.ts';
 import { fieldOf, isBare, operatorsOf } from './fields.ts';
 
-/** What conditions choose from. */
+/** The choices for conditions. */
 export interface QueryWorld {
   projects: readonly Project[];
   templates: readonly Pick<SessionTemplate, 'id' | 'name'>[];
 }
 
-/** How a value of the metadata is meant; properties have types of their own. */
+/** The type of a metadata value; properties have their own types. */
 export type ValueType = 'text' | 'number' | 'truth' | 'json';
 
 export interface Condition {
   kind: 'condition';
-  /** Within one query: keeps the focus where it is while conditions come and go. */
+  /** Unique within one query; it preserves the focus while conditions are added and removed. */
   id: number;
-  /** A property; `''` while the metadata are asked and `key` says where. */
+  /** A property; `''` for metadata, whose path is in `key`. */
   path: string;
   /** Path into the metadata, with dots. */
   key: string;
   operator: Operator;
   valueType: ValueType;
-  /** As it stands in its input; of several values, one a line. */
+  /** The text of the input; several values are one per line. */
   text: string;
 }
 
@@ -64,7 +64,7 @@ export function newGroup(kind: 'and' | 'or', nodes: QueryNode[] = [newCondition(
   return { kind, id: nextId(), nodes };
 }
 
-/** The condition with another field: its operator and value stay where the field takes them. */
+/** The condition with another field: its operator and value stay if the field accepts them. */
 export function withField(condition: Condition, field: Field): Condition {
   const operators = operatorsOf(field);
   const operator = operators.includes(condition.operator) ? condition.operator : operators[0]!;
@@ -72,7 +72,7 @@ export function withField(condition: Condition, field: Field): Condition {
   return { ...condition, path: field.path, operator, text: sameKind ? condition.text : '' };
 }
 
-/** The tree with the node of this id changed; null takes it out. */
+/** The tree with the node of this id changed; null removes it. */
 export function changeNode(group: Group, id: number, change: (node: QueryNode) => QueryNode | null): Group {
   const nodes = group.nodes.flatMap((node): QueryNode[] => {
     const next =
@@ -94,13 +94,13 @@ export function countConditions(node: QueryNode): number {
 export interface Written {
   /** Null: no condition, so every session. */
   filter: unknown;
-  /** What keeps the query from being asked, by the id of the condition. */
+  /** The faults that prevent sending the query, by the id of the condition. */
   faults: Map<number, string>;
   /** Ids of the nodes by their JSON path, as the platform names the place of a fault. */
   places: Map<string, number>;
 }
 
-/** The filter that the tree stands for. Groups without conditions are left out. */
+/** The filter of the tree. Groups without conditions are left out. */
 export function writeFilter(root: Group): Written {
   const faults = new Map<number, string>();
   const places = new Map<string, number>();
@@ -169,7 +169,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** The tree of a filter, as addresses carry it; null for what is none. */
+/** The tree of a filter, as addresses carry it; null for an invalid one. */
 export function readFilter(filter: unknown): Group | null {
   const node = readNode(filter, 0);
   if (node === null) return null;

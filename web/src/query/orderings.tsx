@@ -2,7 +2,7 @@ import { Icon } from '../ui/icon.tsx';
 import { fields, queryLimits } from './fields.ts';
 import type { Ordering } from './model.ts';
 
-/** The order of what is found; without one, newest first. */
+/** The order of the results; without one, newest first. */
 export function Orderings(props: { orderBy: Ordering[]; onChange: (orderBy: Ordering[]) => void }) {
   const { orderBy } = props;
   const change = (index: number, part: Partial<Ordering>) =>

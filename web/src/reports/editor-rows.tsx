@@ -94,7 +94,7 @@ export function ColumnRows(props: { columns: DraftColumn[]; onChange: (columns: 
   );
 }
 
-/** Which rows stay: those for which every expression equals its value. */
+/** The filters: a row is included when every expression equals its value. */
 export function FilterRows(props: { filters: DraftFilter[]; onChange: (filters: DraftFilter[]) => void }) {
   const { filters, onChange } = props;
   const change = (id: number, part: Partial<DraftFilter>) =>

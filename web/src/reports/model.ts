@@ -1,4 +1,4 @@
-/** A report definition as it is being written. Pure: tested without a browser. */
+/** A report definition being edited. Pure: tested without a browser. */
 import type { NewReport, Report } from '../../../client/types.ts';
 
 type ReportColumn = Omit<Report['columns'][number], 'order'>;
@@ -10,13 +10,13 @@ type Definition = Omit<Report, 'columns' | 'configurationKey' | 'createdAt' | 'u
 export const columnTypes = ['string', 'number', 'boolean', 'date', 'duration'] as const;
 export const sources = ['dimension', 'metadata', 'scenarioInstance', 'user', 'dashboard'] as const;
 
-/** With an id of its own, so that inputs keep the focus while rows come, go and move. */
+/** With its own id, so that inputs retain the focus while rows are added, removed and moved. */
 export type DraftColumn = ReportColumn & { id: number };
 export interface DraftFilter {
   id: number;
   filterKey: string;
   expression: string;
-  /** As it stands in its input: JSON where it is any, else text. */
+  /** The text of the input: JSON if it is valid JSON, else text. */
   value: string;
   source: ReportFilter['source'];
 }
@@ -66,7 +66,7 @@ export function draftOf(report: Definition | null): Draft {
   };
 }
 
-/** What is sent. Keys that were left empty are made from the names, as people would. */
+/** The body to send. Empty keys are made from the names. */
 export function fieldsOf(draft: Draft) {
   const fileName = draft.fileName.trim();
   return {
@@ -111,7 +111,7 @@ function words(name: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** Numbers, true, false and null as they are; everything else, and what is quoted, as text. */
+/** Numbers, true, false and null as such; everything else, and quoted values, as text. */
 function typedValue(text: string): ReportFilter['value'] {
   const trimmed = text.trim();
   if (/^(true|false|null)$/.test(trimmed) || /^-?\d+(\.\d+)?$/.test(trimmed) || /^".*"$/s.test(trimmed)) {

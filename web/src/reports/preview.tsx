@@ -7,7 +7,7 @@ import { Failure, Placeholder } from '../ui/notice.tsx';
 
 const previewBytes = 64 * 1024;
 
-/** The first rows that a download would hold. The rest of the file is not fetched. */
+/** The first rows of the download. The rest of the file is not fetched. */
 export function ReportPreview(props: { reportKey: string; range: { from: string; to: string } }) {
   const { reportKey, range } = props;
   const rows = useResource(`${reportKey} ${range.from} ${range.to}`, async (signal) => {

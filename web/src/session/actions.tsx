@@ -10,7 +10,7 @@ import { Notice } from '../ui/notice.tsx';
 import { CloseForm, useMayClose } from './close-form.tsx';
 import type { Followed } from './follow.ts';
 
-/** Opens the session's workflow in Temporal's own pages, where the platform knows their address. */
+/** Opens the session's workflow in Temporal's UI, if the platform knows its address. */
 function WorkflowLink({ sessionId }: { sessionId: string }) {
   const ui = useResource('workflow-ui', readWorkflowUi);
   if (ui.data === null || ui.data.url === null) return null;
@@ -29,7 +29,7 @@ function WorkflowLink({ sessionId }: { sessionId: string }) {
   );
 }
 
-/** What can be done with the session as a whole. That it was done is seen by its live events. */
+/** Actions on the session as a whole. Its live events show their results. */
 export function SessionActions(props: {
   sessionId: string;
   /** Null until it is read. */

@@ -6,7 +6,7 @@ import { useAction, useAuth } from '../hooks.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { AreaField, Form, TextField } from '../ui/form.tsx';
 
-/** True for those whom the platform lets close the session: Administrators and its participants. */
+/** True for people who may close the session: Administrators and its participants. */
 export function useMayClose(session: Session | null): boolean {
   const user = useAuth().signIn?.user;
   if (session === null || user === undefined) return false;
@@ -19,7 +19,7 @@ export function useMayClose(session: Session | null): boolean {
   return isOwn(session.email) || isParticipant;
 }
 
-/** Closes the session now or at a time ahead. */
+/** Closes the session now or at a later time. */
 export function CloseForm(props: { session: Session; onClose: () => void; closed: (said: string) => void }) {
   const action = useAction();
   const [reason, setReason] = useState('');

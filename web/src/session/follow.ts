@@ -5,21 +5,21 @@ import { type SessionEvent, sessionEvents } from '../../../client/session-events
 import type { NodeInstanceProgress, SessionWindowEvent } from '../../../client/types.ts';
 import { platform } from '../http.ts';
 
-/** The platform shows every five seconds that the stream lives. */
+/** The platform sends a sign of life every five seconds. */
 const silenceMs = 20_000;
 const waits = { firstMs: 1000, longestMs: 15_000 };
 
 export interface Followed {
-  /** Null until the first events have come. */
+  /** Null until the first events have arrived. */
   nodes: readonly NodeInstanceProgress[] | null;
   window: SessionWindowEvent | null;
-  /** Grows with every change that was told of. */
+  /** Grows with every reported change. */
   round: number;
   connection: 'opening' | 'live' | 'lost';
   deleted: boolean;
-  /** Why the session cannot be followed. */
+  /** The reason that the session cannot be followed. */
   error: Error | null;
-  /** Begins anew after an error. */
+  /** Starts again after an error. */
   retry: () => void;
 }
 
@@ -35,8 +35,8 @@ const unknown: State = {
 };
 
 /**
- * A session as its live events tell it. A stream that breaks is opened again where it ended; a hidden tab has none,
- * since a browser keeps few connections to one server, and catches up when it is shown again.
+ * The state of a session from its live events. A broken stream is opened again where it ended; a hidden tab has none,
+ * since a browser allows few connections to one server, and catches up when it is shown again.
  */
 export function useSessionEvents(sessionId: string): Followed {
   const [state, setState] = useState<State>(unknown);
@@ -84,10 +84,10 @@ async function follow(sessionId: string, change: Change, signal: AbortSignal): P
   }
 }
 
-/** Nothing that coming back would change. */
+/** True for refusals that a repeat would not change. */
 const isDefinite = ({ status }: ApiError) => status >= 400 && status < 500 && status !== 429;
 
-/** What events have told so far. Those that belong together are shown together, at the one that carries the id. */
+/** The state from the events so far. The events of a batch are shown together, at the one that carries the id. */
 class Told {
   lastEventId: string | null = null;
   isOver = false;

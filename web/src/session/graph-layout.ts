@@ -35,7 +35,7 @@ export interface GraphSizes {
   rowGap: number;
 }
 
-/** A node, or a bend of a line that passes a column without a node of its own there. */
+/** A node, or a bend of a line that passes through a column. */
 interface Vertex {
   /** Null for a bend. */
   node: number | null;
@@ -59,7 +59,7 @@ export function layoutGraph(nodes: readonly GraphNode[], sizes: GraphSizes): Gra
   return measure(columns, lines, sizes);
 }
 
-/** Longest way from a node without parents. Should the data hold a cycle, its nodes stay in the first column. */
+/** Longest path from a node without parents. If the data contain a cycle, its nodes stay in the first column. */
 function assignColumns(nodes: readonly GraphNode[]): Map<number, number> {
   const known = new Set(nodes.map((node) => node.id));
   const children = new Map<number, number[]>();
@@ -104,7 +104,7 @@ function buildColumns(nodes: readonly GraphNode[], columnOf: Map<number, number>
     return vertex;
   };
   for (const node of nodes) vertices.set(node.id, add(node.id, columnOf.get(node.id)!));
-  // Lines of one parent run together until they part: their bends are bounded by nodes and columns, not by lines.
+  // Lines of one parent run together until they separate: their bends are bounded by nodes and columns, not by lines.
   const bends = new Map<Vertex, Vertex[]>();
   const bendsTo = (start: Vertex, column: number): Vertex[] => {
     const known = bends.get(start) ?? [];
@@ -135,7 +135,7 @@ function connect(left: Vertex, right: Vertex): void {
   right.left.push(left);
 }
 
-/** Sorts each column by where its neighbours stand, back and forth, and keeps the order with fewest crossings. */
+/** Sorts each column by the places of its neighbours, back and forth, and uses the order with fewest crossings. */
 function orderColumns(columns: Vertex[][]): void {
   number(columns);
   let best = columns.map((column) => [...column]);
@@ -175,7 +175,7 @@ function countCrossings(columns: Vertex[][]): number {
   for (const [index, column] of columns.entries()) {
     const tree = new Int32Array((columns[index + 1]?.length ?? 0) + 1);
     let seen = 0;
-    // Columns stand in the order of their places.
+    // Columns are in the order of their places.
     for (const vertex of column) {
       for (const target of vertex.right) crossings += seen - countUpTo(tree, target.place);
       for (const target of vertex.right) addAt(tree, target.place);

@@ -9,13 +9,13 @@ import { edgePath, layoutGraph } from './graph-layout.ts';
 const sizes = { nodeWidth: 204, nodeHeight: 64, columnGap: 48, rowGap: 20 };
 
 /**
- * A graph of nodes. Nodes are buttons, so that they can be reached by Tab and the arrow keys and are read with
- * name, state and parents; lines are drawing only. Files dropped on an input node go to `onFiles`.
+ * A graph of nodes. Nodes are buttons, so that they can be reached by Tab and the arrow keys and are read with name,
+ * state and parents; lines are only drawn. Files dropped on an input node go to `onFiles`.
  */
 export function SessionGraph(props: {
   nodes: readonly NodeInstanceProgress[];
   selectedId: number | null;
-  /** Null where nodes take no files. */
+  /** Null when nodes accept no files. */
   onFiles: ((nodeInstanceId: number, files: File[]) => void) | null;
   onSelect: (id: number) => void;
   label?: string;
@@ -46,7 +46,7 @@ export function SessionGraph(props: {
     frame.current?.querySelector<HTMLElement>(`[data-node="${target}"]`)?.focus();
   };
 
-  // A change of one node draws that node alone anew: the others are handed back as they were drawn.
+  // A change of one node renders only that node: the others are returned from the previous render.
   const live = useRef({ onSelect: props.onSelect, onFiles, move });
   live.current = { onSelect: props.onSelect, onFiles, move };
   const drawn = useRef(new Map<number, DrawnNode>());
@@ -150,7 +150,7 @@ function GraphNodeButton(props: {
   );
 }
 
-/** Makes an element take files that are dragged over it. */
+/** Makes an element accept dropped files. */
 export function dropHandlers(setOver: (over: boolean) => void, onFiles: (files: File[]) => void) {
   const carriesFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') === true;
   return {
@@ -179,7 +179,7 @@ export function dropHandlers(setOver: (over: boolean) => void, onFiles: (files: 
   };
 }
 
-/** Scrolls the graph, and nothing around it, as far as the node needs. */
+/** Scrolls only the graph, as far as needed to show the node. */
 function showInside(frame: HTMLElement, place: { x: number; y: number }): void {
   const margin = 32;
   const within = (start: number, length: number, shown: number, from: number) =>

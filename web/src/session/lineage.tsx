@@ -4,7 +4,7 @@ import { formatBytes } from '../format.ts';
 import { useResource } from '../hooks.ts';
 import { Failure, Placeholder } from '../ui/notice.tsx';
 
-/** Where an output comes from: who wrote it, in which run, from which outputs of the nodes before. */
+/** The origin of an output: its writer, its run, and the inputs from parent nodes. */
 export function LineageFacts(props: { outputId: number; onSelect: (nodeInstanceId: number) => void }) {
   const lineage = useResource(String(props.outputId), (signal) => readLineage(props.outputId, signal));
   if (lineage.error !== null) {

@@ -13,10 +13,10 @@ import { LastRun } from './runs.tsx';
 import { UploadList } from './upload-list.tsx';
 import type { Uploads } from './uploads.ts';
 
-/** Changes come in bursts; what is asked about them is asked once. */
+/** Changes come in bursts; one request follows a burst. */
 const settleMs = 300;
 
-/** What there is to know and to do about the chosen node. `round` grows with every change in the session. */
+/** Details and actions of the chosen node. `round` grows with every change in the session. */
 export function NodePanel(props: {
   node: NodeInstanceProgress;
   round: number;
@@ -55,7 +55,7 @@ export function NodePanel(props: {
   );
 }
 
-/** Why the node stands where it stands; what its runner says while it works. */
+/** The reason for the node's state, and its runner's progress while it works. */
 function Why(props: { node: NodeInstanceProgress; round: number }) {
   const { node, round } = props;
   const why = useResource(`${node.id}:${round}`, (signal) => explainNode(node.id, signal), {
@@ -64,7 +64,7 @@ function Why(props: { node: NodeInstanceProgress; round: number }) {
   const details = node.statusDetails ?? '';
   const sentence = why.data === null ? '' : formatTimesIn(why.data.sentence);
   const failed = node.state === 'Failed';
-  // A sentence that names the details says everything.
+  // A sentence that contains the details is enough.
   const repeats = details !== '' && why.data?.sentence.includes(details.replace(/\.$/, '')) === true;
   return (
     <>

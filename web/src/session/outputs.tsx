@@ -13,7 +13,7 @@ import { LineageFacts } from './lineage.tsx';
 
 const shownOutputs = 20;
 
-/** The node's outputs, newest first, each with its bytes and with where it comes from. */
+/** The node's outputs, newest first, each with its bytes and its origin. */
 export function Outputs(props: {
   node: NodeInstanceProgress;
   /** The session's dashboards, which can draw its recordings. */
@@ -21,7 +21,7 @@ export function Outputs(props: {
   onSelect: (nodeInstanceId: number) => void;
 }) {
   const { node } = props;
-  // Read anew whenever the node has something newer.
+  // Read again whenever the node has a newer output.
   const list = useResource(
     `${node.id}:${node.currentOutputId}:${node.lastProcessed}`,
     (signal) => (node.currentOutputId === null ? Promise.resolve([]) : outputsOrNone(node.id, signal)),
@@ -143,7 +143,7 @@ function OutputItem(props: {
   );
 }
 
-/** Tables and charts of outputs come when somebody wants to look into one. */
+/** The code for tables and charts is fetched when a preview is opened. */
 function PreviewLoader(props: {
   output: NodeOutput;
   name: string;
@@ -159,14 +159,14 @@ function PreviewLoader(props: {
   return <View {...props} />;
 }
 
-/** The name of the file that was uploaded, where that is known. */
+/** The name of the uploaded file, if known. */
 function outputName(output: NodeOutput): string {
   const fileName = output.metadata?.fileName;
   if (typeof fileName === 'string' && fileName !== '') return fileName;
   return output.outputIdentifier;
 }
 
-/** The name with an ending that fits what the platform sends. */
+/** The name with an ending for the type that the platform sends. */
 function fileNameOf(name: string): (response: Response) => string {
   const plain = name.replace(/[\\/:*?"<>|]+/g, '_');
   const endings: Record<string, string> = {

@@ -8,7 +8,7 @@ import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
 
-/** The node's last run with its attempts, and what operators can do about it. */
+/** The node's last run with its attempts, and the operators' actions. */
 export function LastRun(props: { node: NodeInstanceProgress; round: number; frozen: boolean }) {
   const { node, round, frozen } = props;
   const run = useResource(`${node.id}:${round}`, (signal) => readLastRun(node.id, signal), {

@@ -12,7 +12,7 @@ const words: Record<Upload['phase'], string> = {
   cancelled: 'cancelled',
 };
 
-/** Uploads under way and ended, each with its bar. */
+/** Running and ended uploads, each with its bar. */
 export function UploadList(props: {
   uploads: Upload[];
   cancel: (id: number) => void;

@@ -25,7 +25,7 @@ export interface Uploads {
 
 let nextUploadId = 1;
 
-/** The uploads of one page; one file at a time goes to each node, in the order in which they were given. */
+/** The uploads of one page; each node gets one file at a time, in the order of selection. */
 export function useUploads(): Uploads {
   const [uploads, setUploads] = useState<Upload[]>([]);
   const requests = useRef(new Map<number, XMLHttpRequest>());
@@ -88,7 +88,7 @@ interface Watchers {
   began: (request: XMLHttpRequest) => void;
 }
 
-/** Sends the file as it is, the file's bytes being the whole body. A 401 is tried once more with a renewed token. */
+/** Sends the file's bytes as the whole body. After a 401 it tries once more with a renewed token. */
 async function sendFile(nodeInstanceId: number, file: File, watchers: Watchers): Promise<Partial<Upload>> {
   const path = uploadPath(nodeInstanceId);
   let reply = await sendBytes(path, file, await accessToken(), watchers);
@@ -104,7 +104,7 @@ async function sendFile(nodeInstanceId: number, file: File, watchers: Watchers):
   return { phase: 'failed', problem: messageOf(refusalOf(reply)) };
 }
 
-/** XMLHttpRequest, because fetch still does not tell how much of a body is sent. */
+/** XMLHttpRequest, because fetch still does not report upload progress. */
 function sendBytes(path: string, file: File, token: string | null, watchers: Watchers): Promise<Refused> {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
@@ -124,13 +124,13 @@ function sendBytes(path: string, file: File, token: string | null, watchers: Wat
   });
 }
 
-/** JSON in a header: everything beyond ASCII is escaped, since a header cannot carry it as it is. */
+/** JSON in a header: everything beyond ASCII is escaped, since a header cannot carry it. */
 function asciiJson(value: object): string {
   const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(value).replace(/[^\x20-\x7e]/g, escaped);
 }
 
-/** Browsers know few of the formats of recordings by name. */
+/** Browsers know the types of few recording formats. */
 function contentTypeOf(file: File): string {
   const ending = file.name.slice(file.name.lastIndexOf('.') + 1).toLowerCase();
   const known: Record<string, string> = {

@@ -52,7 +52,7 @@ export function WorkArea(props: {
   );
 }
 
-/** Files that miss the places for them. The browser would go away from the page to show them. */
+/** Handles files dropped outside of a node. The browser would leave the page to show them. */
 function useDropsElsewhere(take: (files: File[]) => void): void {
   const latest = useRef(take);
   latest.current = take;
@@ -73,7 +73,7 @@ function useDropsElsewhere(take: (files: File[]) => void): void {
   }, []);
 }
 
-/** What a person most likely came for: the failed node, else where files go in. */
+/** The most likely choice: the failed node, else the input node. */
 function firstChoice(nodes: readonly NodeInstanceProgress[]): NodeInstanceProgress | null {
   return (
     nodes.find((node) => node.state === 'Failed') ??

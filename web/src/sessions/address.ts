@@ -1,4 +1,4 @@
-/** What the list of sessions shows, as its address says. Pure: tested without a browser. */
+/** The view of the list of sessions in its address. Pure: tested without a browser. */
 import type { SessionListQuery } from '../api.ts';
 
 const pageSize = 25;
@@ -24,7 +24,7 @@ function wholeNumber(text: string | null): number | null {
   return Number.isInteger(number) && number > 0 && number < 2 ** 31 ? number : null;
 }
 
-/** The address for a list; the shortest for what a fresh page shows. */
+/** The address of a list; the shortest for the default view. */
 export function listAddress(query: SessionListQuery): string {
   const parameters = new URLSearchParams();
   if (query.search !== '') parameters.set('search', query.search);

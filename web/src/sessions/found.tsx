@@ -19,7 +19,7 @@ import { SessionTable } from './table.tsx';
 
 const pageSize = 25;
 
-/** Sessions that a query finds. The query stands in the address, so that a link to it finds the same. */
+/** Sessions that a query finds. The query is in the address, so that a link finds the same. */
 export function FoundSessions(props: { world: QueryWorld }) {
   const { query } = useAddress();
   const asked = readAskedQuery(query) ?? { filter: null, orderBy: [] };
@@ -58,7 +58,7 @@ export function FoundSessions(props: { world: QueryWorld }) {
   );
 }
 
-/** The query while it is being written; what is asked changes with its button. */
+/** The query being edited; its button sends it. */
 function Writer(props: { asked: AskedQuery; world: QueryWorld; error: Error | null; busy: boolean }) {
   const { asked } = props;
   const read = asked.filter === null ? newGroup('and') : readFilter(asked.filter);
@@ -67,7 +67,7 @@ function Writer(props: { asked: AskedQuery; world: QueryWorld; error: Error | nu
   const [faults, setFaults] = useState<ReadonlyMap<number, string>>(new Map());
   const [unreadable] = useState(read === null);
 
-  // The platform names the place of a fault; the condition that stands there shows it.
+  // The platform names the place of a fault; the condition at that place shows it.
   useEffect(() => {
     if (!(props.error instanceof ApiError)) return;
     const { places } = writeFilter(root);

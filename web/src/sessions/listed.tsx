@@ -13,7 +13,7 @@ import { listAddress, readListQuery } from './address.ts';
 import type { ShownSession } from './table.tsx';
 import { SessionTable } from './table.tsx';
 
-/** All sessions, newest first; search, filters, order and page stand in the address. */
+/** All sessions, newest first; search, filters, order and page are in the address. */
 export function ListedSessions(props: { world: QueryWorld }) {
   const { query } = useAddress();
   const wanted = readListQuery(query);

@@ -8,7 +8,7 @@ import { SessionTable } from './table.tsx';
 
 const mostPages = 10;
 
-/** The sessions of a Trainee: what their dashboards name, and what they opened here; the list of all is not for them. */
+/** The sessions of a Trainee: those of their dashboards, and those opened in this browser; they may not list all. */
 export function OwnSessions() {
   const userId = useAuth().signIn?.user.userId ?? '';
   const list = useResource(`own-sessions ${userId}`, (signal) => readOwn(userId, signal));
@@ -66,7 +66,7 @@ async function withDashboards(signal: AbortSignal): Promise<Map<string, ShownSes
   return sessions;
 }
 
-/** Sessions that are gone meanwhile are forgotten. */
+/** Sessions that no longer exist are removed. */
 async function readRemembered(userId: string, ids: string[], signal: AbortSignal): Promise<ShownSession[]> {
   const gone: string[] = [];
   const found = await Promise.all(

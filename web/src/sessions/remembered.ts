@@ -1,18 +1,18 @@
 /**
- * Sessions that a person has opened in this browser. A Trainee finds them again by this alone while they have no
- * dashboard: the platform lists all sessions to other roles only, and one session to whoever knows its id.
+ * Sessions that a person has opened in this browser. While they have no dashboard, a Trainee finds them again only
+ * here: the platform lists all sessions only to other roles, and shows one session to any caller that knows its id.
  */
 const mostRemembered = 20;
 
 const keyOf = (userId: string) => `sdp.sessions.${userId}`;
 
-/** Ids, the one that was opened last first. */
+/** Ids, most recently opened first. */
 export function rememberedSessions(userId: string): string[] {
   try {
     const held: unknown = JSON.parse(localStorage.getItem(keyOf(userId)) ?? '[]');
     return Array.isArray(held) ? held.filter((id) => typeof id === 'string').slice(0, mostRemembered) : [];
   } catch {
-    // Storage is switched off, or holds what somebody else wrote.
+    // Storage is switched off, or its content is not ours.
     return [];
   }
 }
@@ -32,6 +32,6 @@ function keep(userId: string, ids: readonly string[]): void {
   try {
     localStorage.setItem(keyOf(userId), JSON.stringify(ids.slice(0, mostRemembered)));
   } catch {
-    // Then nothing is remembered.
+    // Then no session is saved.
   }
 }

@@ -12,7 +12,9 @@ export interface ShownSession {
   metadata: Record<string, unknown> | null;
 }
 
-/** Sessions as rows that open them. `headings` names the columns Session and Created, where they can be sorted by. */
+/**
+ * Sessions as rows that open them. `headings` names the columns Session and Created, if the list can be sorted by them.
+ */
 export function SessionTable(props: {
   rows: ShownSession[];
   busy: boolean;

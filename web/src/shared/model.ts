@@ -1,5 +1,5 @@
 /**
- * Shared sessions on a time axis: which windows there are, who took part, how rows and marks are placed. Pure: tested
+ * Shared sessions on a time axis: their windows and participants, and the placement of rows and marks. Pure: tested
  * without a browser.
  */
 import type { TimeSpan } from '../dashboard/model.ts';
@@ -7,7 +7,7 @@ import type { TimeSpan } from '../dashboard/model.ts';
 export interface Participant {
   /** The platform's identifier of the person, or their one-way key. */
   id: string;
-  /** Null where the platform does not show it to the reader. */
+  /** Null when the platform does not show it to the reader. */
   email: string | null;
   /** Start of the person's own capture. */
   startMs: number | null;
@@ -36,7 +36,7 @@ export interface WithMetadata {
   metadata: Record<string, unknown> | null;
 }
 
-/** The window of a shared session; null for a session that is none. */
+/** The window of a shared session; null for a session that is not shared. */
 export function sharedWindow(session: WithMetadata): SharedWindow | null {
   const metadata = session.metadata ?? {};
   const startMs = timeOf(metadata.startTimeUtc);
@@ -77,12 +77,12 @@ function timeOf(value: unknown): number | null {
   return Number.isNaN(time) ? null : time;
 }
 
-/** What a reader may be shown of a person: the address, else a short form of the identifier. */
+/** The label of a person: the address if the reader may see it, else a short form of the identifier. */
 export function personLabel({ id, email }: Participant): string {
   return email ?? `${id.startsWith('anon:') ? 'anonymous' : 'person'} ${id.replace('anon:', '').slice(0, 8)}`;
 }
 
-/** From the first to the last moment that any row shows, with some air; null without rows. */
+/** From the first to the last moment that any row shows, with a margin; null without rows. */
 export function wholeSpan(windows: readonly SharedWindow[]): TimeSpan | null {
   if (windows.length === 0) return null;
   const moments = windows.flatMap((one) => [
@@ -104,7 +104,7 @@ export interface Bar {
   width: number;
 }
 
-/** Where a stretch of time stands in a lane; null when it lies outside. Never too thin to be seen. */
+/** The place of a stretch of time in a lane; null when it is outside. Always wide enough to be visible. */
 export function barOf(fromMs: number, toMs: number, span: TimeSpan): Bar | null {
   if (toMs <= span.fromMs || fromMs >= span.toMs) return null;
   const length = span.toMs - span.fromMs;
@@ -113,7 +113,7 @@ export function barOf(fromMs: number, toMs: number, span: TimeSpan): Bar | null 
   return { left: left * 100, width: Math.max(0.25, (right - left) * 100) };
 }
 
-/** Where a moment stands, in percent; null when it lies outside. */
+/** The place of a moment, in percent; null when it is outside. */
 export function placeOf(timeMs: number | null, span: TimeSpan): number | null {
   if (timeMs === null || timeMs < span.fromMs || timeMs > span.toMs) return null;
   return ((timeMs - span.fromMs) / (span.toMs - span.fromMs)) * 100;

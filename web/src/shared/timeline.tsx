@@ -9,8 +9,8 @@ import { barOf, personLabel, placeOf, tickLabel, ticksOf, wholeSpan } from './mo
 const mostTicks = 8;
 
 /**
- * Windows of shared sessions on one time axis, each with a line for every participant. What is drawn stands beside it
- * as text too; the axis is moved by buttons, and by the keys of a dashboard's charts.
+ * Windows of shared sessions on one time axis, each with a line for every participant. The drawing is also given as
+ * text; the axis is moved by buttons, and by the keys of a dashboard's charts.
  */
 export function Timeline(props: {
   windows: SharedWindow[];

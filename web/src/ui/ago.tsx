@@ -1,6 +1,6 @@
 import { formatAgo, formatDateTime } from '../format.ts';
 
-/** `3 minutes ago`, with the time itself for whoever points at it. */
+/** `3 minutes ago`, with the time itself as its tooltip. */
 export function Ago({ at }: { at: string }) {
   return (
     <time dateTime={at} title={formatDateTime(at)}>

@@ -4,13 +4,13 @@ import { useAction } from '../hooks.ts';
 import { Icon } from './icon.tsx';
 import { Notice } from './notice.tsx';
 
-/** What had the focus before a window opened; the window that takes another's place has it from there. */
+/** The element that had the focus before a window opened; a window that replaces another uses the same one. */
 let opener: HTMLElement | null = null;
 
-/** A window over the page. The browser keeps the focus inside; what had it before gets it back. */
+/** A window over the page. The browser keeps the focus inside; it returns to the previous element at the end. */
 export function Dialog(props: {
   title: string;
-  /** Closes by what stands in it alone, not by Escape: what it shows is gone then. */
+  /** Closes only by its own controls, not by Escape: its content is shown only once. */
   stays?: boolean;
   /** As wide as the window has room, for tables and documents. */
   wide?: boolean;
@@ -40,7 +40,7 @@ export function Dialog(props: {
         event.preventDefault();
         if (props.stays !== true) props.onClose();
       }}
-      // A browser closes it at a second Escape, whatever was said to the first.
+      // A browser closes it at a second Escape, even if the first was prevented.
       onClose={(event) =>
         props.stays === true && event.currentTarget.isConnected && event.currentTarget.showModal()
       }
@@ -58,11 +58,11 @@ export function Dialog(props: {
   );
 }
 
-/** Asks before something is done that cannot be taken back; stays with the reason when it fails. */
+/** Asks before an irreversible action; stays open with the reason when it fails. */
 export function Confirm(props: {
   title: string;
   children: ComponentChildren;
-  /** Names the deed: `Revoke`. */
+  /** Names the action: `Revoke`. */
   verb: string;
   act: () => Promise<unknown>;
   onClose: () => void;

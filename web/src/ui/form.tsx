@@ -4,10 +4,10 @@ import type { Action } from '../hooks.ts';
 import { Icon } from './icon.tsx';
 import { Notice } from './notice.tsx';
 
-/** A form with the platform's own message when it refuses, and what ends it. */
+/** A form with the platform's message when it refuses, and its buttons. */
 export function Form(props: {
   action: Action;
-  /** Names the deed: `Create token`. */
+  /** Names the action: `Create token`. */
   verb: string;
   onSubmit: () => void;
   onCancel?: () => void;
@@ -54,7 +54,7 @@ export function TextField(props: {
     <label class="field">
       <span>{props.label}</span>
       <input
-        // The types tie each kind of input to roles of its own; none is given here.
+        // The types allow only certain roles for each kind of input; none is set here.
         type={(props.type ?? 'text') as 'text'}
         required={props.required === true}
         min={props.min}
@@ -72,7 +72,7 @@ export function AreaField(props: {
   label: string;
   hint?: string;
   rows?: number;
-  /** Written for machines: letters of one width. */
+  /** Text for machines, in a monospaced font. */
   code?: boolean;
   value: string;
   onValue: (value: string) => void;
@@ -92,7 +92,7 @@ export function AreaField(props: {
   );
 }
 
-/** A choice by itself; `label` is for those who do not see what stands beside it. */
+/** A select without a visible label; `label` is for screen readers. */
 export function Select<Value extends string>(props: {
   label?: string;
   class?: string;
@@ -150,7 +150,7 @@ export function CheckField(props: {
   );
 }
 
-/** Text that is there to be copied. A click into it chooses all of it, where a page may not write the clipboard. */
+/** Text to copy. A click selects all of it, for pages that may not write the clipboard. */
 export function CopyText(props: { label: string; text: string }) {
   const [said, setSaid] = useState('');
   const copy = async () => {

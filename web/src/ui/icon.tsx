@@ -1,4 +1,4 @@
-/** The console's signs: 16 units wide, drawn with the colour of the text around them. */
+/** The console's icons: 16 units wide, in the colour of the surrounding text. */
 const paths = {
   circle: 'M8 2.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11Z',
   clock: 'M8 2.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11ZM8 5v3.2l2 1.3',
@@ -53,7 +53,7 @@ export function isIcon(name: string): name is IconName {
   return Object.hasOwn(paths, name);
 }
 
-/** A sign beside a text. It says nothing to a screen reader: the text beside it does. */
+/** An icon beside a text. Screen readers skip it and read the text. */
 export function Icon(props: { name: IconName; class?: string }) {
   const turning = props.name === 'spinner' ? ' icon-turning' : '';
   return (

@@ -3,9 +3,9 @@ import { Icon } from './icon.tsx';
 
 /** A button that lets a person pick a JSON file. */
 export function JsonFileButton(props: {
-  /** What stands on the button. */
+  /** The text of the button. */
   title: string;
-  /** What the file is, for those who do not see the button. */
+  /** The meaning of the file, for screen readers. */
   label: string;
   class: string;
   disabled?: boolean;

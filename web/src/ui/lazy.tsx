@@ -2,7 +2,7 @@ import type { ComponentChildren, ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Notice } from './notice.tsx';
 
-/** A component of a part of the console that is fetched when it is needed; null while it is on its way. */
+/** A component of a part of the console that is fetched when it is needed; null while it is loading. */
 export function useModule<Module, Props>(
   load: () => Promise<Module>,
   pick: (module: Module) => ComponentType<Props>,
@@ -16,7 +16,7 @@ export function useModule<Module, Props>(
   return state.View;
 }
 
-/** Tells that the page must be loaded again, and why; default: a part of it could not be fetched. */
+/** Says that the page must be loaded again, and why; default: a part of it could not be fetched. */
 export function ReloadNotice(props: { children?: ComponentChildren }) {
   return (
     <Notice

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { textOf } from '../http.ts';
 import { Icon } from './icon.tsx';
 
-/** A sentence that stands out: an error, or something worth knowing. Errors are announced at once. */
+/** A highlighted sentence: an error or a note. Errors are announced at once. */
 export function Notice(props: {
   tone: 'error' | 'info' | 'done';
   children: ComponentChildren;
@@ -19,7 +19,7 @@ export function Notice(props: {
 
 const signs = { error: 'warning', info: 'info', done: 'check' } as const;
 
-/** An error said plainly, with a way to try again. */
+/** An error message, with a button to try again. */
 export function Failure(props: { error: Error; retry?: () => void; what: string }) {
   return (
     <Notice
@@ -37,7 +37,7 @@ export function Failure(props: { error: Error; retry?: () => void; what: string 
   );
 }
 
-/** Grey bars in the place of what is being loaded. */
+/** Grey bars in place of loading content. */
 export function Placeholder(props: { rows: number; label: string }) {
   return (
     <div class="placeholder" role="status" aria-label={props.label}>
@@ -48,7 +48,7 @@ export function Placeholder(props: { rows: number; label: string }) {
   );
 }
 
-/** What stands where there is nothing to show. */
+/** The text in place of an empty list. */
 export function Empty(props: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">

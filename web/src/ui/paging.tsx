@@ -9,7 +9,7 @@ export function Paging(props: {
 }) {
   const turn = (page: number) => {
     props.onPage(page);
-    // The buttons stand below the list: the next page is read from its top.
+    // The buttons are below the list: the next page is read from its top.
     window.scrollTo(0, 0);
   };
   return (

@@ -2,11 +2,11 @@ import type { ComponentChildren } from 'preact';
 
 /** A table in its frame. A column is its title, or a heading of its own (`<th>`); `actions` adds one that shows none. */
 export function Table(props: {
-  /** For those who do not see the table. */
+  /** For screen readers. */
   caption: string;
   columns: ComponentChildren[];
   actions?: boolean;
-  /** Newer rows are on their way. */
+  /** Newer rows are loading. */
   busy?: boolean;
   /** The rows. */
   children: ComponentChildren;

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 
-/** Views of one thing of which one is shown. Arrow keys go from one to the next, as in every list of tabs. */
+/** Tabs, of which one is shown. Arrow keys move between them, as usual. */
 export function Tabs<Id extends string>(props: {
   label: string;
   tabs: readonly { id: Id; label: string }[];
