@@ -29,11 +29,17 @@ export async function expectNothingLost(database: Database, result: LoadResult):
     nodeStateCodes.Succeeded,
   ]);
   expect(failed).toEqual([]);
-  for (const [sessionId, told] of result.told) {
-    const rows = await database.query<{ id: number }>(
-      'select id from node_output where session_id = $1 and position is not null order by id',
-      [sessionId],
-    );
-    expect(rows.map(({ id }) => id).filter((id) => !told.has(id))).toEqual([]);
-  }
+  expect(await unreported(database, result.told)).toEqual([]);
+}
+
+/** Published outputs of the followed sessions of which no live event came. */
+export async function unreported(
+  database: Database,
+  reported: ReadonlyMap<string, ReadonlySet<number>>,
+): Promise<number[]> {
+  const rows = await database.query<{ id: number; sessionId: string }>(
+    'select id, session_id from node_output where session_id = any ($1::uuid[]) and position is not null order by id',
+    [[...reported.keys()]],
+  );
+  return rows.filter(({ id, sessionId }) => !reported.get(sessionId)!.has(id)).map(({ id }) => id);
 }

@@ -77,6 +77,11 @@ export class Load {
     return this.#result.failures;
   }
 
+  /** The outputs that live events have reported so far, by session. */
+  get reported(): ReadonlyMap<string, ReadonlySet<number>> {
+    return this.#result.told;
+  }
+
   /** From now on there is nothing new; what is there is worked on. */
   stopUploads(): void {
     this.#isUploading = false;
@@ -187,7 +192,11 @@ export class Load {
         const reader = await followEvents(this.#plan.url, sessionId, this.#plan.token, lastEventId);
         this.#result.followings += 1;
         if (reader.status !== 200) this.#fail('events', { status: reader.status });
-        else while (!reader.isOver && !this.#over.signal.aborted) await delay(20);
+        else
+          while (!reader.isOver && !this.#over.signal.aborted) {
+            await delay(20);
+            for (const { kind, data } of reader.events) if (kind === 'output') told.add(data.id);
+          }
         reader.close();
         lastEventId = reader.lastEventId ?? lastEventId;
         for (const { kind, data } of reader.events) if (kind === 'output') told.add(data.id);

@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts';
 import { type ApiProcess, type TestProcess, testProcesses } from '../support/processes.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { startBalancer } from './balancer.ts';
-import { expectNothingLost } from './judge.ts';
+import { expectNothingLost, unreported } from './judge.ts';
 import { Load } from './load.ts';
 
 const platform = await testEnvironment();
@@ -85,6 +85,12 @@ test('2 APIs, 2 workers and 2 workers of built-in nodes are stopped one after an
       `${error.message}: ${JSON.stringify([load.failures, await wrongFacts(database, false)])}`,
     );
   });
+  // The last publications are reported a moment after their runs are done.
+  await eventually(
+    'live events report every output',
+    async () => (await unreported(database, load.reported)).length === 0,
+    20_000,
+  );
   const result = await load.stop();
   expect(result.failures).toEqual([]);
   expect(await wrongFacts(database, false)).toEqual([]);
