@@ -2,10 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-
-const checkout = fileURLToPath(new URL('../', import.meta.url));
+import { checkout } from '../local/settings.ts';
 
 /** What earlier names said, and the word for it. */
 const replaced: ReadonlyArray<readonly [RegExp, string]> = [

@@ -3,9 +3,9 @@ import type { Logger } from 'pino';
 import type { Database } from '../../store/connection/database.ts';
 import { Listener } from '../../store/connection/listener.ts';
 import {
+  desiredVersions,
   type SnapshotPoint,
   sessionChangedChannel,
-  wantedSequences,
   watchSessions,
 } from '../../store/sessions/session-watch.ts';
 import { SessionFeed } from './feed.ts';
@@ -124,8 +124,8 @@ export class SessionFeeds {
     if (this.#open.size === 0 || this.#isChecking) return;
     this.#isChecking = true;
     try {
-      const sequences = await wantedSequences(this.#database, [...this.#open.keys()]);
-      for (const [id, feed] of this.#open) if (sequences.get(id) !== feed.desiredVersion) feed.changed();
+      const versions = await desiredVersions(this.#database, [...this.#open.keys()]);
+      for (const [id, feed] of this.#open) if (versions.get(id) !== feed.desiredVersion) feed.changed();
     } catch {
       // The database does not answer; the next check follows in seconds.
     } finally {

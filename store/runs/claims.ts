@@ -105,7 +105,7 @@ const mayHold = `
 /**
  * The steps of a claim, for {@link claimed}; test/store/runs/claim-statements.sql shows them composed.
  *
- * 1. `pick`: one claimable run, the oldest by fair rank; those that other claims have locked are skipped.
+ * 1. `pick`: one claimable run, the oldest by queue time; those that other claims have locked are skipped.
  * 2. `instance`: the runner instance, so that its claims come one after the other; a claim that a newer one has replaced
  *    finds none, and gets nothing.
  * 3. `replay`: where the run's own watermark begins, at the first claim of a reprocess run.
@@ -208,7 +208,7 @@ export async function registerAndClaim(
 }
 
 /**
- * Claims the oldest ready task (by fair rank) of one of the templates; undefined when there is none, when a newer claim
+ * Claims the oldest ready task (by queue time) of one of the templates; undefined when there is none, when a newer claim
  * of the same instance has arrived, when the instance is drained, or when its token has ended.
  */
 export async function claimNext(

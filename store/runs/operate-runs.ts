@@ -76,13 +76,13 @@ export async function retryFailedRuns(database: Database, sessionId: string): Pr
 
 const queueAgainStatement = `
   with wanted as (
-    select * from unnest($1::uuid[], $2::float8[]) as w (run_id, rank_ms)
+    select * from unnest($1::uuid[], $2::float8[]) as w (run_id, queue_time_ms)
   ), run as (
     update node_run r
        set ${queued}, outcome = null, ended_at = null, status_details = '', frozen = false,
            attempt = r.attempt + 1, first_attempt = r.attempt + 1, max_attempts = r.attempt + t.max_attempts,
            lost_count = 0, release_count = 0, cancel_requested = false,
-           queue_time = to_timestamp(w.rank_ms / 1000),
+           queue_time = to_timestamp(w.queue_time_ms / 1000),
            -- What was staged went with the failure; what a watermark published stands.
            wrote_output = exists (select 1 from node_output o where o.run_id = r.id and o.position is not null)
       from wanted w, node_instance n, node_template t

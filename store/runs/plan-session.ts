@@ -43,12 +43,12 @@ const changedNodeAndChildren = `${nodeFacts}
 const queueRuns = `
   with wanted as (
     select * from unnest($2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::int[], $8::float8[])
-      as w (run_id, node_id, template_name, runner_type, reason, max_attempts, rank_ms)
+      as w (run_id, node_id, template_name, runner_type, reason, max_attempts, queue_time_ms)
   ), run as (
     insert into node_run as r (id, session_id, node_instance_id, template_name, runner_type, reason, state, max_attempts,
                           queue_time, reprocess_position, reprocess_output_id, traceparent)
     select w.run_id, $1, w.node_id, w.template_name, w.runner_type, w.reason, 'queued', w.max_attempts,
-           to_timestamp(w.rank_ms / 1000), n.follow_up_reprocess_position, n.follow_up_reprocess_output_id,
+           to_timestamp(w.queue_time_ms / 1000), n.follow_up_reprocess_position, n.follow_up_reprocess_output_id,
            $9
       from wanted w join node_instance n on n.id = w.node_id
     returning ${queuedColumns}
@@ -66,7 +66,7 @@ const queueRuns = `
 /**
  * Queues the runs that are wanted. A run of a node whose configuration does not match its template's schema fails at
  * once and never reaches a runner.
- * @param session its fair rank moves on, which is saved with the change
+ * @param session its queue time moves on, which is saved with the change
  * @param changedNodeId the node whose fact was written; without it the whole session is planned
  * @param traceparent the trace that the runs continue; default: that of the work that writes the fact
  * @returns the ids of the node instances that got a run that may be claimed
@@ -85,7 +85,7 @@ export async function planSession(
   const wanted: WantedRun[] = [];
   for (const node of nodes) {
     const reason = runWanted(node);
-    if (reason) wanted.push({ runId: newId(), node, reason, rankMs: nextQueueTime(session) });
+    if (reason) wanted.push({ runId: newId(), node, reason, queueTimeMs: nextQueueTime(session) });
   }
   if (wanted.length === 0) return [];
   void tx.pipelined(queueRuns, [
@@ -96,7 +96,7 @@ export async function planSession(
     wanted.map(({ node }) => node.runnerType),
     wanted.map(({ reason }) => reason),
     wanted.map(({ node }) => node.maxAttempts),
-    wanted.map(({ rankMs }) => rankMs),
+    wanted.map(({ queueTimeMs }) => queueTimeMs),
     traceparent ?? currentTraceparent(),
   ]);
   session.builtinQueued ||= wanted.some(({ node }) => node.runnerType === 'system');
@@ -108,7 +108,7 @@ interface WantedRun {
   readonly runId: string;
   readonly node: NodeRow;
   readonly reason: RunReason;
-  readonly rankMs: number;
+  readonly queueTimeMs: number;
 }
 
 const noNodes: ReadonlySet<number> = new Set();
@@ -130,7 +130,7 @@ async function failMisconfigured(tx: Tx, wanted: readonly WantedRun[]): Promise<
   return new Set(faults.keys());
 }
 
-/** The next fair rank of the session, milliseconds since 1970. */
+/** The next queue time of the session, milliseconds since 1970. */
 export function nextQueueTime(session: LockedSession): number {
   session.queueTimeMs = Math.max(session.nowMs, session.queueTimeMs + fairShareMs);
   return session.queueTimeMs;

@@ -68,7 +68,7 @@ export async function reconcileSession(
     }
     if (!state) return undefined;
     const changes = present(state, awaited);
-    const marked = await markAdvanced(database, sessionId, state.desiredVersion, changes);
+    const marked = await markObserved(database, sessionId, state.desiredVersion, changes);
     ended.push(...marked.ended);
     await failpoint('session-advanced');
     const again = marked.desiredVersion !== state.desiredVersion;
@@ -165,7 +165,7 @@ export async function queueDueRuns(tx: Tx, sessionId: string): Promise<void> {
  * Marks the session observed up to `seq` and the attempts that are awaited from now on, and collects the ends not yet
  * reported to its workflow. An end that commits later finds its mark; an earlier one raised `desired_version`.
  */
-async function markAdvanced(
+async function markObserved(
   database: Database,
   sessionId: string,
   seq: number,

@@ -112,7 +112,7 @@ export async function readSnapshot(
 }
 
 /** The present positions of the sessions, by id; deleted ones are missing. */
-export async function wantedSequences(
+export async function desiredVersions(
   database: Queryable,
   sessionIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {

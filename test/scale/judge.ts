@@ -29,7 +29,7 @@ export async function expectNothingLost(database: Database, result: LoadResult):
     nodeStateCodes.Succeeded,
   ]);
   expect(failed).toEqual([]);
-  expect(await unreported(database, result.told)).toEqual([]);
+  expect(await unreported(database, result.reported)).toEqual([]);
 }
 
 /** Published outputs of the followed sessions of which no live event came. */

@@ -32,8 +32,8 @@ export interface LoadResult {
   readonly uploaded: readonly number[];
   /** Ids of the runs that a runner completed, one for each time. */
   readonly completed: readonly string[];
-  /** Ids of outputs that live events told of, by session. */
-  readonly told: ReadonlyMap<string, ReadonlySet<number>>;
+  /** Ids of the outputs that live events reported, by session. */
+  readonly reported: ReadonlyMap<string, ReadonlySet<number>>;
   /** How often event streams were opened. */
   readonly followings: number;
 }
@@ -50,7 +50,7 @@ export class Load {
     failures: [] as string[],
     uploaded: [] as number[],
     completed: [] as string[],
-    told: new Map<string, Set<number>>(),
+    reported: new Map<string, Set<number>>(),
     followings: 0,
   };
   #uploads = 0;
@@ -79,7 +79,7 @@ export class Load {
 
   /** The outputs that live events have reported so far, by session. */
   get reported(): ReadonlyMap<string, ReadonlySet<number>> {
-    return this.#result.told;
+    return this.#result.reported;
   }
 
   /** From now on there is nothing new; what is there is worked on. */
@@ -184,22 +184,23 @@ export class Load {
 
   /** As a browser does: comes back with the last id when the stream ends. */
   async #follow(sessionId: string): Promise<void> {
-    const told = new Set<number>();
-    this.#result.told.set(sessionId, told);
+    const reported = new Set<number>();
+    this.#result.reported.set(sessionId, reported);
     let lastEventId: string | undefined;
     while (!this.#over.signal.aborted) {
       try {
         const reader = await followEvents(this.#plan.url, sessionId, this.#plan.token, lastEventId);
         this.#result.followings += 1;
         if (reader.status !== 200) this.#fail('events', { status: reader.status });
-        else
-          while (!reader.isOver && !this.#over.signal.aborted) {
-            await delay(20);
-            for (const { kind, data } of reader.events) if (kind === 'output') told.add(data.id);
-          }
+        let read = 0;
+        do {
+          await delay(20);
+          for (const { kind, data } of reader.events.slice(read))
+            if (kind === 'output') reported.add(data.id);
+          read = reader.events.length;
+        } while (reader.status === 200 && !reader.isOver && !this.#over.signal.aborted);
         reader.close();
         lastEventId = reader.lastEventId ?? lastEventId;
-        for (const { kind, data } of reader.events) if (kind === 'output') told.add(data.id);
       } catch (error) {
         this.#fail('events', error);
       }

@@ -1,7 +1,7 @@
 /** What must hold once all faults have ended and everything is at rest: each complaint is a fault of the platform. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '../../support/eventually.ts';
-import { historiesOf } from '../claims/campaign-histories.ts';
+import { historiesOf, prolongedAtMs } from '../claims/campaign-histories.ts';
 import { judge, type LockRules } from '../claims/lock-history.ts';
 import { retriesNow } from '../retries-now.ts';
 import { consumedTooOften, wrongFacts } from '../soak/soak-checks.ts';
@@ -156,7 +156,8 @@ export async function checkRuns({ platform, stage, journal }: Judged): Promise<v
   );
   for (const { id } of stale)
     journal.find('stale', `output ${id} was written by someone who had lost the task`);
-  const histories = await historiesOf(database, journal.runnerCalls, prolongedAt(platform), sessions);
+  const prolonged = prolongedAtMs(`${platform.logs('API')}${platform.logs('worker')}`);
+  const histories = await historiesOf(database, journal.runnerCalls, prolonged, sessions);
   for (const sentence of histories.violations) journal.find('stale', sentence);
   for (const [runId, history] of histories.byRun) {
     const verdict = judge(history, rules);
@@ -166,14 +167,6 @@ export async function checkRuns({ platform, stage, journal }: Judged): Promise<v
         `run ${runId} cannot have been held by one at a time: ${JSON.stringify(verdict)}`,
       );
   }
-}
-
-/** When leases were prolonged because no API process had been up. */
-function prolongedAt(platform: CampaignPlatform): number[] {
-  const lines = `${platform.logs('API')}${platform.logs('worker')}`.split('\n');
-  return lines
-    .filter((line) => line.includes('leases prolonged'))
-    .map((line) => Date.parse((JSON.parse(line) as { time: string }).time));
 }
 
 /** Sessions that were acknowledged are there, and no key has two open shared sessions. */

@@ -75,6 +75,14 @@ export async function historiesOf(
   return sorter;
 }
 
+/** When leases were prolonged because no API process had been up, as the logs of processes say. */
+export function prolongedAtMs(log: string): number[] {
+  return log
+    .split('\n')
+    .filter((line) => line.includes('leases prolonged'))
+    .map((line) => Date.parse((JSON.parse(line) as { time: string }).time));
+}
+
 class Sorter implements Histories {
   readonly byRun = new Map<string, LockCall[]>();
   readonly violations: string[] = [];

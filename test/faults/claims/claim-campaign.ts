@@ -12,7 +12,7 @@ import { type Graph, makeGraph, outsideTemplate, upload } from '../../support/gr
 import type { ApiProcess, TestProcess, TestProcesses } from '../../support/processes.ts';
 import { Disturbance, type Member } from '../disturb.ts';
 import { retriesNow } from '../retries-now.ts';
-import { type Histories, historiesOf } from './campaign-histories.ts';
+import { type Histories, historiesOf, prolongedAtMs } from './campaign-histories.ts';
 import { RecordReader } from './campaign-record.ts';
 import type { CampaignPlan } from './campaign-runner.ts';
 import { judge, type LockCall, type LockRules } from './lock-history.ts';
@@ -184,15 +184,8 @@ class Campaign {
 
   /** Leases are prolonged when no API process was heard of for seconds, as on a machine that stalls. */
   #noteProlonged(): void {
-    const sign = 'leases prolonged';
-    for (const api of [...this.#faults.ended, ...this.#apis.map(({ process }) => process)]) {
-      if (!api.log().includes(sign)) continue;
-      for (const line of api
-        .log()
-        .split('\n')
-        .filter((text) => text.includes(sign)))
-        this.#prolongedAtMs.add(Date.parse((JSON.parse(line) as { time: string }).time));
-    }
+    for (const api of [...this.#faults.ended, ...this.#apis.map(({ process }) => process)])
+      for (const atMs of prolongedAtMs(api.log())) this.#prolongedAtMs.add(atMs);
   }
 
   async #report(histories: Histories, seconds: number): Promise<CampaignReport> {
