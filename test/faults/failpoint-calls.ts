@@ -63,16 +63,25 @@ export async function uploads(world: FailpointWorld): Promise<void> {
   expect(await world.client.call('GET', `/api/v2/node-instance/outputs/${listed[0].id}/data`)).toBe(text);
 }
 
-export async function queuedUploads(world: FailpointWorld): Promise<void> {
+/** @param isPacked uploads go on until the platform has found several that it could pack together */
+export async function queuedUploads(world: FailpointWorld, isPacked: () => boolean): Promise<void> {
+  const until = Date.now() + limitMs;
+  do await queuedAtOnce(world);
+  while (!isPacked() && Date.now() < until);
+}
+
+async function queuedAtOnce(world: FailpointWorld): Promise<void> {
   const graph = await queuedGraph(world.database, [{ name: 'input', parents: [] }]);
   const nodeId = graph.nodes.input!;
   const names = ['first', 'second', 'third', 'fourth'];
-  for (const name of names) {
-    const headers = { 'content-type': 'text/plain', 'x-platform-output-identifier': name };
-    const path = `/api/v2/node-instance/${nodeId}/outputs/data`;
-    // A repeat whose first was published meanwhile finds the output.
-    expect([200, 202]).toContain((await answered(world, 'POST', path, { bytes: name, headers })).status);
-  }
+  const path = `/api/v2/node-instance/${nodeId}/outputs/data`;
+  await Promise.all(
+    names.map(async (name) => {
+      const headers = { 'content-type': 'text/plain', 'x-platform-output-identifier': name };
+      // A repeat whose first was published meanwhile finds the output.
+      expect([200, 202]).toContain((await answered(world, 'POST', path, { bytes: name, headers })).status);
+    }),
+  );
   await eventually(
     'the queue is drained',
     async () => (await publishedOf(world.database, nodeId)).length === names.length,

@@ -85,7 +85,7 @@ test.each(failActions)(
     for (const point of points) writeFileSync(join(folder, point), action);
     await Promise.all([
       uploads(world),
-      queuedUploads(world),
+      queuedUploads(world, () => !armed().includes('ingest-packed')),
       managedIngest(world),
       keyedSession(world),
       task(world),

@@ -88,7 +88,7 @@ class Soak {
       stopMs: [leaseMs * 0.8, leaseMs * 1.5],
     }));
     const parts = [
-      this.#faults.pause(seconds * 1_000),
+      this.#faults.pause(seconds * 1_000).then(() => this.#untilAllHappened()),
       this.#upload(),
       this.#reprocess(),
       this.#freeze(),
@@ -97,6 +97,15 @@ class Soak {
       this.#faults.among([...this.#apis, this.#worker], [1_000, 4_000]),
     ];
     await Promise.all(parts.map((part) => part.finally(() => this.#over.abort())));
+  }
+
+  /** On a busy machine the time alone may pass without a reprocess, a freeze or a fault. */
+  async #untilAllHappened(): Promise<void> {
+    await eventually(
+      'a reprocess, a freeze and a fault have happened',
+      () => this.#reprocesses > 0 && this.#freezes > 0 && this.#faults.total > 0,
+      60_000,
+    );
   }
 
   /** Everybody behaves, what is under way ends, and one more upload goes through every graph. */
